@@ -19,7 +19,14 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_json, write_notices, write_text
-from roamtui.library_loader import open_all_pages, open_lazily, open_library, open_pages, reopen_source
+from roamtui.library_loader import (
+    open_added_source,
+    open_all_pages,
+    open_lazily,
+    open_library,
+    open_pages,
+    reopen_source,
+)
 from roamtui.option_fields import (
     FILES_HELP,
     SEARCH,
@@ -148,7 +155,13 @@ class AskCommand:
         if not question.strip():
             raise UsageError("the question is empty.")
         library, loader = _open_and_report((self.source,), self.web, settings.retrieval.index)
-        agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
+        agent = build_agent(
+            begin_conversation(library, settings.keep_options()),
+            loader,
+            settings,
+            self.conversation,
+            open_source=partial(open_added_source, web=self.web),
+        )
         agent.session.is_one_shot = True
         within = self.within.strip("[]") if self.within is not None else None
         output_format = "json" if self.as_json else "text"

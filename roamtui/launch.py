@@ -21,7 +21,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.document.source_loader import is_address, suggest_address
 from roamtui.errors import UsageError
-from roamtui.library_loader import open_lazily, open_library, reload_changed_files, reload_with_pages
+from roamtui.library_loader import open_added_source, open_lazily, open_library, reload_changed_files, reload_with_pages
 from roamtui.option_fields import AppArguments, ConversationArguments
 from roamtui.paths import config_path, preferences_path, reading_positions_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
@@ -160,7 +160,13 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     from roamtui.models.registry import make_model
     from roamtui.wiring import build_agent, choose_example_questions
 
-    agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings, arguments.conversation)
+    agent = build_agent(
+        begin_conversation(library, settings.keep_options()),
+        loader,
+        settings,
+        arguments.conversation,
+        open_source=partial(open_added_source, web=arguments.web),
+    )
     chat = PlainChat(
         agent,
         choose_model=lambda name: make_model(name, options=settings.model_options(name)),
@@ -233,7 +239,8 @@ def _make_context(
     if (more := len(library.notes) - _NOTES_SHOWN) > 1:
         notes[-more:] = [f"{more} more notes on the files."]
     progress = EmbeddingProgress()
-    agent = build_agent(state, loader, settings, arguments.conversation, notes.append, progress)
+    open_source = partial(open_added_source, web=arguments.web)
+    agent = build_agent(state, loader, settings, arguments.conversation, notes.append, progress, open_source)
     if model is not None:
         agent.model = model
     if settings.retrieval.needs_vectors and agent.searcher is not None:

@@ -76,6 +76,14 @@ def open_lazily(
     return library, loader
 
 
+def open_added_source(name: str, *, web: WebArguments | None = None) -> tuple[Library, Loader | None]:
+    """Open a source that is added to a conversation, with all its files. Errors are as in `open_lazily`."""
+    library, loader = open_lazily(split_sources(name), load_all=True, web=web, report=lambda *_: None)
+    if library.source == "-":
+        raise UsageError("standard input cannot be added. Save it as a file first.")
+    return library, loader
+
+
 def reopen_source(
     source: str, links: tuple[str, ...], approved: frozenset[str], *, is_own: bool, web: WebArguments
 ) -> Library:

@@ -17,6 +17,7 @@ from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import ConversationStore
+from roamtui.document.added_sources import SourceOpener
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
@@ -52,13 +53,14 @@ def build_model(settings: Settings) -> Model:
     return make_model(settings.model, api_base=settings.api_base, options=settings.model_options(settings.model))
 
 
-def build_agent(
+def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
     initial_state: ConversationState,
     loader: Loader | None,
     settings: Settings,
     conversation: ConversationArguments | None = None,
     on_warning: Callable[[str], None] = warn,
     progress: EmbeddingProgress | None = None,
+    open_source: SourceOpener | None = None,
 ) -> Agent:
     """Create the agent for a document. Without `conversation`, nothing is saved.
 
@@ -77,8 +79,9 @@ def build_agent(
     if conversation is None:
         session = Session(initial_state, loader=loader)
     else:
-        session = start_or_resume_session(initial_state, open_store(on_warning), conversation, loader)
-    searcher = make_searcher_factory(settings, on_warning, progress)(session.state.library)
+        store = open_store(on_warning)
+        session = start_or_resume_session(initial_state, store, conversation, loader, open_source)
+    searcher = make_searcher_factory(settings, on_warning, progress)(session.state.asked)
     options = AgentOptions(
         cost_usd_max=settings.max_cost_usd,
         confident_start=settings.confident_start,
@@ -103,7 +106,11 @@ def open_store(on_warning: Callable[[str], None]) -> ConversationStore:
 
 
 def start_or_resume_session(
-    initial_state: ConversationState, store: ConversationStore, arguments: ConversationArguments, loader: Loader | None
+    initial_state: ConversationState,
+    store: ConversationStore,
+    arguments: ConversationArguments,
+    loader: Loader | None,
+    open_source: SourceOpener | None = None,
 ) -> Session:
     """Start a conversation, or resume an earlier one.
 
@@ -112,7 +119,7 @@ def start_or_resume_session(
         StoreError: The conversation cannot be read.
     """
     if not arguments.resume_latest and arguments.conversation_id is None:
-        return Session(initial_state, store, loader=loader)
+        return Session(initial_state, store, loader=loader, open_source=open_source)
     if store.problem:
         raise UsageError("cannot resume: saved conversations are unreadable.")
     library = initial_state.library
@@ -131,7 +138,14 @@ def start_or_resume_session(
             paths = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
             command = f"roamtui {paths} --conversation {conversation_id}"
             raise UsageError(f"conversation {conversation_id} is about another document. Run: {command}")
-    return Session.resume(library, conversation_id, store=store, options=initial_state.options, loader=loader)
+    return Session.resume(
+        library,
+        conversation_id,
+        store=store,
+        options=initial_state.options,
+        loader=loader,
+        open_source=open_source,
+    )
 
 
 def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:

@@ -15,8 +15,19 @@ from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import StopReason
+from roamtui.document.added_sources import (
+    SourceOpener,
+    add_loader,
+    add_source,
+    list_sources_of,
+    make_source_key,
+    mute_source,
+)
 from roamtui.document.library import Library
+from roamtui.document.library_source import LibrarySource, make_short_name
+from roamtui.document.loader import Loader, load_files
 from roamtui.document.parallel import run_in_thread
+from roamtui.errors import UsageError
 from roamtui.models.base import get_startup_note, warm_up_model
 from roamtui.models.registry import OFFLINE
 from roamtui.outline.render import compute_outline_budget
@@ -155,8 +166,60 @@ class ConversationController:
         async with self._changing() as session:
             events = await session.reload(library)
             if self.agent.searcher is not None:
-                self.agent.searcher.refresh(session.state.library)
+                self.agent.searcher.refresh(session.state.asked)
             self._publish(*events)
+
+    async def add_source(self, name: str) -> LibrarySource:
+        """Add a source to the conversation, after the current question has ended. The next question sees it.
+
+        Raises:
+            RoamtuiError: It cannot be opened, or the conversation has it already. Nothing changes.
+        """
+        session = self.session
+        if session.open_source is None:
+            raise UsageError("no source can be added here. Start roamtui with all of them.")
+        if name in {source.name for source in list_sources_of(self.state.library)}:
+            raise UsageError(f"{make_short_name(name)} is a source of this conversation already.")
+        part, loader = await asyncio.wrap_future(run_in_thread(partial(_open_whole, session.open_source, name)))
+        async with self._changing():
+            library = self.state.library
+            source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
+            await self._change_sources(
+                await asyncio.to_thread(add_source, library, source, part),
+                add_loader(session.loader, source.key, loader),
+            )
+        return source
+
+    async def remove_source(self, key: str) -> None:
+        """Take a source out of the conversation, after the current question has ended. Its files stay as they are.
+
+        Raises:
+            UsageError: It is the only one that may be asked.
+        """
+        async with self._changing() as session:
+            library = self.state.library
+            _check_some_asked(library, key)
+            keys = {source.key for source in list_sources_of(library)} - {key}
+            await self._change_sources(library.select_sources(keys), session.loader)
+
+    async def mute_source(self, key: str, *, is_muted: bool) -> None:
+        """Mute or unmute a source, after the current question has ended. The model does not see a muted one.
+
+        Raises:
+            UsageError: It is the only one that may be asked.
+        """
+        async with self._changing() as session:
+            if is_muted:
+                _check_some_asked(self.state.library, key)
+            await self._change_sources(mute_source(self.state.library, key, is_muted=is_muted), session.loader)
+
+    async def _change_sources(self, library: Library, loader: Loader | None) -> None:
+        if library is self.state.library:
+            return
+        events = await self.session.change_sources(library, loader)
+        if self.agent.searcher is not None:
+            self.agent.searcher.refresh(self.state.asked)
+        self._publish(*events)
 
     async def rename(self, title: str) -> None:
         """Change the title of the conversation."""
@@ -167,7 +230,11 @@ class ConversationController:
         """Switch to a new conversation about the same document."""
         await self._switch(
             lambda session: Session.start(
-                session.state.library, store=session.store, options=session.state.options, loader=session.loader
+                session.state.library,
+                store=session.store,
+                options=session.state.options,
+                loader=session.loader,
+                open_source=session.open_source,
             )
         )
 
@@ -182,7 +249,12 @@ class ConversationController:
             assert session.store is not None, "without a store there is no saved conversation"
             state = session.state
             return Session.resume(
-                state.library, conversation_id, store=session.store, options=state.options, loader=session.loader
+                state.library,
+                conversation_id,
+                store=session.store,
+                options=state.options,
+                loader=session.loader,
+                open_source=session.open_source,
             )
 
         await self._switch(make)
@@ -207,10 +279,10 @@ class ConversationController:
                 self._publish(*session.switch_to(other))
 
     async def load_all(self) -> Library:
-        """Load the remaining files, and return the complete library."""
+        """Load the remaining files, and return the complete library that may be searched."""
         async with self._commands:
             await self._publish_each(self.session.load_all())
-        return self.state.library
+        return self.state.asked
 
     async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
         """Search the whole document with the configured search mode.
@@ -223,7 +295,7 @@ class ConversationController:
             return ()
         searcher.refresh(await self.load_all())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
-        return tuple(hit for hit in hits if hit.section_id in self.state.library)
+        return tuple(hit for hit in hits if hit.section_id in self.state.asked)
 
     async def warm_up(self) -> str:
         """Prepare for the first question: fill caches and start the model.
@@ -243,7 +315,7 @@ class ConversationController:
         Args:
             report: Called in the thread with the numbers of indexed and of all sections.
         """
-        searcher, library = self.agent.searcher, self.state.library
+        searcher, library = self.agent.searcher, self.state.asked
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded():
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
@@ -271,7 +343,7 @@ class ConversationController:
             searcher = await asyncio.to_thread(make, library)
             while searcher is not None:
                 await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report_if_wanted)))
-                if library is self.state.library:
+                if library is self.state.asked:
                     break
                 library = await self.load_all()  # it was reloaded meanwhile, so only its new text is missing
                 searcher.refresh(library)
@@ -285,7 +357,7 @@ class ConversationController:
         Raises:
             ModelError: The model did not answer.
         """
-        agent, library = self.agent, self.state.library
+        agent, library = self.agent, self.state.asked
         if agent.model.name == OFFLINE:
             return suggest_questions(library)
         await warm_up_model(agent.model)
@@ -324,6 +396,17 @@ def _warm_caches(library: Library) -> None:
 
     for document in library.documents:
         _ = document.line_starts, document.anchors, document.rows_by_number
+
+
+def _open_whole(open_source: SourceOpener, name: str) -> tuple[Library, Loader | None]:
+    library, loader = open_source(name)
+    return (library if loader is None else load_files(library, loader)), loader
+
+
+def _check_some_asked(library: Library, key: str) -> None:
+    """Refuse to take away the only source that may be asked."""
+    if not any(source.key != key and not source.is_muted for source in list_sources_of(library)):
+        raise UsageError("this is the only source that may be asked. Add or unmute another one first.")
 
 
 def _has_exchange(state: ConversationState, exchange: Exchange) -> bool:

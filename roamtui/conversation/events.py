@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.transcript import Citation, OpenSection, Step, StopReason, UndoStep, Usage
+from roamtui.document.library_source import LibrarySource
 from roamtui.document.node import Span
 from roamtui.document.plain import shorten
 
@@ -101,6 +102,14 @@ class DocumentIdentified:
     """Key and digest of each document whose text was delivered or shown, unless an earlier event recorded them."""
     links: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Sections of linked pages, each with the links that lead to it, outermost first, unless recorded earlier."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcesChanged:
+    """A source was added, taken out, muted or unmuted."""
+
+    sources: tuple[LibrarySource, ...]
+    """All sources of the conversation from now on. Empty if it has only the one that it began with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -502,6 +511,7 @@ StateEvent = (
     | UndoApplied
     | NodesLoaded
     | QuestionsRewound
+    | SourcesChanged
 )
 """Events that change the state and that front ends see."""
 ConversationEvent = InternalEvent | TransientEvent | StateEvent
@@ -540,6 +550,7 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         SectionsMarkedForClosing: "sections_marked",
         SectionsPinned: "sections_pinned",
         SectionsSearched: "sections_searched",
+        SourcesChanged: "sources_changed",
         StepRecorded: "step_recorded",
         StepStarted: "step_started",
         ThinkingStreamed: "thinking_streamed",

@@ -38,6 +38,7 @@ from roamtui.conversation.events import (
     SectionsDelivered,
     SectionsExpanded,
     SectionsRelocated,
+    SourcesChanged,
     StepRecorded,
 )
 from roamtui.conversation.question_flow import finish_question
@@ -241,7 +242,10 @@ def resume_state(events: Iterable[ConversationEvent], library: Library, options:
         outcome = QuestionAnswered(answer=exchange.answer, stopped=StopReason.CANCELLED, steps=steps, is_cut=True)
         state, ended = finish_question(state, outcome)
     state, matched = reload_state(state, library)
-    return state, (*ended, *matched)
+    changed: tuple[ConversationEvent, ...] = ()
+    if state.sources != library.sources:  # a notebook was changed meanwhile
+        state, changed = change_sources(state, library)
+    return state, (*ended, *matched, *changed)
 
 
 def reload_state(state: ConversationState, library: Library) -> Update:
@@ -294,6 +298,27 @@ def reload_state(state: ConversationState, library: Library) -> Update:
     events.append(SectionsRelocated(sections=tuple(found.values()), unchanged=tuple(sorted(quotable & unchanged))))
     if lost:
         events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
+    return apply_all(state, events), tuple(events)
+
+
+def change_sources(state: ConversationState, library: Library) -> Update:
+    """Continue with other sources, between questions. `library` has the same ids for all that stays.
+
+    Open sections of a source that was taken out close. Those of a muted one stay open, but the model no longer has
+    their text: it is delivered again if the source is unmuted.
+    """
+    state, asked = replace(state, library=library), library.asked
+    events: list[ConversationEvent] = [SourcesChanged(sources=library.sources)]
+    if state.reading_id is not None and state.reading_id not in library:
+        events.append(ReadingSectionChanged(section_id=None))
+    if folded := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
+        events.append(NodesFolded(section_ids=folded, origin=Origin.PERSON))
+    sections = tuple(
+        section if section.section_id in asked else replace(section, deliveries=()) for section in state.open_sections
+    )
+    events.append(SectionsRelocated(sections=sections, unchanged=tuple(doc.key for doc in asked.documents)))
+    if lost := tuple(section_id for section_id in state.open_ids if section_id not in library):
+        events.append(SectionsClosed(section_ids=lost, origin=Origin.PERSON, reason=CloseReason.GONE))
     return apply_all(state, events), tuple(events)
 
 

@@ -34,6 +34,7 @@ from roamtui.conversation.events import (
     SectionsMarkedForClosing,
     SectionsPinned,
     SectionsSearched,
+    SourcesChanged,
     StepStarted,
     ThinkingStreamed,
     ToolFinished,
@@ -202,6 +203,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             | QuestionsRewound()
             | ConversationSwitched()
             | DocumentReloaded()
+            | SourcesChanged()
         ):
             pass
         case _:

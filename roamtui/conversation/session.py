@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from threading import Lock, Thread
 
-from roamtui.conversation.commands import Approver, Command, FoldNodes, ReadSection, UnfoldNodes, deny
+from roamtui.conversation.commands import Approver, Command, FoldNodes, Origin, ReadSection, UnfoldNodes, deny
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationForked,
@@ -25,12 +25,14 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     SaveFailed,
     SaveWarningRaised,
+    SourcesChanged,
     StepRecorded,
     list_visible_events,
     strip_texts,
     to_stored_event,
 )
 from roamtui.conversation.library_sync import (
+    change_sources,
     graft_documents,
     list_links_to_reload,
     list_nodes_to_load,
@@ -61,8 +63,10 @@ from roamtui.conversation.state import (
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import Update, make_undo_events, update
+from roamtui.document.added_sources import SourceOpener, restore_sources
 from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import Loader, get_link_url
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import ConversationConflictError, StoreError
@@ -99,6 +103,7 @@ class Session:
         log: ConversationLog | None = None,
         opening_events: tuple[ConversationEvent, ...] = (),
         loader: Loader | None = None,
+        open_source: SourceOpener | None = None,
     ) -> None:
         """Continue from `state`.
 
@@ -108,10 +113,12 @@ class Session:
             log: The log of the conversation. If there is none, a new one is started.
             opening_events: Events that arose when a saved conversation was matched with its document.
             loader: Reads files and pages when they are needed. Without a loader, nothing more is loaded.
+            open_source: Opens a source that is added. Without it, none can be added.
         """
         self.state = state
         started = ConversationStarted(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
-        self._log = log or ConversationLog(conversation_id=state.id, events=[started])
+        sources = (SourcesChanged(sources=state.sources),) if state.sources else ()
+        self._log = log or ConversationLog(conversation_id=state.id, events=[started, *sources])
         self.store = store
         self.save_failure = store.problem if store is not None else ""
         """Why the last save failed; empty if it succeeded."""
@@ -126,6 +133,7 @@ class Session:
         self._lock = Lock()
         """Held by the thread that writes."""
         self.loader = loader
+        self.open_source = open_source
         self._refused: dict[str, int] = {}
         """For each refused origin, the number of the question during which the person last refused it.
 
@@ -148,9 +156,11 @@ class Session:
         store: ConversationStore | None = None,
         options: OpenSectionOptions | None = None,
         loader: Loader | None = None,
+        open_source: SourceOpener | None = None,
     ) -> Session:
         """Start a new conversation about `library`. Once a section is opened or a question is asked, it is saved."""
-        return cls(begin_conversation(library, options or OpenSectionOptions()), store, loader=loader)
+        state = begin_conversation(library, options or OpenSectionOptions())
+        return cls(state, store, loader=loader, open_source=open_source)
 
     @classmethod
     def resume(
@@ -161,6 +171,7 @@ class Session:
         store: ConversationStore,
         options: OpenSectionOptions | None = None,
         loader: Loader | None = None,
+        open_source: SourceOpener | None = None,
     ) -> Session:
         """Resume a saved conversation with the current `library`, and load the pages that it needs.
 
@@ -168,7 +179,7 @@ class Session:
             StoreError: The conversation does not exist or cannot be read.
         """
         return cls._restore_from_log(
-            store.read(conversation_id), library, store, options or OpenSectionOptions(), loader
+            store.read(conversation_id), library, store, options or OpenSectionOptions(), loader, open_source
         )
 
     @classmethod
@@ -179,8 +190,12 @@ class Session:
         store: ConversationStore | None,
         options: OpenSectionOptions,
         loader: Loader | None,
+        open_source: SourceOpener | None,
     ) -> Session:
         before = fold_events(library, log.events, options)
+        # The sources of a notebook are in its own file, which may have changed since.
+        if before.sources != library.sources and open_source is not None and library.source[:1] != NOTEBOOK_MARK:
+            library, loader = restore_sources(library, loader, before.sources, open_source)
         if loader is not None and (links := list_links_to_reload(before)):
             library = load_linked_pages(library, links, loader, before.approved_origins)
         damage = (
@@ -189,7 +204,7 @@ class Session:
         state, events = resume_state(log.events, library, options)
         log.events += events
         visible = (event for event in list_visible_events(events) if not isinstance(event, QuestionAnswered))
-        return cls(state, store, log, (*damage, *visible), loader)
+        return cls(state, store, log, (*damage, *visible), loader, open_source)
 
     def list_unshown_events(self) -> tuple[ConversationEvent, ...]:
         """List the opening events that a restored conversation does not already show."""
@@ -201,7 +216,8 @@ class Session:
 
         Folding and unfolding are not saved until something else changes.
         """
-        log, needed = self._log, list_nodes_to_load(self.state.library, command)
+        log, is_agent = self._log, command.origin is Origin.AGENT
+        needed = list_nodes_to_load(self.state.asked if is_agent else self.state.library, command)
         if isinstance(
             command, ReadSection
         ):  # now, because after a slow page was loaded, the person may be reading another one
@@ -337,7 +353,8 @@ class Session:
         forked = ConversationForked(conversation_id=make_conversation_id())
         events = [*self._log.events[: starts[number - 1]], forked]
         log = ConversationLog(conversation_id=forked.conversation_id, events=events)
-        return self._restore_from_log(log, self.state.library, self.store, self.state.options, self.loader)
+        state = self.state
+        return self._restore_from_log(log, state.library, self.store, state.options, self.loader, self.open_source)
 
     async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
         """Change the title."""
@@ -355,13 +372,21 @@ class Session:
         assert not self.state.is_asking
         if self.store is not None and not self._log.is_saved and self.state.transcript.exchanges:
             self._unsaved_logs[self.state.id] = (self._log, self.state)
-        self.store = other.store
+        self.store, self.loader = other.store, other.loader
         library, events = other.state.library, other.list_unshown_events()
         unsaved = self._unsaved_logs.pop(other.state.id, None)
         self._log, self.state = unsaved or (other._log, other.state)
-        if unsaved is not None and self.state.library is not library:  # the document was reloaded since
+        is_reloaded = self.state.library is not library and self.state.sources == library.sources
+        if unsaved is not None and is_reloaded:
             events = self._apply(reload_state(self.state, reuse_loaded_pages(self.state.library, library)))
         return (ConversationSwitched(conversation_id=self.state.id), *list_visible_events(events))
+
+    async def change_sources(self, library: Library, loader: Loader | None) -> tuple[ConversationEvent, ...]:
+        """Continue with a library that has other sources, and with its loader. Call between questions."""
+        assert not self.state.is_asking
+        events = self._apply(change_sources(self.state, library))
+        self.loader = loader
+        return await self._save_and_list_visible((DocumentReloaded(), *events))
 
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
         """Continue with a new version of the document. Call between questions.

@@ -37,6 +37,7 @@ from roamtui.conversation.events import (
     SectionsMarkedForClosing,
     SectionsPinned,
     SectionsRelocated,
+    SourcesChanged,
     StepRecorded,
     TranscriptRebuilt,
     TransientEvent,
@@ -58,6 +59,7 @@ from roamtui.conversation.transcript import (
     keep_open,
 )
 from roamtui.document.library import Library
+from roamtui.document.library_source import LibrarySource
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.outline.spans import Bounds, merge_bounds
@@ -241,6 +243,13 @@ class ConversationState:
     """Digest of each document whose text was delivered or shown, by key."""
     links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each section of a linked page, the links that lead to it, outermost first."""
+    sources: tuple[LibrarySource, ...] = ()
+    """The sources of the library, or empty if it has only the one that the conversation began with."""
+
+    @property
+    def asked(self) -> Library:
+        """The part of the library that the model may see and search."""
+        return self.library.asked
 
     @property
     def nonce(self) -> str:
@@ -331,7 +340,13 @@ def begin_conversation(library: Library, options: OpenSectionOptions) -> Convers
     while len(level) == 1 and library.node(level[0]).kind is NodeKind.FOLDER:
         unfolded.append(level[0])
         level = library.children(level[0])
-    return ConversationState(id=make_conversation_id(), library=library, options=options, unfolded=frozenset(unfolded))
+    return ConversationState(
+        id=make_conversation_id(),
+        library=library,
+        options=options,
+        unfolded=frozenset(unfolded),
+        sources=library.sources,
+    )
 
 
 def fold_events(
@@ -377,6 +392,8 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
         case DocumentIdentified(source=source, content_hash=content_hash):
             hashes, links = {**state.document_hashes, **dict(event.documents)}, {**state.links, **dict(event.links)}
             return replace(state, source=source, content_hash=content_hash, document_hashes=hashes, links=links)
+        case SourcesChanged(sources=sources):
+            return replace(state, sources=sources, needs_rebuild=True)
         case LogEntrySkipped():
             return replace(state, needs_rebuild=True)
         case OriginsApproved(origins=origins):

@@ -102,6 +102,11 @@ def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
     )
 
 
+def list_rows(columns: Columns) -> list[NodeRow]:
+    """List the rows of the listing of a folder, which has no text."""
+    return [NodeRow(*row, 0) for row in zip(columns.kinds, columns.levels, columns.titles, strict=True)]
+
+
 def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
     """Return the parent of each row (-1 at the top) and the first row after each subtree."""
     parents = array("l", [-1]) * len(levels)

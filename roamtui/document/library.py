@@ -7,16 +7,19 @@ nodes of other documents. Loading returns a new library that shares the document
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 
-from roamtui.document.document import Document, hash_text, make_node_id
+from roamtui.document.document import Document, build_columns, hash_text, list_rows, make_node_id
+from roamtui.document.library_source import LibrarySource, format_source_names
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
 
+LISTING_KEY = "/"
+"""Key of a listing with a single document below it whose own key is empty. No path or URL is a key like this."""
 _CACHED_NODES_MAX = 1_000
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
 _LOADABLE_KINDS = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
@@ -38,6 +41,9 @@ class Library:
     """Id of the node below which a page is loaded, by the id of each further link to the page."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     """Summaries of documents and sections that a model wrote, by the digest of the summarised text."""
+    sources: tuple[LibrarySource, ...] = ()
+    """Its sources, if a person has added or taken out any; see `document/added_sources.py`. The root is then a listing
+    with the documents of all of them."""
     _nodes: dict[str, Node] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -189,6 +195,60 @@ class Library:
                 pending.append((document.columns.ends[row], self.grafts[ids[row]]))
         for _, graft in reversed(pending):
             yield from self._walk(graft, 0, len(graft.columns))
+
+    def source_of(self, section_id: str) -> LibrarySource | None:
+        """Return the source of a node, or None if the library has only the source that it was opened with."""
+        if not self.sources:
+            return None
+        top_id = next(iter(self.ancestors(section_id)), section_id)
+        title = self.title_of(top_id)
+        by_key = {source.key: source for source in self.sources}
+        return by_key.get(title) or by_key.get("")
+
+    def select_sources(self, keys: Collection[str]) -> Library:
+        """Return a library with only the sources that have these keys. All ids of these sources stay.
+
+        If only the first source is left, the library is again as it was before anything was added.
+        """
+        kept = tuple(source for source in self.sources if source.key in keys)
+        if len(kept) == len(self.sources):
+            return self
+        columns, ids = self.root.columns, self.root.ids
+        rows = [
+            row
+            for top in columns.children(-1)
+            if self.source_of(ids[top]) in kept
+            for row in range(top, columns.ends[top])
+        ]
+        kept_ids = {ids[row] for row in rows}
+        grafts: dict[str, Document] = {}
+        for node_id, document in self.grafts.items():
+            if next(iter(self.ancestors(node_id)), node_id) in kept_ids:
+                grafts[node_id] = document
+        aliases: dict[str, str] = {}
+        for link, host in self.aliases.items():
+            if next(iter(self.ancestors(link)), link) not in kept_ids:
+                continue
+            if host in grafts:
+                aliases[link] = host
+            else:  # the page was loaded below a link of a source that is left out
+                grafts[link] = self.grafts[host]
+        sources = () if [source.key for source in kept] == [""] else kept
+        if not sources and self.root.key == LISTING_KEY:
+            root = grafts.pop(ids[rows[0]])
+        else:
+            listed = list_rows(columns)
+            root = replace(
+                self.root, title=format_source_names(kept), columns=build_columns([listed[row] for row in rows], 0)
+            )
+            vars(root)["ids"] = tuple(ids[row] for row in rows)  # also if one of them was salted
+        return replace(self, root=root, grafts=grafts, aliases=aliases, sources=sources)
+
+    @cached_property
+    def asked(self) -> Library:
+        """The library without muted sources, which is all that the model may see."""
+        muted = {source.key for source in self.sources if source.is_muted}
+        return self.select_sources({source.key for source in self.sources} - muted) if muted else self
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -370,7 +430,10 @@ class Library:
         if not is_unique or not documents.keys().isdisjoint(self.grafts) or not owners.keys().isdisjoint(self._owners):
             taken = set(self.root.ids)
             salted = dict(grown.grafts)
-            for node_id, graft in sorted(grown.grafts.items(), key=lambda item: item[1].key):
+            ranks = {id(source): rank for rank, source in enumerate(self.sources)}  # an added source gets the salt
+            grafts = [(ranks.get(id(grown.source_of(node_id)), 0), node_id) for node_id in grown.grafts]
+            for _, node_id in sorted(grafts, key=lambda item: (item[0], grown.grafts[item[1]].key)):
+                graft = grown.grafts[node_id]
                 attempt = 0
                 while not taken.isdisjoint(salted[node_id].ids):
                     attempt += 1

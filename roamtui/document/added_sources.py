@@ -1,0 +1,232 @@
+"""Adds sources to a library, takes them out and mutes them, while the ids of all other sections stay.
+
+The root of such a library is a listing. The first source keeps its keys in it: a single document is grafted below a
+file row with the key "", and the rows of a folder stay at the top. Each added source is one row at the top, a file or a
+folder, whose title is its key. The keys of its documents begin with that key, so that ids never depend on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from roamtui.document.document import Document, NodeRow, build_columns, list_rows
+from roamtui.document.library import LISTING_KEY, Library
+from roamtui.document.library_source import LibrarySource, format_source_names, make_short_name
+from roamtui.document.loader import LoadedBatch, Loader, Report, load_files, make_error_document
+from roamtui.document.node import NodeKind
+from roamtui.errors import RoamtuiError
+
+SourceOpener = Callable[[str], tuple[Library, Loader | None]]
+"""Opens a source by its name, with all its files. It raises `RoamtuiError`, and is called in a thread."""
+_LEVEL_MAX = 255
+
+
+def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
+    """List the sources of a library. If nothing was added, that is only the one that it was opened with."""
+    return library.sources or (LibrarySource(name=library.source, key=""),)
+
+
+def make_source_key(library: Library, name: str) -> str:
+    """Make the key for a source that is to be added: its short name, with a number if that is taken."""
+    columns = library.root.columns
+    taken = {source.title for source in list_sources_of(library)}
+    if columns.has_files:
+        taken |= {columns.titles[row] for row in columns.children(-1)}
+    short, number = make_short_name(name), 1
+    key = short
+    while key in taken:
+        number += 1
+        key = f"{short} ({number})"
+    return key
+
+
+def add_source(library: Library, source: LibrarySource, part: Library) -> Library:
+    """Return `library` with one more source, whose documents `part` has. All ids of the others stay."""
+    library = _make_listing(library)
+    root, first_row = library.root, len(library.root.columns)
+    rows = [*list_rows(root.columns), *_make_source_rows(source, part)]
+    sources = (*library.sources, source)
+    notes = part.root.notes if part.root.columns.has_files else ()
+    ids = root.ids
+    root = replace(
+        root,
+        title=format_source_names(sources),
+        columns=build_columns(rows, 0),
+        notes=tuple(dict.fromkeys((*root.notes, *notes))),
+    )
+    vars(root)["ids"] = (*ids, *root.ids[first_row:])  # also if one of them was salted
+    grown = replace(library, root=root, sources=sources, summaries={**library.summaries, **part.summaries})
+    new_ids: dict[str, str] = {}
+    """Id in the grown library of each node of `part`."""
+    if part.root.columns.has_files:
+        new_ids.update(zip(part.root.ids, root.ids[first_row + bool(source.key) :], strict=True))
+    else:
+        grown = _graft(grown, {root.ids[first_row]: (part.root, replace(part.root, key=source.key))}, new_ids)
+    pending = dict(part.grafts)
+    while ready := {node_id: document for node_id, document in pending.items() if node_id in new_ids}:
+        pending = {node_id: document for node_id, document in pending.items() if node_id not in ready}
+        documents = {}
+        for node_id, document in ready.items():
+            is_file = _is_file(part, node_id) and source.key  # the key of a page is its URL
+            key = f"{source.key}/{document.key}" if is_file else document.key
+            documents[new_ids[node_id]] = (document, replace(document, key=key))
+        grown = _graft(grown, documents, new_ids)
+    aliases = {new_ids[link]: new_ids[host] for link, host in part.aliases.items() if {link, host} <= new_ids.keys()}
+    return replace(grown, aliases={**aliases, **grown.aliases})
+
+
+def mute_source(library: Library, key: str, *, is_muted: bool) -> Library:
+    """Return `library` with a source muted or unmuted. Its documents and all ids stay."""
+    sources = tuple(
+        replace(source, is_muted=is_muted) if source.key == key else source for source in list_sources_of(library)
+    )
+    is_same = sources == list_sources_of(library)
+    return library if is_same else replace(_make_listing(library), sources=sources)
+
+
+def make_missing_part(name: str, problem: str) -> Library:
+    """Make the library of a source that cannot be opened: an empty document that says why."""
+    return Library(source=name, root=make_error_document("", problem, is_page=False))
+
+
+class SourcesLoader:
+    """Loads the files and pages of several sources, each with its own loader. Files of added sources are all loaded."""
+
+    def __init__(self, loaders: Mapping[str, Loader | None]) -> None:
+        """Load with `loaders`, which are by the keys of the sources."""
+        self.loaders = loaders
+
+    def load(self, library: Library, node_id: str) -> Document:
+        """Load the document of a node; see `Loader`."""
+        return self.load_batch(library, (node_id,), frozenset()).documents[node_id]
+
+    def load_batch(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
+    ) -> LoadedBatch:
+        """Load the documents of several nodes; see `Loader`."""
+        documents: dict[str, Document] = {}
+        refused: dict[str, str] = {}
+        for key, wanted in _group_by_source(library, node_ids).items():
+            loader = self.loaders.get(key)
+            loadable = tuple(node_id for node_id in wanted if not (key and _is_file(library, node_id)))
+            if loadable and loader is not None:
+                batch = loader.load_batch(library, loadable, approved, report)
+                documents |= batch.documents
+                refused |= batch.refused_origins
+        loaded = {node_id: documents.get(node_id) or _make_unread(library, node_id) for node_id in node_ids}
+        return LoadedBatch(documents=loaded, refused_origins=refused)
+
+    def list_unapproved_origins(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Return the nodes of each origin that the person must approve first; see `Loader`."""
+        origins: dict[str, tuple[str, ...]] = {}
+        for key, wanted in _group_by_source(library, node_ids).items():
+            loader = self.loaders.get(key)
+            found = loader.list_unapproved_origins(library, wanted, approved) if loader is not None else {}
+            for origin, ids in found.items():
+                origins[origin] = (*origins.get(origin, ()), *ids)
+        return origins
+
+    def close(self) -> None:
+        """Close all connections; see `Loader`."""
+        for loader in self.loaders.values():
+            if loader is not None:
+                loader.close()
+
+
+def add_loader(loader: Loader | None, key: str, other: Loader | None) -> SourcesLoader:
+    """Return `loader`, which may be that of the first source alone, with the loader of one more source."""
+    loaders = loader.loaders if isinstance(loader, SourcesLoader) else {"": loader}
+    return SourcesLoader({**loaders, key: other})
+
+
+def _group_by_source(library: Library, node_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    groups: dict[str, tuple[str, ...]] = {}
+    for node_id in node_ids:
+        source = library.source_of(node_id)
+        key = "" if source is None else source.key
+        groups[key] = (*groups.get(key, ()), node_id)
+    return groups
+
+
+def _is_file(library: Library, node_id: str) -> bool:
+    return library.get_label(node_id).kind is NodeKind.FILE
+
+
+def _make_unread(library: Library, node_id: str) -> Document:
+    node = library.node(node_id)
+    problem = node.problem or f"{node.title} cannot be read now. Reload to try again."
+    return make_error_document(node.doc, problem, is_page=False)
+
+
+def open_all(sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str) -> tuple[Library, Loader | None]:
+    """Open sources as one library named `source_name`. A source that cannot be opened says why in its place."""
+    root = Document(key=LISTING_KEY, title="", text="", columns=build_columns((), 0))
+    return restore_sources(Library(source=source_name, root=root), None, tuple(sources), opener)
+
+
+def restore_sources(
+    library: Library, loader: Loader | None, wanted: tuple[LibrarySource, ...], opener: SourceOpener
+) -> tuple[Library, Loader | None]:
+    """Return a library with exactly the `wanted` sources, and its loader. Those that `library` has are not read again.
+
+    An empty tuple means the first source alone. A source that cannot be opened says why in its place.
+    """
+    wanted = wanted or (LibrarySource(name=library.source, key=""),)
+    has = {(source.name, source.key) for source in _list_present(library)}
+    library = library.select_sources({source.key for source in wanted if (source.name, source.key) in has})
+    for source in wanted:
+        if (source.name, source.key) in has:
+            continue
+        part_loader: Loader | None = None
+        try:
+            part, part_loader = opener(source.name)
+            part = part if part_loader is None else load_files(part, part_loader)
+        except RoamtuiError as error:
+            part = make_missing_part(source.name, str(error))
+        library = add_source(library, source, part)
+        loader = add_loader(loader, source.key, part_loader)
+    if wanted != list_sources_of(library):
+        library = replace(_make_listing(library), sources=wanted)
+    return library, loader
+
+
+def _list_present(library: Library) -> tuple[LibrarySource, ...]:
+    return list_sources_of(library) if len(library.root.columns) or library.root.key != LISTING_KEY else ()
+
+
+def _make_listing(library: Library) -> Library:
+    """Return the library in the form that can have several sources."""
+    root = library.root
+    if library.sources or root.key == LISTING_KEY:
+        return library
+    first = LibrarySource(name=library.source, key="")
+    if root.columns.has_files:
+        return replace(library, sources=(first,))
+    columns = build_columns([NodeRow(NodeKind.FILE, 1, make_short_name(library.source), 0)], 0)
+    listing = Document(key=LISTING_KEY, title=root.title, text="", columns=columns)
+    attempt = 0
+    while listing.ids[0] in library:  # or the first document would get other ids
+        attempt += 1
+        listing = replace(listing, salt=str(attempt))
+    return replace(library, root=listing, grafts={listing.ids[0]: root, **library.grafts}, sources=(first,))
+
+
+def _make_source_rows(source: LibrarySource, part: Library) -> list[NodeRow]:
+    columns = part.root.columns
+    if not columns.has_files:
+        return [NodeRow(NodeKind.FILE, 1, source.title, 0)]
+    if not source.key:
+        return list_rows(columns)
+    below = (replace(row, level=min(row.level + 1, _LEVEL_MAX)) for row in list_rows(columns))
+    return [NodeRow(NodeKind.FOLDER, 1, source.key, 0), *below]
+
+
+def _graft(library: Library, documents: Mapping[str, tuple[Document, Document]], new_ids: dict[str, str]) -> Library:
+    """Graft the second document of each pair, and add the ids of its nodes to `new_ids`, by those of the first."""
+    library = library.graft_all({node_id: document for node_id, (_, document) in documents.items()})
+    for node_id, (before, _) in documents.items():
+        new_ids.update(zip(before.ids, library.grafts[library.get_canonical_link(node_id)].ids, strict=False))
+    return library

@@ -1,0 +1,50 @@
+"""`LibrarySource`: one of several sources of a library, and its short name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from urllib.parse import urlsplit
+
+from roamtui.document.plain import sanitise_line
+from roamtui.sources.file_sources import split_sources
+from roamtui.sources.listing import format_name, format_names
+from roamtui.sources.read import is_path
+
+NOTEBOOK_MARK = "@"
+"""First character of the source of a notebook. All paths are absolute, so none begins with it."""
+_LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibrarySource:
+    """One of several sources of a library."""
+
+    name: str
+    """A path, several as written by `join_sources`, or a URL."""
+    key: str
+    """Title of its row at the top, and prefix of the keys of its documents. Empty for the source that came first, so
+    that its ids stay the same."""
+    is_muted: bool = False
+    """Whether the model neither sees nor searches it."""
+
+    @property
+    def title(self) -> str:
+        """Short name for people: the key, or for the first source the name of its file or site."""
+        return self.key or make_short_name(self.name)
+
+
+def make_short_name(name: str) -> str:
+    """Make a short name of a path or URL, without slashes."""
+    if is_path(name):
+        names = [format_name(PurePath(path).name) or path for path in split_sources(name)]
+        return sanitise_line(format_names(names)).replace("/", "_") or name
+    parts = urlsplit(name)
+    last = parts.path.rstrip("/").rpartition("/")[2]
+    return sanitise_line(last if last and last not in _LIST_NAMES else parts.netloc)
+
+
+def format_source_names(sources: Iterable[LibrarySource]) -> str:
+    """List the short names of sources."""
+    return format_names([source.title for source in sources])

@@ -1,0 +1,208 @@
+"""Sources are added to a conversation, taken out of it and muted, through its one queue."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.controller import ConversationController, ConversationUpdated
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed, SourcesChanged
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import ConversationStore
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.library_loader import open_added_source, open_lazily
+from roamtui.search.keyword import KeywordSearcher
+from tests.agent.asking import expanding
+from tests.conversation.conversations import find
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+
+_LONG = "\n\n".join(f"Filler sentence number {number} says little." for number in range(1_000))
+_MANUAL = f"# Manual\n\n## Lending\n\nBooks go out for four weeks.\n\n## History\n\n{_LONG}\n"
+_TARIFF = f"# Tariff\n\n## Zeppelin rides\n\nA ride costs 90 euros.\n\n## Notes\n\n{_LONG}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "manual.md").write_text(_MANUAL)
+    (tmp_path / "tariff.md").write_text(_TARIFF)
+    (tmp_path / "acts").mkdir()
+    (tmp_path / "acts" / "one.md").write_text("# First act\n\nMurder is forbidden.\n")
+    return tmp_path
+
+
+def control(folder: Path, *replies: Reply) -> tuple[ConversationController, ScriptedModel]:
+    library, loader = open_lazily([str(folder / "manual.md")])
+    store = ConversationStore(folder / "conversations")
+    session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
+    model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
+    options = AgentOptions(confident_start=RetrievalStart.ALWAYS)
+    return ConversationController(Agent(session, model, KeywordSearcher(library), options)), model
+
+
+def read_prompt(model: ScriptedModel) -> str:
+    return "\n".join(message.text for message in model.requests[-1].messages)
+
+
+def list_keys(controller: ConversationController) -> list[str]:
+    return [source.key for source in controller.state.library.sources]
+
+
+def list_tools(model: ScriptedModel) -> set[str]:
+    return {tool.name for tool in model.requests[-1].tools}
+
+
+async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_sources(folder: Path) -> None:
+    controller, model = control(folder)
+    await controller.ask("What does a Zeppelin ride cost?")
+    assert "Zeppelin rides" not in read_prompt(model)
+    assert "list_documents" not in list_tools(model)
+
+    await controller.add_source(str(folder / "tariff.md"))
+    await controller.ask("What does a Zeppelin ride cost?")
+
+    assert "tariff.md" in read_prompt(model)
+    assert "A ride costs 90 euros." in read_prompt(model)
+    assert "list_documents" in list_tools(model)
+
+    await controller.remove_source("tariff.md")
+    await controller.ask("What does a ride on an airship cost?")
+
+    assert "A ride costs 90 euros." not in read_prompt(model)
+    assert "list_documents" not in list_tools(model)
+    assert controller.state.library.root.key == ""
+
+
+async def test_the_model_neither_sees_nor_searches_nor_opens_a_muted_source(folder: Path) -> None:
+    zeppelin = {"query": "Zeppelin ride"}
+    controller, model = control(folder, ScriptedReply(text="So."))
+    await controller.add_source(str(folder / "tariff.md"))
+    ride = find(controller.state, "Zeppelin rides")
+    controller.agent.model = model = ScriptedModel(
+        [ScriptedReply(calls=(("search_sections", zeppelin),)), expanding(ride), ScriptedReply(text="No.")]
+    )
+    await controller.mute_source("tariff.md", is_muted=True)
+
+    await controller.ask("What does a Zeppelin ride cost?")
+
+    assert "90 euros" not in read_prompt(model)
+    assert "tariff.md" not in read_prompt(model)
+    assert ride in controller.state.library  # a person can still read it
+    assert ride not in controller.state.open_ids
+    assert await controller.search("Zeppelin", 5) == ()
+
+    await controller.mute_source("tariff.md", is_muted=False)
+    assert [hit.section_id for hit in await controller.search("Zeppelin", 1)] == [ride]
+
+
+async def test_an_open_section_of_a_muted_source_comes_back_when_it_is_unmuted(folder: Path) -> None:
+    controller, model = control(folder)
+    await controller.add_source(str(folder / "tariff.md"))
+    ride = find(controller.state, "Zeppelin rides")
+    await controller.dispatch(lambda _: ExpandSections(section_ids=(ride,), origin=Origin.PERSON))
+    await controller.ask("Why?")
+    assert "A ride costs 90 euros." in read_prompt(model)
+
+    await controller.mute_source("tariff.md", is_muted=True)
+    await controller.ask("Which books?")
+    assert "A ride costs 90 euros." not in read_prompt(model)
+    assert ride in controller.state.open_ids
+
+    await controller.mute_source("tariff.md", is_muted=False)
+    await controller.ask("Which ones?")
+    assert "A ride costs 90 euros." in read_prompt(model)
+
+
+async def test_a_source_that_is_taken_out_closes_its_sections_and_can_be_resumed_without(folder: Path) -> None:
+    controller, _ = control(folder)
+    seen: list[ConversationEvent] = []
+    controller.subscribe(lambda update: seen.append(update.event))
+    await controller.add_source(str(folder / "acts"))
+    act = find(controller.state, "First act")
+    await controller.dispatch(lambda _: ExpandSections(section_ids=(act,), origin=Origin.PERSON))
+    await controller.ask("Why?")
+
+    await controller.remove_source("acts")
+
+    assert any(isinstance(event, SectionsClosed) and event.section_ids == (act,) for event in seen)
+    assert any(isinstance(event, DocumentReloaded) for event in seen)
+    assert act not in controller.state.library
+    library, loader = open_lazily([str(folder / "manual.md")])
+    store = controller.session.store
+    assert store is not None
+    resumed = Session.resume(library, controller.state.id, store=store, loader=loader, open_source=open_added_source)
+    assert resumed.state.library.sources == ()
+
+
+async def test_a_source_that_is_gone_says_so_when_the_conversation_is_resumed(folder: Path) -> None:
+    controller, _ = control(folder)
+    await controller.add_source(str(folder / "acts"))
+    await controller.add_source(str(folder / "tariff.md"))
+    await controller.ask("Why?")
+    ride = find(controller.state, "Zeppelin rides")
+    (folder / "acts" / "one.md").unlink()
+    (folder / "acts").rmdir()
+
+    library, loader = open_lazily([str(folder / "manual.md")])
+    assert controller.session.store is not None
+    resumed = Session.resume(
+        library, controller.state.id, store=controller.session.store, loader=loader, open_source=open_added_source
+    )
+
+    assert [source.key for source in resumed.state.library.sources] == ["", "acts", "tariff.md"]
+    assert any("acts" in note and "There is no file" in note for note in resumed.state.library.notes)
+    assert ride in resumed.state.library
+
+
+async def test_what_cannot_be_added_is_refused_and_nothing_changes(folder: Path) -> None:
+    controller, _ = control(folder)
+    before = controller.state
+    with pytest.raises(RoamtuiError, match="There is no file"):
+        await controller.add_source(str(folder / "none.md"))
+    with pytest.raises(UsageError, match="is a source of this conversation already"):
+        await controller.add_source(str(folder / "manual.md"))
+    with pytest.raises(UsageError, match="the only source that may be asked"):
+        await controller.remove_source("")
+    assert controller.state is before
+
+    await controller.add_source(str(folder / "acts"))
+    await controller.mute_source("", is_muted=True)
+    with pytest.raises(UsageError, match="the only source that may be asked"):
+        await controller.mute_source("acts", is_muted=True)
+
+
+async def test_a_new_conversation_has_the_same_sources_and_an_old_one_those_of_its_own(folder: Path) -> None:
+    controller, _ = control(folder)
+    await controller.ask("Why?")
+    first_id = controller.state.id
+    await controller.start_new()
+    await controller.add_source(str(folder / "acts"))
+    await controller.ask("Why?")
+    second_id = controller.state.id
+
+    await controller.resume(first_id)
+    assert controller.state.sources == controller.state.library.sources == ()
+    await controller.resume(second_id)
+    assert list_keys(controller) == ["", "acts"]
+    await controller.start_new()
+    assert list_keys(controller) == ["", "acts"]
+    assert controller.state.sources == controller.state.library.sources
+
+
+async def test_the_log_names_the_sources_and_an_older_log_has_only_one(folder: Path) -> None:
+    controller, _ = control(folder)
+    updates: list[ConversationUpdated] = []
+    controller.subscribe(updates.append)
+    await controller.add_source(str(folder / "acts"))
+    await controller.ask("Why?")
+
+    log = folder / "conversations" / f"{controller.state.id}.jsonl"
+    changed = [entry for entry in map(json.loads, log.read_text().splitlines()) if entry["event"] == "sources_changed"]
+    assert [[source["key"] for source in entry["sources"]] for entry in changed] == [["", "acts"]]
+    assert [update.state.sources for update in updates if isinstance(update.event, SourcesChanged)] == [
+        controller.state.library.sources
+    ]

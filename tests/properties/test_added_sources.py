@@ -1,0 +1,119 @@
+"""Whatever is added to a library, taken out, muted or resumed, every id and every open section of the rest stays."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.added_sources import list_sources_of
+from roamtui.document.library import Library
+from roamtui.errors import UsageError
+from roamtui.library_loader import open_added_source, open_lazily
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+
+_FILES = {
+    "a.md": "# Guide\n\nIntro.\n\n## Fees\n\nTwo euros.\n",
+    "other/a.md": "# Guide\n\nIntro.\n\n## Fees\n\nThree euros.\n",
+    "plain.txt": "No headings here.\n\nOnly text.\n",
+    "acts/one.md": "# One\n\n## Fees\n\nTwo euros.\n",
+    "acts/deep/two.md": "# Two\n\nWords.\n",
+    "more/acts/one.md": "# One\n\n## Fees\n\nFour euros.\n",
+}
+_SOURCES = ("a.md", "other/a.md", "plain.txt", "acts", "more/acts")
+_changes = st.lists(
+    st.tuples(st.sampled_from(["add", "remove", "mute", "unmute", "resume", "open", "new"]), st.integers(0, 4)),
+    max_size=10,
+)
+
+
+def _list_ids(library: Library) -> dict[str, list[tuple[str, str]]]:
+    """List id and own text of all sections, by the source that they belong to."""
+    ids: dict[str, list[tuple[str, str]]] = {}
+    listed = library.root.columns.has_files
+    for node_id in library.walk():
+        source = library.source_of(node_id)
+        if not listed or library.locate(node_id)[0] is not library.root:
+            ids.setdefault("" if source is None else source.key, []).append((node_id, library.own_text(node_id)))
+    return ids
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(_SOURCES), _changes)
+def test_ids_and_open_sections_stay_whatever_is_added_taken_out_muted_or_resumed(
+    first: str, changes: list[tuple[str, int]]
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        asyncio.run(_play(Path(name), first, changes))
+
+
+def _open(section_ids: tuple[str, ...], _state: ConversationState) -> ExpandSections:
+    return ExpandSections(section_ids=section_ids, origin=Origin.PERSON)
+
+
+async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> None:
+    for path, text in _FILES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    store = ConversationStore(folder / "conversations")
+    library, loader = open_lazily([str(folder / first)], load_all=True)
+    plain_ids = _list_ids(library)[""]
+    session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
+    model = ScriptedModel([ScriptedReply(text="So.")] * 20)
+    controller = ConversationController(Agent(session, model))
+    await controller.ask("Why?")
+    for change, number in changes:
+        sources = list_sources_of(controller.state.library)
+        before_ids, opened = _list_ids(controller.state.library), set(controller.state.open_ids)
+        key = sources[number % len(sources)].key
+        try:
+            match change:
+                case "add":
+                    await controller.add_source(str(folder / _SOURCES[number]))
+                case "remove":
+                    await controller.remove_source(key)
+                case "mute" | "unmute":
+                    await controller.mute_source(key, is_muted=change == "mute")
+                case "open":
+                    ids = [node_id for found in before_ids.values() for node_id, _ in found]
+                    chosen = (ids[number % len(ids)],)
+                    await controller.dispatch(partial(_open, chosen))
+                    opened |= set(chosen)
+                case "new":
+                    await controller.start_new()
+                    await controller.ask("Why?")
+                    opened.clear()
+                    opened |= set(controller.state.open_ids)
+                case _:
+                    plain, plain_loader = open_lazily([str(folder / first)], load_all=True)
+                    state = controller.state
+                    session = Session.resume(
+                        plain, state.id, store=store, loader=plain_loader, open_source=open_added_source
+                    )
+                    assert session.state.library.sources == state.library.sources
+                    controller = ConversationController(Agent(session, model))
+        except UsageError:
+            assert change in ("add", "remove", "mute")
+        library = controller.state.library
+        after_ids = _list_ids(library)
+        for source_key in before_ids.keys() & after_ids.keys():
+            assert after_ids[source_key] == before_ids[source_key]
+        assert after_ids.get("", plain_ids) == plain_ids
+        assert set(controller.state.open_ids) == {node_id for node_id in opened if node_id in library}
+        assert len({node_id for found in after_ids.values() for node_id, _ in found}) == sum(
+            map(len, after_ids.values())
+        )
+        asked = controller.state.asked
+        muted = {source.key for source in library.sources if source.is_muted}
+        assert not any(source is not None and source.key in muted for source in map(asked.source_of, asked.walk()))
+        assert controller.state.sources == library.sources
