@@ -33,7 +33,7 @@ _START_HITS_MAX = 10
 """Number of hits sent with a question. With more hits and a shorter outline, more questions need no tool call."""
 _EXCERPT_TOKENS = (350, 180, 150, 120)
 """Size of the excerpt of each hit, by rank. The last number applies to all later hits."""
-_WHOLE_TOKENS = (1_000, 400, 350, 350, 350, 250)
+_WHOLE_TOKENS = (1_000, 500, 350, 250, 150)
 """Up to this size, by rank, a section is shown with its whole subtree: a call to open it would cost far more."""
 _WHOLES_TOKENS_MAX = 1_500
 """Once the excerpts exceed this, no section is shown whole merely because it is small."""
