@@ -39,6 +39,7 @@ _TYPOGRAPHIC = re.compile(
     r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
     r"|＂(?P<wide>[^＂\n]+)＂|(?<![^\s(\[])”(?P<same>[^“”\n]+)”"
 )
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _UNSPACED = 0x0E00
 """First character of the scripts without spaces, in which a quotation mark may follow a letter."""
 _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
@@ -95,7 +96,7 @@ class Quotation:
 def extract_quotations(answer: str) -> list[Quotation]:
     """Return the outermost quotations of an answer, and the code spans outside of them, in order.
 
-    String literals inside code do not count.
+    String literals inside code do not count, nor do quotations without a letter or digit, such as a dash from a table.
     """
     found = [*_extract_straight_quotations(answer)]
     for match in _TYPOGRAPHIC.finditer(answer):
@@ -111,9 +112,9 @@ def extract_quotations(answer: str) -> list[Quotation]:
     quoted = []
     for quotation in _keep_outermost(found):
         around = bisect_right(starts, quotation.start) - 1
-        if quotation.text and not (around >= 0 and quotation.end <= code[around].end):
+        if _LETTER_OR_DIGIT.search(quotation.text) and not (around >= 0 and quotation.end <= code[around].end):
             quoted.append(quotation)
-    return _keep_outermost([*quoted, *(span for span in code if span.text)])
+    return _keep_outermost([*quoted, *(span for span in code if _LETTER_OR_DIGIT.search(span.text))])
 
 
 def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
