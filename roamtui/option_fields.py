@@ -125,7 +125,7 @@ def declare_overrides(*names: str) -> Any:  # noqa: ANN401 - as the field is dec
     return field(default_factory=dict, metadata={"settings": names})
 
 
-_KINDS = "Markdown, text, PDF, HTML, EPUB, reStructuredText, DOCX"
+_KINDS = "Markdown, text, PDF, HTML, EPUB, Office and OpenDocument files, notebooks, subtitles"
 SOURCE_HELP = (
     f"a document ({_KINDS}), a folder or a zip of documents, the https:// address of a site, its llms.txt or a page, "
     "or - for standard input"

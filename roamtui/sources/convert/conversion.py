@@ -29,7 +29,12 @@ _FORMATS_BY_SUFFIX = {
     ".epub": Format.EPUB,
     ".docx": Format.DOCX,
     ".docm": Format.DOCX,
+    ".xlsx": Format.XLSX,
+    ".xlsm": Format.XLSX,
+    ".pptx": Format.PPTX,
+    ".pptm": Format.PPTX,
     ".odt": Format.ODT,
+    ".ods": Format.ODS,
     ".ipynb": Format.IPYNB,
     ".srt": Format.SUBTITLES,
     ".vtt": Format.SUBTITLES,
@@ -46,11 +51,14 @@ SLOW_SUFFIXES = frozenset(suffix for suffix, named in _FORMATS_BY_SUFFIX.items()
 _PACKAGE_SIGNS = {
     b"META-INF/container.xml": Format.EPUB,
     b"word/document.xml": Format.DOCX,
+    b"xl/workbook.xml": Format.XLSX,
+    b"ppt/presentation.xml": Format.PPTX,
 }
 """Name of a part that only files of a format have, which are zip archives."""
 _PACKAGE_MEDIA_TYPES = {
     b"mimetypeapplication/epub+zip": Format.EPUB,
     b"mimetypeapplication/vnd.oasis.opendocument.text": Format.ODT,
+    b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet": Format.ODS,
 }
 """Start of the first part of a file, its name and its content."""
 _PACKAGE_FORMATS = frozenset({*_PACKAGE_SIGNS.values(), *_PACKAGE_MEDIA_TYPES.values()})
@@ -58,7 +66,10 @@ _FORMATS_BY_MEDIA_TYPE = {
     "application/pdf": Format.PDF,
     "application/epub+zip": Format.EPUB,
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Format.DOCX,
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": Format.XLSX,
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": Format.PPTX,
     "application/vnd.oasis.opendocument.text": Format.ODT,
+    "application/vnd.oasis.opendocument.spreadsheet": Format.ODS,
     "application/x-ipynb+json": Format.IPYNB,
     "application/x-subrip": Format.SUBTITLES,
     "text/vtt": Format.SUBTITLES,

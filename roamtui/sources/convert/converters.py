@@ -14,7 +14,7 @@ def get_converter(  # noqa: PLR0911 - one for each format
 ) -> Callable[[bytes, str], ConvertedText]:
     """Return the function that converts a file, given its bytes and the name to use in messages.
 
-    `report` is called while a PDF or EPUB file is read.
+    `report` is called while a file with pages, chapters, sheets or slides is read.
 
     Raises:
         ImportError: The converter is not installed.
@@ -32,6 +32,18 @@ def get_converter(  # noqa: PLR0911 - one for each format
             from roamtui.sources.convert.docx import convert_docx  # noqa: PLC0415
 
             return convert_docx
+        case Format.XLSX:
+            from roamtui.sources.convert.xlsx import convert_xlsx  # noqa: PLC0415
+
+            return partial(convert_xlsx, report=report)
+        case Format.PPTX:
+            from roamtui.sources.convert.pptx import convert_pptx  # noqa: PLC0415
+
+            return partial(convert_pptx, report=report)
+        case Format.ODS:
+            from roamtui.sources.convert.ods import convert_ods  # noqa: PLC0415
+
+            return partial(convert_ods, report=report)
         case Format.ODT:
             from roamtui.sources.convert.odt import convert_odt  # noqa: PLC0415
 

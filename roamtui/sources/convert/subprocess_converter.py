@@ -42,7 +42,7 @@ _CACHED_SECONDS_MIN = 0.2
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
 _DIGEST_SIZE = 16
-_VERSION = 14
+_VERSION = 15
 """Increment it when a converter's output changes."""
 
 

@@ -1,0 +1,217 @@
+"""Write the sheets of a workbook as Markdown: a section for each sheet and each named table, cells as tables."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
+from roamtui.sources.convert.zip_package import ZipPackage
+
+CELLS_MAX = 4_000_000
+"""Maximum number of cells with text in a workbook."""
+_SHEET_BYTES_MAX = 200_000_000
+_MERGED_CELLS_MAX = 100_000
+"""Maximum number of cells that merged cells fill in a sheet."""
+_TABLE_LENGTH_MAX = 40_000
+"""A longer table, in characters, becomes sections, because search looks for rows at the start of a section only."""
+_SECTION_LENGTH = 20_000
+_PIECE_LENGTH = 4_000
+"""A section is written as tables of this length with the same header, so that each page of it names the columns."""
+_NAME_LENGTH = 30
+_NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_ADDRESS = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
+_COLUMNS: dict[str, int] = {}
+
+
+class CellRange(NamedTuple):
+    """A rectangle of cells. Rows and columns start with 1; the last ones belong to it."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The cells of a sheet that have text."""
+
+    title: str
+    is_hidden: bool = False
+    rows: dict[int, dict[int, str]] = field(default_factory=dict)
+    """Text by column, by row."""
+    merged: list[CellRange] = field(default_factory=list)
+    tables: list[tuple[str, CellRange]] = field(default_factory=list)
+    """Names and places of the named tables."""
+
+
+def parse_column(letters: str) -> int:
+    """Return the number of a column, such as 28 for ``AB``."""
+    if letters not in _COLUMNS:
+        number = 0
+        for letter in letters.upper():
+            number = number * 26 + ord(letter) - 64
+        _COLUMNS[letters] = number
+    return _COLUMNS[letters]
+
+
+def parse_range(text: str) -> CellRange | None:
+    """Parse a range such as ``$A$1:C9``, or return None if it is not one."""
+    corners = [_ADDRESS.fullmatch(corner) for corner in text.split(":")]
+    if len(corners) > 2 or not (corners[0] and corners[-1]):
+        return None
+    columns = sorted(parse_column(corner[1]) for corner in corners if corner)
+    rows = sorted(int(corner[2]) for corner in corners if corner)
+    return CellRange(rows[0], columns[0], rows[-1], columns[-1])
+
+
+def iter_elements(
+    package: ZipPackage, part: str, *names: str, events: Sequence[str] = ("end",)
+) -> Iterator[tuple[str, Any]]:
+    """Yield the elements of a large part with these local names, each with its event. At its end it is forgotten.
+
+    Raises:
+        SourceError: The part is damaged or too large.
+    """
+    data = package.read_xml(part, bytes_max=_SHEET_BYTES_MAX)
+    if data is None:
+        return
+    tags = [f"{{*}}{name}" for name in names]
+    try:
+        for event, element in etree.iterparse(
+            io.BytesIO(data), events, tag=tags, resolve_entities=False, no_network=True
+        ):
+            yield event, element
+            if event == "end":
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+    except etree.XMLSyntaxError:
+        raise SourceError(f"{package.name} is damaged. Open it in its own program and save it again.") from None
+
+
+def write_sheet(sheet: Sheet) -> str:
+    """Write a sheet as Markdown, without a line end. Its named tables come last, as sections of their own."""
+    headed = _fill_merged(sheet)
+    blocks = [write_heading(1, escape_inline(sheet.title) + " (hidden)" * sheet.is_hidden)]
+    tables = []
+    for name, area in sheet.tables:
+        rows = _take_rows(sheet.rows, area)
+        if rows:
+            tables += [write_heading(2, escape_inline(name)), *_write_rows(rows, headed, 3)]
+    block: dict[int, Mapping[int, str]] = {}
+    for number in sorted(number for number, row in sheet.rows.items() if row):
+        if block and number - 1 not in block:
+            blocks += _write_rows(block, headed, 2)
+            block = {}
+        block[number] = sheet.rows[number]
+    blocks += _write_rows(block, headed, 2)
+    return "\n\n".join([*blocks, *tables])
+
+
+def _fill_merged(sheet: Sheet) -> set[int]:
+    """Repeat the text of merged cells in all of them. Return the rows in which a cell spans several columns.
+
+    A cell that fills its row alone, such as a title, stays as it is.
+    """
+    headed: set[int] = set()
+    room = _MERGED_CELLS_MAX
+    for area in sheet.merged:
+        text = sheet.rows.get(area.top, {}).get(area.left)
+        room -= (area.bottom - area.top + 1) * (area.right - area.left + 1)
+        if not text or room < 0:
+            continue
+        for number in range(area.top, area.bottom + 1):
+            row = sheet.rows.setdefault(number, {})
+            if number > area.top or any(not area.left <= column <= area.right for column in row):
+                row |= dict.fromkeys(range(area.left, area.right + 1), text)
+                if area.right > area.left and area.top == area.bottom:
+                    headed.add(number)
+    return headed
+
+
+def _take_rows(rows: dict[int, dict[int, str]], area: CellRange) -> dict[int, Mapping[int, str]]:
+    """Remove the cells of a range from the rows of a sheet, and return those with text."""
+    taken: dict[int, Mapping[int, str]] = {}
+    for number in sorted(number for number in rows if area.top <= number <= area.bottom):
+        row = rows[number]
+        cells = {column: row.pop(column) for column in [*row] if area.left <= column <= area.right}
+        if cells:
+            taken[number] = cells
+    return taken
+
+
+def _write_rows(rows: Mapping[int, Mapping[int, str]], headed: set[int], level: int) -> Iterator[str]:
+    """Yield rows that follow each other: single cells above and below a table as paragraphs, then the table."""
+    numbers = sorted(rows)
+    start, end = 0, len(numbers)
+    while start < end and len(rows[numbers[start]]) == 1:
+        start += 1
+    while end > start and len(rows[numbers[end - 1]]) == 1:
+        end -= 1
+    yield from (_write_paragraph(rows[number]) for number in numbers[:start])
+    yield from _write_table([rows[number] for number in numbers[start:end]], numbers[start:end], headed, level)
+    yield from (_write_paragraph(rows[number]) for number in numbers[end:])
+
+
+def _write_paragraph(row: Mapping[int, str]) -> str:
+    return escape_line_starts(escape_inline(" ".join(" ".join(row.values()).split())))
+
+
+def _write_table(
+    rows: Sequence[Mapping[int, str]], numbers: Sequence[int], headed: set[int], level: int
+) -> Iterator[str]:
+    """Yield a table in pieces that each have its header. A long one becomes sections at a level, named by rows."""
+    if not rows:
+        return
+    columns = sorted(set[int]().union(*rows))
+    count = 0
+    while count < min(len(rows), 3) and _is_header(rows[count]) and (not count or numbers[count - 1] in headed):
+        count += 1
+    if count == len(rows):
+        count = 0
+    heads = [" ".join(dict.fromkeys(filter(None, (row.get(column) for row in rows[:count])))) for column in columns]
+    top = f"{_write_line(heads)}\n|{' --- |' * len(columns)}"
+    lines = [_write_line([row.get(column, "") for column in columns]) for row in rows[count:]]
+    is_long = sum(map(len, lines)) > _TABLE_LENGTH_MAX
+    for low, high in _split_lines(lines, _SECTION_LENGTH) if is_long else [(0, len(lines))]:
+        if is_long:
+            first, last = (next(iter(rows[count + number].values())) for number in (low, high - 1))
+            names = f"{_cut(first)} … {_cut(last)}"
+            yield write_heading(
+                level, escape_inline(f"Rows {numbers[count + low]}–{numbers[count + high - 1]}: {names}")
+            )
+        for start, end in _split_lines(lines[low:high], _PIECE_LENGTH):
+            yield "\n".join([top, *lines[low + start : low + end]])
+
+
+def _split_lines(lines: Sequence[str], length: int) -> Iterator[tuple[int, int]]:
+    """Yield the first line, and the one after the last, of parts that end as soon as they have a length."""
+    start = total = 0
+    for number, line in enumerate(lines, start=1):
+        total += len(line)
+        if total >= length or number == len(lines):
+            yield start, number
+            start, total = number, 0
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _NAME_LENGTH else f"{text[:_NAME_LENGTH]}…"
+
+
+def _is_header(row: Mapping[int, str]) -> bool:
+    """Check whether no cell of a row is a number other than a year."""
+    return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in row.values())
+
+
+def _write_line(cells: Sequence[str]) -> str:
+    texts = (cell if cell.isalnum() else escape_inline(" ".join(cell.split())).replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(texts)} |"
