@@ -1,8 +1,8 @@
 """Writes what is generated into README.md and the pages of this folder: `make docs`.
 
 A page marks each place by a pair of comments, such as ``<!-- keys -->`` and ``<!-- /keys -->``. `_TABLES` names the
-tables; ``<!-- example -->`` is a question to the offline model, ``<!-- roamtui ask --help -->`` is what that command
-prints.
+tables; ``<!-- example -->`` is a question to the offline model, ``<!-- table -->`` a table that it fills, and
+``<!-- roamtui ask --help -->`` is what that command prints.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ def fill_blocks(text: str) -> str:
 def _make_block(name: str) -> str:
     if name in _TABLES:
         return _TABLES[name]()
+    if name == "table":
+        return f"\n{_run_table()}\n"
     if name == "example":
         command, document, question = _EXAMPLE
         return f'```text\n$ roamtui {command} {document} "{question}"\n\n{_run(_EXAMPLE)}```\n'
@@ -104,7 +106,7 @@ _TABLES: Mapping[str, Callable[[], str]] = {
     "search settings": lambda: _render_settings(RetrievalOptions),
 }
 _BLOCK = re.compile(
-    rf"(<!-- ({'|'.join(_TABLES)}|example|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL
+    rf"(<!-- ({'|'.join(_TABLES)}|example|table|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL
 )
 
 
@@ -118,6 +120,15 @@ def _run(arguments: Sequence[str]) -> str:
             command, env=environ, cwd=_PROJECT, capture_output=True, text=True, check=True
         )
     return done.stdout
+
+
+def _run_table() -> str:
+    """Return a table as Markdown, with its headings as those of a part of a page."""
+    with TemporaryDirectory(dir=_PROJECT / "docs") as folder:
+        output = Path(folder) / "table.md"
+        pages = [f"examples/pages/{name}.md" for name in ("cargo-bikes", "fees", "safety")]
+        _run(["table", *pages, "--questions", "examples/table.toml", "-o", str(output)])
+        return re.sub(r"^#", "###", output.read_text("utf-8"), flags=re.MULTILINE).replace("(../../", "(../")
 
 
 def main() -> int:

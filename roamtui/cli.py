@@ -34,6 +34,7 @@ commands:
   ask SOURCE QUESTION [--json|--events]   one question, one cited answer
   search SOURCE QUERY [--mode M]          ranked sections
   index SOURCE... [--to URI]              build the search index on disk
+  table SOURCE... -q QUESTION...          many questions about many documents, as a table
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   check SOURCE [--json]                   lint a document: what makes it hard to navigate
   conversations [list|show|export|delete] saved conversations

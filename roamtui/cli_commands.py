@@ -5,7 +5,6 @@ A command's code is imported when it runs, so that other commands stay fast.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,11 +35,13 @@ from roamtui.option_fields import (
     WebArguments,
     add_argument_group,
     declare_overrides,
+    decode_argument,
     option,
 )
 from roamtui.paths import cache_path, config_path, data_path, indexes_path, preferences_path, summaries_path
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.file_sources import split_sources
+from roamtui.table_command import TableCommand
 
 _LIMIT_DEFAULT = 10
 """Default number of hits of `search`."""
@@ -151,7 +152,7 @@ class AskCommand:
         from roamtui.wiring import build_agent
 
         settings = _load_settings(self.overrides)
-        question = _decode_argument(self.question)
+        question = decode_argument(self.question)
         if not question.strip():
             raise UsageError("the question is empty.")
         library, loader = _open_and_report((self.source,), self.web, settings.retrieval.index)
@@ -194,7 +195,7 @@ class SearchCommand:
         library, _ = _open_and_report((self.source,), self.web)
         searcher = make_searcher(library)
         assert searcher is not None
-        hits = searcher.search(_decode_argument(self.query), limit=search_options.limit or _LIMIT_DEFAULT)
+        hits = searcher.search(decode_argument(self.query), limit=search_options.limit or _LIMIT_DEFAULT)
         print_hits(library, hits, search_options.mode, as_json=self.as_json)
         return 0
 
@@ -398,7 +399,7 @@ class RecordCommand:
         library, loader = _open_and_report((self.source,), self.web)
         agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings)
         context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
-        questions = [_decode_argument(question) for question in self.questions]
+        questions = [decode_argument(question) for question in self.questions]
         text, is_answered = asyncio.run(record(context, questions, self.output_path.suffix))
         try:
             self.output_path.write_text(text, "utf-8")
@@ -414,7 +415,10 @@ class RecheckCommand:
     """Check whether quotes in saved answers are still in their documents; exit 1 if one is not. Needs no model."""
 
     targets: tuple[str, ...] = option(
-        (), "ids of conversations, or Markdown files with quotes, such as exports", name="ID|FILE", nargs="*"
+        (),
+        "ids of conversations, Markdown files with quotes, such as exports, or folders of tables",
+        name="ID|FILE",
+        nargs="*",
     )
     all_conversations: bool = option(False, "every saved conversation", name="--all")
     source: str | None = option(
@@ -428,7 +432,7 @@ class RecheckCommand:
         from roamtui.headless.recheck import ClaimGroup, collect_claims, print_rows, recheck_claims
 
         if bool(self.targets) == self.all_conversations:
-            raise UsageError("give conversation ids or Markdown files, or --all.")
+            raise UsageError("give conversation ids, Markdown files or tables, or --all.")
         groups = collect_claims(ConversationStore(data_path()), self.targets, all_conversations=self.all_conversations)
 
         def open_source(source: str, group: ClaimGroup) -> Library:
@@ -656,6 +660,7 @@ COMMANDS: Mapping[str, type[Command]] = {
     "ask": AskCommand,
     "search": SearchCommand,
     "index": IndexCommand,
+    "table": TableCommand,
     "conversations": ConversationsCommand,
     "notes": NotesCommand,
     "record": RecordCommand,
@@ -683,11 +688,6 @@ def _to_flags(overrides: Mapping[str, Any]) -> list[str]:
         else:
             flags.append(f"--{flag}={value}")
     return flags
-
-
-def _decode_argument(text: str) -> str:
-    # Argument bytes that the locale cannot decode are read as UTF-8, or replaced.
-    return os.fsencode(text).decode("utf-8", "replace")
 
 
 def _format_note_count(count: int) -> str:

@@ -6,6 +6,7 @@ The arguments of the app, and those that several commands share, are here too. S
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -174,3 +175,8 @@ class AppArguments:
     conversation: ConversationArguments = add_argument_group(ConversationArguments)
     is_plain: bool = option(False, "plain text, for screen readers and simple terminals", name="--plain")
     is_watching: bool = option(False, "reload the document when it changes on disk", name="--watch")
+
+
+def decode_argument(text: str) -> str:
+    """Return an argument as text. Bytes that the locale cannot decode are read as UTF-8, or replaced."""
+    return os.fsencode(text).decode("utf-8", "replace")

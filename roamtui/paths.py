@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -31,6 +32,12 @@ def config_path() -> Path:
 def data_path() -> Path:
     """Return the folder of saved conversations."""
     return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations"
+
+
+def table_path(sources: Iterable[str], *, by_chapters: bool) -> Path:
+    """Return the folder of the table of some sources, whatever is asked about them."""
+    name = "\x1f".join([*sources, "chapters" if by_chapters else ""])
+    return data_path().with_name("tables") / make_index_stem(name)
 
 
 def reading_positions_path() -> Path:

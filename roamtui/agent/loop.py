@@ -218,6 +218,7 @@ class Agent:
         context = replace(
             self._build_prompt_context(retrieved.auto_opened),
             within=within,
+            note=self.options.question_note,
             hits_text=retrieved.hit_list.text,
             excerpts=retrieved.hit_list.excerpts,
             search_events=(make_search_event(state.asked, question, retrieved.hits),) if retrieved.hits else (),

@@ -30,3 +30,5 @@ class AgentOptions:
     read_preferences: Callable[[], str] | None = None
     """Reads the person's preferences for answers. Called for each question, but a change takes effect only when the
     transcript is rebuilt."""
+    question_note: str = ""
+    """Stands before each question, but is not part of it: nothing searches for its words."""

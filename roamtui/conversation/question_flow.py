@@ -79,6 +79,8 @@ class PromptContext:
     """Events by which front ends show the search."""
     was_refused: bool = False
     """Whether the model rejected the previous request as too long."""
+    note: str = ""
+    """What a program says about the question; empty if a person asks it."""
     preferences: str = ""
     """The person's wishes for all answers. The transcript keeps them unchanged until the next rebuild."""
 
@@ -147,6 +149,8 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         parts.append(f"(The question is about [{within}] {path} and what lies below it: look there alone.)")
     if state.reading_id is not None and state.reading_id in state.asked:
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
+    if context.note:
+        parts.append(f"({context.note})")
     new_events = (replace(asked, preface="\n\n".join(parts)), *context.search_events, *delivered, *expanded)
     return apply_all(state, new_events), (*events, *new_events)
 

@@ -66,6 +66,7 @@ from roamtui.outline.spans import Bounds, merge_bounds
 
 OPEN_TOKENS_DEFAULT = 32_000
 """Default budget, in tokens, for the section text that stays open between questions."""
+_ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
 _EXCERPT_CHARACTERS_MAX = 200_000
@@ -255,9 +256,10 @@ class ConversationState:
     def nonce(self) -> str:
         """A word in the lines around section text, which no document can guess, so that none can imitate these lines.
 
-        It contains no letter that occurs in ids.
+        It contains no letter that occurs in ids. The conversations of one row of a table share it, so that their
+        prompts begin with the same text: their ids begin with the same 12 digits.
         """
-        digest = blake2b(self.id.encode(), digest_size=8).digest()
+        digest = blake2b(self.id[:_ID_LENGTH].encode(), digest_size=8).digest()
         return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)
 
     @property
@@ -325,7 +327,7 @@ _OpenSectionEvent = (
 
 def make_conversation_id() -> str:
     """Make a random id of 12 hex digits."""
-    return os.urandom(6).hex()
+    return os.urandom(_ID_LENGTH // 2).hex()
 
 
 def begin_conversation(library: Library, options: OpenSectionOptions) -> ConversationState:

@@ -70,7 +70,7 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
-    policy = f"style-src {_hash_source(style)}; script-src {_hash_source(script)}"
+    policy = f"style-src {hash_source(style)}; script-src {hash_source(script)}"
     subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
     timeline = json.dumps(page.timeline).replace("<", "\\u003c")
     return f"""<!doctype html>
@@ -339,5 +339,6 @@ def _highlight_quote(body: str, quote: str, name: str) -> str:
     return body
 
 
-def _hash_source(text: str) -> str:
+def hash_source(text: str) -> str:
+    """Return the source of a Content Security Policy that allows exactly this script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count, groupby
 from pathlib import PurePath
 
@@ -47,7 +48,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
             parts.append("".join([*pieces, exchange.answer[position:]]))
         parts += [f"*{notice.text}*" for notice in make_outcome_notices(exchange.outcome)]
         if exchange.citations:
-            parts.append("\n".join(map(_format_source_line, exchange.citations, count(1))))
+            parts.append("\n".join(map(format_source_line, exchange.citations, count(1))))
             if summary := " · ".join(filter(None, [format_verification(exchange.citations), proof.summary])):
                 parts.append(f"*{summary}*")
     return "\n\n".join(parts) + "\n"
@@ -73,13 +74,19 @@ def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, i
             yield words.end("words"), words.end("words"), "~~"
 
 
-def _format_source_line(citation: Citation, number: int) -> str:
+def format_source_line(citation: Citation, number: int) -> str:
+    """Format a citation as a line that `recheck` reads again."""
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
     path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
     # A quote of several list items or table rows is written on one line, with an ellipsis between them.
     quote = f': "{sanitise_line(_NEXT_ITEM.sub(" … ", citation.quote))}"' if citation.quote else ""
     sign = f"{citation.state.sign} " if citation.state.sign else ""
     return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({citation.state.label}){quote}"
+
+
+def take_first_item(citation: Citation) -> Citation:
+    """Return a citation of only the first list item or table row of its quote, which `recheck` can look up alone."""
+    return replace(citation, quote=_NEXT_ITEM.split(citation.quote)[0]) if citation.quote else citation
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:

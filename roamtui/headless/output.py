@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -79,10 +80,15 @@ def _write(text: str, errors: str) -> None:
 
 
 def write_json(value: object) -> None:
-    """Write one JSON value and a line end to stdout, with control characters and lone surrogates escaped."""
+    """Write one JSON value and a line end to stdout, as `format_json` formats it."""
+    write_text(format_json(value))
+
+
+def format_json(value: object) -> str:
+    """Format one JSON value and a line end, with control characters and lone surrogates escaped."""
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
-    write_text(_escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+    return _escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
 
 
 def _escape_surrogates(text: str) -> str:
@@ -133,23 +139,39 @@ def write_notices(notices: Iterable[str]) -> None:
         write_notice(notice)
 
 
+class LiveLine:
+    """One line on stderr that is overwritten as something progresses. Without a terminal, nothing is written."""
+
+    def __init__(self) -> None:
+        self._written = ""
+
+    def show(self, text: str) -> None:
+        """Replace the line."""
+        line = sanitise_line(text)
+        if line != self._written and sys.stderr.isatty():
+            width = shutil.get_terminal_size().columns - 1
+            _write_quietly(f"\r{line[:width].ljust(min(len(self._written), width))}")
+            self._written = line
+
+    def end(self) -> None:
+        """Leave the line as it is."""
+        if self._written:
+            _write_quietly("\n")
+        self._written = ""
+
+
 @contextmanager
 def report_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
     """Yield a callback that shows the progress of a file's conversion in one line, if stderr is a terminal."""
-    written = ""
+    line = LiveLine()
 
     def report(done: int, count: int, _text: str) -> None:
-        nonlocal written
-        line = f"Converting {sanitise_line(Path(name).name)}…" + (f" {done:,} of {count:,}" if count else "")
-        if line != written and sys.stderr.isatty():
-            written = line
-            _write_quietly(f"\r{line}")
+        line.show(f"Converting {sanitise_line(Path(name).name)}…" + (f" {done:,} of {count:,}" if count else ""))
 
     try:
         yield report
     finally:
-        if written:
-            _write_quietly("\n")
+        line.end()
 
 
 class EmbeddingProgress:

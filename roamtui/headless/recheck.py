@@ -16,6 +16,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import write_json, write_text
 from roamtui.sources.read import is_path
+from roamtui.table.store import TableContent, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --source."
 
@@ -44,7 +45,7 @@ OpenSource = Callable[[str, ClaimGroup], Library]
 def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conversations: bool) -> list[ClaimGroup]:
     """Collect the verified quotes of conversations and the claims in Markdown files.
 
-    A target is the id of a conversation, or the path of a file.
+    A target is the id of a conversation, or the path of a file or of the folder of a table.
 
     Raises:
         StoreError: There is no such conversation.
@@ -54,7 +55,9 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
     ids = [*sources] if all_conversations else []
     groups = []
     for target in targets:
-        if target not in sources and Path(target).suffix:
+        if target not in sources and is_table(Path(target)):
+            groups += _collect_table_claims(read_table(Path(target)))
+        elif target not in sources and Path(target).suffix:
             path = Path(target)
             try:
                 text = path.read_text("utf-8", "replace")
@@ -85,6 +88,19 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
             )
         )
     return groups
+
+
+def _collect_table_claims(content: TableContent) -> list[ClaimGroup]:
+    claims: dict[str, list[Claim]] = {}
+    for row in content.rows:
+        for column, cell in zip(content.columns, content.list_row(row), strict=True):
+            claims.setdefault(row.source, []).extend(
+                Claim(quote=citation.quote, section_id=citation.section_id, place=f"{row.title}, {column.title}")
+                for citation in (cell.citations if cell is not None else ())
+                if citation.quote is not None and citation.is_verified
+            )
+    # Another person may have written the table, so its addresses are those of a file.
+    return [ClaimGroup(claims=tuple(of_row), source=source, is_own=False) for source, of_row in claims.items()]
 
 
 def recheck_claims(

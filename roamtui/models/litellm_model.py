@@ -80,6 +80,11 @@ class LitellmModel:
             notes.append(f"No price known for {self.name}; the spending limit does not apply.")
         return " ".join(notes)
 
+    @property
+    def input_usd(self) -> float | None:
+        """Price of a token that is sent, or None if it is unknown or the model has not started."""
+        return self._resolved.input_usd if self._resolved is not None else None
+
     async def start(self) -> None:
         """Start the process and learn the window size, which takes seconds. The first request reports failures.
 

@@ -28,7 +28,7 @@ REAL_DOCUMENTS = ("adversarial/**/*.*", "books/*.md", "llms/full/*", "llms/files
 IS_UPDATE = "GOLDEN_UPDATE" in os.environ
 
 _SCRIPT_LINE = re.compile(r"^(?:\$ roamtui |< \{).*$", re.MULTILINE)
-_CONVERSATION = re.compile(r"\b[0-9a-f]{12}\b")
+_CONVERSATION = re.compile(r"\b[0-9a-f]{12}(?:[0-9a-f]{6})?\b")
 _MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.+Z]*"), "TIME"),
     (re.compile(r"<<<[g-z]{8}|[g-z]{8}>>>"), "NONCE"),

@@ -1,0 +1,244 @@
+"""Tables as JSON, CSV, Markdown or an HTML page.
+
+The Markdown is written so that `roamtui.agent.recheck` can read its quotes: with the source lines of a conversation if
+the table has one document, and with links to the documents if it has several.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from html import escape
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from roamtui.conversation.transcript import Citation
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.export.html import hash_source
+from roamtui.export.json import to_json_citation
+from roamtui.export.markdown import format_source_line, take_first_item
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.columns import Column, to_json_column
+from roamtui.table.store import Row, TableContent
+
+_GRID_LENGTH = 80
+"""Maximum length of a value in the grid of a Markdown file. The whole value stands below it."""
+_PASSAGE_NOTE = "The values are the best passages that the offline model found. No model has read them."
+_FORMULA = re.compile(r"[=@]|[-+](?![\d.,]+(?:$|[\s%€$£]))")
+"""How a text begins that a spreadsheet may run as a formula: not a negative number and its unit."""
+_STYLE = """
+:root { color-scheme: light dark; --line: #d9d8d2; --soft: #5d6664; --good: #2c6b4b; --warn: #7d5600; --bad: #a03535; }
+@media (prefers-color-scheme: dark) {
+  :root { --line: #2c373b; --soft: #98a19e; --good: #86c9a8; --warn: #e0bd6e; --bad: #e89a94; }
+}
+body { font: 15px/1.5 system-ui, sans-serif; margin: 1.5rem; } table { border-collapse: collapse; }
+th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; vertical-align: top; max-width: 24rem; }
+thead th { position: sticky; top: 0; background: Canvas; } small, .not_found { color: var(--soft); }
+.found b { color: var(--good); } .partly b { color: var(--warn); } .failed b, .failed { color: var(--bad); }
+summary { cursor: pointer; } q { font-style: italic; }
+"""
+
+
+def to_json_table(content: TableContent, model: str = "") -> dict[str, Any]:
+    """Convert a table to the JSON of the command line. Cells without an answer are left out."""
+    rows = []
+    for row in content.rows:
+        cells = zip(content.columns, content.list_row(row, model), strict=True)
+        rows.append(
+            {
+                "source": row.source,
+                "title": row.title,
+                "cells": [_to_json_cell(column, cell) for column, cell in cells if cell is not None],
+            }
+        )
+    return {"table": str(content.folder), "columns": list(map(to_json_column, content.columns)), "rows": rows}
+
+
+def _to_json_cell(column: Column, cell: Cell) -> dict[str, Any]:
+    return {
+        "question": column.question,
+        "value": cell.value,
+        "state": cell.state.value,
+        "note": cell.note,
+        "passage": cell.is_passage,
+        "citations": [to_json_citation(citation) for citation in cell.citations],
+        "conversation": cell.conversation,
+        "model": cell.model,
+        "usage": asdict(cell.usage),
+    }
+
+
+def render_csv(content: TableContent, model: str = "") -> str:
+    """Render a table with four columns for each question: the value, its state, its quote and its place.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    output = io.StringIO()
+    writer = csv.writer(output)
+    parts = ("", ": state", ": quote", ": place")
+    writer.writerow(["source", *(f"{column.title}{part}" for column in content.columns for part in parts)])
+    for row in content.rows:
+        fields = [row.title]
+        for cell in content.list_row(row, model):
+            proof = cell.proof if cell is not None else None
+            place = f"{' > '.join(proof.path)}, {proof.place}" if proof is not None else ""
+            quote = proof.quote or "" if proof is not None else ""
+            fields += ["", "", "", ""] if cell is None else [cell.value, cell.state.value, quote, place]
+        writer.writerow([f"'{field}" if _FORMULA.match(field) else field for field in map(sanitise_line, fields)])
+    return output.getvalue()
+
+
+def render_markdown_table(content: TableContent, model: str = "", folder: Path | None = None) -> str:
+    """Render a table as Markdown: one document as questions and answers, several as a grid with the proofs below.
+
+    Args:
+        content: The table.
+        model: The model whose cells are shown, or empty for the newest cells.
+        folder: Where the file will be. Paths of documents are relative to it; None for absolute paths.
+    """
+    has_passages = any(cell is not None and cell.is_passage for cell in _list_cells(content, model))
+    notes = [f"*{_PASSAGE_NOTE}*"] if has_passages else []
+    if len(content.rows) == 1:
+        return "\n\n".join(filter(None, _render_answers(content, content.rows[0], model, folder, notes))) + "\n"
+    head = ["", *(column.title for column in content.columns)]
+    grid = [_render_line(head), _render_line(["---"] * len(head))]
+    details = []
+    for row in content.rows:
+        cells = content.list_row(row, model)
+        grid.append(_render_line([row.title, *map(_format_short, cells)]))
+        details.append(f"## {_plain(row.title)}")
+        proofs = [
+            _render_proof(column, cell, _locate(row, folder))
+            for column, cell in zip(content.columns, cells, strict=True)
+            if cell is not None
+        ]
+        details += ["\n".join(proofs)] if proofs else []
+    title = f"# {len(content.rows)} documents, {len(content.columns)} questions"
+    return "\n\n".join([title, *notes, "\n".join(grid), *details]) + "\n"
+
+
+def _list_cells(content: TableContent, model: str) -> list[Cell | None]:
+    return [*chain.from_iterable(content.list_row(row, model) for row in content.rows)]
+
+
+def _render_answers(content: TableContent, row: Row, model: str, folder: Path | None, notes: list[str]) -> list[str]:
+    parts = [f"# {row.title}", f"Source: {_locate(row, folder)}", *notes]
+    for column, cell in zip(content.columns, content.list_row(row, model), strict=True):
+        if cell is None:
+            continue
+        parts += [f"## {sanitise_line(column.question)}", _plain(cell.value)]
+        if cell.note or not cell.value:
+            parts.append(f"*{_plain(cell.note or cell.state.label)}*")
+        if cell.citations:
+            parts.append("\n".join(map(format_source_line, map(take_first_item, cell.citations), count(1))))
+    return parts
+
+
+def _render_line(fields: list[str]) -> str:
+    return f"| {' | '.join(fields)} |"
+
+
+def _format_short(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    words = cell.value or cell.state.label
+    return f"{cell.state.sign} {shorten(_plain(words), _GRID_LENGTH)}"
+
+
+def _render_proof(column: Column, cell: Cell, path: str) -> str:
+    proof, note = cell.proof, f" *{_plain(cell.note)}*" if cell.note else ""
+    if not cell.value and cell.note:
+        return f"- {cell.state.sign} **{_plain(column.title)}**:{note}"
+    lead = f"- {cell.state.sign} **{_plain(column.title)}**: "
+    if cell.is_passage and proof is not None and sanitise_line(proof.quote or "") == cell.value and _is_whole(proof):
+        return f"{lead}{_link(proof, path)}{note}"  # the value is the quote itself
+    link = f" — {_link(proof, path)}" if proof is not None else ""
+    return f"{lead}{_plain(cell.value) or cell.state.label}{link}{note}"
+
+
+def _is_whole(citation: Citation) -> bool:
+    return take_first_item(citation) == citation
+
+
+def _link(citation: Citation, path: str) -> str:
+    """Render a quote with a link to its document, in the form that `recheck` reads in a person's text."""
+    quote = sanitise_line(take_first_item(citation).quote or "")
+    opening, closing = ("“", "”") if '"' in quote else ('"', '"')
+    place = _plain(" > ".join([*citation.path[-1:], citation.place]))
+    target = f"<{path}>" if re.search(r"[\s()]", path) else path
+    sign = "" if citation.is_verified else f" ({citation.state.label})"
+    return f"{opening}{quote}{closing}{sign} ([{place}]({target}))"
+
+
+def _plain(text: str) -> str:
+    """Return text of a document or a model in a form that is no Markdown."""
+    return re.sub(r"([\\`*_\[\]|<>~])", r"\\\1", sanitise_line(text))
+
+
+def _locate(row: Row, folder: Path | None) -> str:
+    if folder is None or "://" in row.source:
+        return row.source
+    try:
+        return Path(os.path.relpath(row.source, folder)).as_posix()
+    except ValueError:  # on another drive
+        return row.source
+
+
+def render_html_table(content: TableContent, model: str = "") -> str:
+    """Render a table as a page without scripts. Each value unfolds to its quote."""
+    policy = hash_source(_STYLE)
+    head = "".join(f"<th>{escape(column.title)}" for column in content.columns)
+    body = "".join(
+        f"<tr><th>{escape(row.title)}{''.join(map(_render_html_cell, content.list_row(row, model)))}\n"
+        for row in content.rows
+    )
+    has_passages = any(cell is not None and cell.is_passage for cell in _list_cells(content, model))
+    note = f"<p>{_PASSAGE_NOTE}</p>" if has_passages else ""
+    title = f"{len(content.rows)} documents, {len(content.columns)} questions"
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {policy}; base-uri 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} · roamtui</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<h1>{title}</h1>{note}
+<table><thead><tr><th>{head}</thead><tbody>
+{body}</tbody></table>
+</body>
+</html>
+"""
+
+
+def _render_html_cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "<td>"
+    words = f"<b>{cell.state.sign}</b> {escape(sanitise_line(cell.value or cell.state.label))}"
+    proof = cell.proof
+    parts = [f"<p><small>{escape(sanitise_line(cell.note))}</small>"] if cell.note else []
+    if proof is not None:
+        place = " > ".join([*proof.path, f"{proof.place} ({proof.state.label})"])
+        parts.append(f"<p><q>{escape(sanitise_line(proof.quote or ''))}</q><p><small>{escape(place)}</small>")
+    details = f"<details><summary>{words}</summary>{''.join(parts)}</details>" if parts else words
+    return f'<td class="{cell.state.value}">{details}'
+
+
+def summarise_states(counts: Mapping[CellState, int]) -> str:
+    """Format how many cells have each state, such as ``61 found, 4 partly, 14 not found``."""
+    return ", ".join(f"{number:,} {state.label}" for state, number in counts.items() if number)
+
+
+RENDERERS: Mapping[str, Callable[[TableContent, str, Path], str]] = {
+    ".csv": lambda content, model, _: render_csv(content, model),
+    ".md": render_markdown_table,
+    ".html": lambda content, model, _: render_html_table(content, model),
+}
+"""By the ending of a file's name. The arguments are the table, the model and the folder of the file."""

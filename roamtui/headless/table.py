@@ -1,0 +1,88 @@
+"""`roamtui table`: fills a table and writes it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from roamtui.errors import RoamtuiError
+from roamtui.export.table import RENDERERS, summarise_states, to_json_table
+from roamtui.headless.output import LiveLine, format_json, warn, write_notice, write_text
+from roamtui.models.base import get_startup_note
+from roamtui.models.registry import OFFLINE
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.runner import TablePlan, TableRun, fill_table
+from roamtui.table.store import TableDefined, TableStore, read_table
+
+_EXIT_CANCELLED = 130
+
+
+def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_path: Path | None) -> int:
+    """Fill a table, write it, and return the exit status: 1 if a cell failed or the run ended early, 130 if cancelled.
+
+    Args:
+        store: The folder of the table.
+        defined: Its rows and columns.
+        plan: How to ask.
+        output_path: A file whose ending decides the format, or None for JSON on stdout.
+
+    Raises:
+        RoamtuiError: The table cannot be read, or saved, or written to the file.
+    """
+    line, last = LiveLine(), TableRun(total=0)
+
+    def show(run: TableRun, _cell: Cell | None) -> None:
+        nonlocal last
+        last = run
+        line.show(format_progress(run))
+
+    try:
+        run = asyncio.run(fill_table(store, defined, plan, show))
+    except KeyboardInterrupt:
+        line.end()
+        write_notice(f"Stopped: {last.done:,} of {last.total:,} cells are done. Run it again to go on.")
+        return _EXIT_CANCELLED
+    finally:
+        line.end()
+    if note := get_startup_note(plan.model):
+        warn(note)
+    content, model = read_table(store.folder), plan.model.name
+    if content.skipped:
+        warn(f"{content.skipped:,} lines of the table could not be read, so their cells were asked again.")
+    if output_path is None:
+        write_text(format_json(to_json_table(content, model)))
+    elif render := RENDERERS.get(output_path.suffix.lower()):
+        _write_file(output_path, render(content, model, output_path.absolute().parent))
+    else:
+        _write_file(output_path, format_json(to_json_table(content, model)))
+    if model == OFFLINE:
+        write_notice("Each cell is the best passage of its row. No model has read them: --model chooses one.")
+    write_notice(f"{format_progress(run)}. The table is in {store.folder}")
+    if run.stop_reason:
+        warn(f"{run.total - run.done:,} cells were not asked. {run.stop_reason} Run it again to go on.")
+    return int(bool(run.stop_reason or run.counts[CellState.FAILED]))
+
+
+def _write_file(path: Path, text: str) -> None:
+    try:
+        path.write_bytes(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise RoamtuiError(f"could not write {path}: {error.strerror or error}. Name another file.") from None
+
+
+def format_progress(run: TableRun) -> str:
+    """Format what a run has done, used and found, and what it may cost."""
+    parts = [f"{run.done:,} of {run.total:,} cells"]
+    if states := summarise_states(run.counts):
+        parts[0] += f": {states}"
+    if run.kept:
+        parts.append(f"{run.kept:,} from before")
+    if tokens := run.usage.input_tokens + run.usage.output_tokens:
+        parts.append(f"{tokens:,} tokens")
+    if run.usage.cost_usd:
+        expected = run.expected_usd
+        rest = f" of about ${expected:.2f}" if expected is not None and run.done < run.total else ""
+        parts.append(f"${run.usage.cost_usd:.2f}{rest}")
+    if run.waiting_reason:
+        parts.append(f"waiting: {run.waiting_reason}")
+    return " · ".join(parts)

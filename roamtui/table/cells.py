@@ -1,0 +1,138 @@
+"""The cells of a table: a value, its proof, and what both are worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from roamtui.agent.citations import MARK
+from roamtui.agent.passages import list_passages
+from roamtui.conversation.state import Exchange
+from roamtui.conversation.transcript import Citation, StopReason, Usage
+from roamtui.document.library import Library
+from roamtui.document.plain import sanitise_line
+from roamtui.table.columns import Column
+
+CELL_PREFERENCES = """\
+Each answer fills one cell of a table. Its first line is the value alone, in as few words as the text allows (60 \
+days), without quotation marks, ids or a full stop. Its second line proves the value: one sentence with a quote that \
+states it, and the id of its section. Write no more, except conditions that change the value, with their quotes. If \
+the text does not answer, begin with "Not found:" and say in one line what you looked for."""
+"""Stands above the outline, so that all prompts of a row begin with the same text."""
+_VALUE_LEAD = re.compile(r"^(?:the\s+)?value(?:\s+is)?\s*[:=]\s*", re.IGNORECASE)
+_AROUND = '*_`#> \t"“”„«»'
+
+
+class CellState(StrEnum):
+    """What came of a question about a row."""
+
+    FOUND = "found"
+    PARTLY = "partly"
+    """There is a value, but a quote of it is not proven, or it does not have the type of its column."""
+    NOT_FOUND = "not_found"
+    FAILED = "failed"
+
+    @property
+    def sign(self) -> str:
+        """One character that shows the state without colour."""
+        return _SIGNS[self]
+
+    @property
+    def label(self) -> str:
+        """The state in words."""
+        return self.value.replace("_", " ")
+
+
+_SIGNS = {CellState.FOUND: "✓", CellState.PARTLY: "!", CellState.NOT_FOUND: "–", CellState.FAILED: "✗"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The answer to one question about one row."""
+
+    row: str
+    """Key of the row."""
+    column: str
+    """Key of the column."""
+    content: str
+    """Digest of the text that was asked about."""
+    model: str
+    state: CellState
+    value: str = ""
+    note: str = ""
+    """Why the state is not `FOUND`, in a few words."""
+    citations: tuple[Citation, ...] = ()
+    conversation: str = ""
+    """Id of the conversation in the folder of the table; empty if nothing was asked."""
+    usage: Usage = field(default_factory=Usage)
+    is_passage: bool = False
+    """Whether the value is the best passage, which no model has read."""
+    at: str = ""
+    """When it was recorded: ISO 8601, UTC."""
+
+    @property
+    def proof(self) -> Citation | None:
+        """The first citation with a verified quote, else the first with any quote, or None."""
+        quotes = [citation for citation in self.citations if citation.quote is not None]
+        return next((citation for citation in quotes if citation.is_verified), quotes[0] if quotes else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellAnswer:
+    """The part of a cell that its answer decides."""
+
+    state: CellState
+    value: str = ""
+    note: str = ""
+    citations: tuple[Citation, ...] = ()
+    is_passage: bool = False
+
+
+def read_answer(exchange: Exchange, column: Column, library: Library, within: str | None = None) -> CellAnswer:
+    """Read the value and its proof from an answer, and judge both.
+
+    Args:
+        exchange: A question of `column` that has ended.
+        column: The column, whose type the value must have.
+        library: The document of the row.
+        within: The section that the row consists of, or None for the whole document.
+    """
+    if exchange.stopped is StopReason.NOT_FOUND:
+        note = sanitise_line(exchange.answer.partition("\n\n")[0])
+        return CellAnswer(state=CellState.NOT_FOUND, note=note)
+    if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
+        return CellAnswer(state=CellState.FAILED, note=exchange.error or "stopped")
+    passages = list_passages(exchange, library)
+    if passages:
+        citations: tuple[Citation, ...] = (passages[0].citation,)
+        value = sanitise_line(passages[0].text).strip()
+    else:
+        citations, value = exchange.citations, _parse_value(exchange.answer)
+    if not value:
+        return CellAnswer(state=CellState.FAILED, note="the answer has no value")
+    faults = [] if column.fits(value) else [f"not {column.type_description}"]
+    faults += [_find_fault(citations, library, within)]
+    note = ", ".join(filter(None, faults))
+    state = CellState.PARTLY if note else CellState.FOUND
+    return CellAnswer(state=state, value=value, note=note, citations=citations, is_passage=bool(passages))
+
+
+def _parse_value(answer: str) -> str:
+    """Return the first line of an answer without marks and ids."""
+    first = next((line for line in answer.splitlines() if line.strip()), "")
+    value = _VALUE_LEAD.sub("", MARK.sub("", first).strip(_AROUND)).strip(_AROUND)
+    return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()
+
+
+def _find_fault(citations: Sequence[Citation], library: Library, within: str | None) -> str:
+    quotes = [citation for citation in citations if citation.quote is not None]
+    if not quotes:
+        return "no quote"
+    for citation in quotes:
+        if not citation.is_verified:
+            return citation.state.label
+        if within is not None and within not in (*library.ancestors(citation.section_id), citation.section_id):
+            return "quote from outside the row"
+    return ""

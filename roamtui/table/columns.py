@@ -1,0 +1,209 @@
+"""The columns of a table: questions, and the type that the values of each must have."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.errors import UsageError
+
+_NAME_LENGTH = 40
+_TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")
+_NUMBER = re.compile(
+    r"(?:[^\W\d]{1,4}[\s.]?|[$€£¥₹]\s?)?(?P<number>[-+\N{MINUS SIGN}]?\d[\d.,'\N{NO-BREAK SPACE} ]*)"
+    r"(?:\s*[^\s\d]+(?:\s+[^\s\d]+){0,4})?"
+)
+"""A currency, a number, and a unit of up to five words."""
+_WRITTEN_DATES = ("%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%B %Y", "%d.%m.%Y")
+_PARTIAL_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
+
+
+class ColumnType(StrEnum):
+    """What the values of a column are."""
+
+    TEXT = "text"
+    YES_NO = "yes_no"
+    NUMBER = "number"
+    """With its unit."""
+    DATE = "date"
+    CHOICE = "choice"
+    """One of several."""
+
+
+_DESCRIPTIONS = {
+    ColumnType.TEXT: "",
+    ColumnType.YES_NO: "yes or no",
+    ColumnType.NUMBER: "one number with its unit",
+    ColumnType.DATE: "one date, as YYYY-MM-DD or as much of it as the text has",
+}
+_ALIASES = {"yes/no": ColumnType.YES_NO, "yes or no": ColumnType.YES_NO}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A question that is asked about each row."""
+
+    question: str
+    name: str = ""
+    """Heading of the column. If it is empty, the question is the heading."""
+    type: ColumnType = ColumnType.TEXT
+    choices: tuple[str, ...] = ()
+    """The allowed values if the type is `CHOICE`."""
+
+    @property
+    def title(self) -> str:
+        """Heading of the column, on one short line."""
+        return shorten(sanitise_line(self.name or self.question), _NAME_LENGTH)
+
+    @property
+    def key(self) -> str:
+        """Digest of all that changes the answers. The name is not part of it."""
+        parts = (self.question, self.type.value, *self.choices)
+        return blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+    @property
+    def type_description(self) -> str:
+        """What a value must be, in a few words; empty if any text will do."""
+        if self.type is ColumnType.CHOICE:
+            return f"one of: {'; '.join(self.choices)}"
+        return _DESCRIPTIONS[self.type]
+
+    def fits(self, value: str) -> bool:
+        """Check whether a value has the type of the column. A value is never changed to fit."""
+        match self.type:
+            case ColumnType.YES_NO:
+                return value.casefold() in ("yes", "no")
+            case ColumnType.NUMBER:
+                return _NUMBER.fullmatch(value) is not None
+            case ColumnType.DATE:
+                return parse_date(value) is not None
+            case ColumnType.CHOICE:
+                return value.casefold() in map(str.casefold, self.choices)
+            case ColumnType.TEXT:
+                return bool(value)
+
+    def make_sort_key(self, value: str) -> tuple[bool, float, str]:
+        """Return a key that sorts numbers and dates by size, and all else by letters. No value comes last."""
+        number = 0.0
+        if self.type is ColumnType.NUMBER and (match := _NUMBER.fullmatch(value)):
+            number = _parse_number(match["number"])
+        elif self.type is ColumnType.DATE and (day := parse_date(value)):
+            number = float(day.toordinal())
+        return not value, number, value.casefold()
+
+
+class _QuestionRecord(msgspec.Struct):
+    question: str
+    name: str = ""
+    type: str = ""
+    choices: list[str] = []
+
+
+class _QuestionsFile(msgspec.Struct):
+    questions: list[_QuestionRecord] = []
+
+
+def parse_question(text: str) -> Column:
+    """Make a column of a question that a person typed. A type may follow it: ``[yes/no]``, ``[date]``, ``[a | b]``.
+
+    Raises:
+        UsageError: The question is empty.
+    """
+    match = _TYPE_IN_QUESTION.search(text)
+    question = text.strip()
+    if match is not None:
+        choices = tuple(choice.strip() for choice in match["type"].split("|") if choice.strip())
+        name = _ALIASES.get(match["type"].strip().lower(), match["type"].strip().lower())
+        question_alone = text[: match.start()].strip()
+        if len(choices) > 1:
+            return _make_column(question_alone, "", ColumnType.CHOICE, choices)
+        if name in tuple(ColumnType) and name != ColumnType.CHOICE:
+            return _make_column(question_alone, "", name, ())
+    return _make_column(question, "", "", ())
+
+
+def _make_column(question: str, name: str, kind: str, choices: Sequence[str]) -> Column:
+    """Make a column.
+
+    Raises:
+        UsageError: It makes no sense. The message continues "FILE: ".
+    """
+    if not question.strip():
+        raise UsageError("a question of a table is empty.")
+    kind = _ALIASES.get(kind.lower(), kind.lower()) or (ColumnType.CHOICE if choices else ColumnType.TEXT)
+    if kind not in tuple(ColumnType):
+        raise UsageError(f'"{sanitise_line(kind)}" is not a type of a column. Types are {", ".join(ColumnType)}.')
+    if (kind == ColumnType.CHOICE) != bool(choices):
+        raise UsageError(f'"{sanitise_line(question)}" needs the type choice and a list of choices, or neither.')
+    return Column(question=question.strip(), name=name.strip(), type=ColumnType(kind), choices=tuple(choices))
+
+
+def read_columns(path: Path) -> tuple[Column, ...]:
+    """Read questions from a TOML file with ``[[questions]]``, or from a file with a JSON object on each line.
+
+    Raises:
+        UsageError: The file cannot be read, or a question in it is not one.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+        if path.suffix.lower() == ".toml":
+            records = msgspec.convert(tomllib.loads(text), _QuestionsFile).questions
+        else:
+            records = [msgspec.convert(json.loads(line), _QuestionRecord) for line in text.split("\n") if line.strip()]
+        columns = tuple(_make_column(one.question, one.name, one.type, one.choices) for one in records)
+    except OSError as error:
+        raise UsageError(f"could not read {path}: {error.strerror}. Name a file of questions.") from None
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        raise UsageError(f"{path} is not a file of questions: {sanitise_line(str(error))}.") from None
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    if not columns:
+        raise UsageError(f"{path} contains no question. Write [[questions]] tables, or a JSON object per line.")
+    return columns
+
+
+def drop_repeated_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """Return the columns without those that ask the same again."""
+    return tuple({column.key: column for column in reversed([*columns])}.values())[::-1]
+
+
+def to_json_column(column: Column) -> dict[str, Any]:
+    """Convert a column to JSON values."""
+    choices = {"choices": list(column.choices)} if column.choices else {}
+    return {"question": column.question, "name": column.name, "type": column.type.value, **choices}
+
+
+def parse_date(value: str) -> date | None:
+    """Parse a date as a person or a model writes it, or return None. A missing day or month counts as the first."""
+    if _PARTIAL_DATE.fullmatch(value):
+        return date.fromisoformat(f"{value}-01-01"[:10]) if value[:4] != "0000" else None
+    with suppress(ValueError):
+        return date.fromisoformat(value)
+    for form in _WRITTEN_DATES:
+        with suppress(ValueError):
+            return datetime.strptime(value, form).date()  # noqa: DTZ007 - a day has no time zone
+    return None
+
+
+def _parse_number(digits: str) -> float:
+    """Read a number in which commas or dots group digits, or mark the fraction."""
+    text = re.sub(r"['\s]", "", digits.replace("\N{MINUS SIGN}", "-")).rstrip(".,")
+    last = max(text.rfind("."), text.rfind(","))
+    if last >= 0 and (text.count(text[last]) > 1 or (len(text) - last == 4 and text[last] == ",")):
+        last = -1  # it groups thousands
+    whole = re.sub(r"[.,]", "", text[:last] if last >= 0 else text)
+    with suppress(ValueError):
+        return float(f"{whole}.{text[last + 1 :]}" if last >= 0 else whole)
+    return 0.0

@@ -1,0 +1,126 @@
+"""`SharedModel`: one model that all cells of a run share, at one pace and under one spending limit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.errors import ModelError
+from roamtui.models.base import Model, ModelEvent, ModelRequest, RetryPending, UsageReported, warm_up_model
+
+_MARGIN = 2.0
+"""How many times the estimate a request may cost: the length of a reply is not known, and its tokens are dear."""
+
+
+class SpendingLimitError(ModelError):
+    """The next request of a run could exceed its spending limit."""
+
+    def __init__(self, limit_usd: float) -> None:
+        super().__init__(f"The next request could exceed the spending limit of ${limit_usd:g}.")
+
+
+class SharedModel:
+    """Sends the requests of several questions at once.
+
+    While a provider makes one of them wait, no other is sent. No request is sent that could exceed the limit: its cost
+    is estimated by the highest price of a token so far, and until one is known, requests are sent one at a time.
+    """
+
+    def __init__(self, model: Model, limit_usd: float | None = None) -> None:
+        self._model = model
+        self._limit_usd = limit_usd
+        self.spent_usd = 0.0
+        self.is_spent = False
+        """Whether a request was refused because of the limit."""
+        self.waiting_reason = ""
+        """Why requests wait at the moment; empty if they do not."""
+        self._usd_per_token: float | None = None
+        """The highest cost of a request so far, per estimated token of the request."""
+        self._reserved: dict[int, int] = {}
+        """Estimated tokens of each request that is being answered."""
+        self._slowed: set[int] = set()
+        """Requests that the provider makes wait."""
+        self._changed = asyncio.Event()
+        """Set, and replaced, whenever another request may be sent."""
+        self._requests = 0
+
+    @property
+    def name(self) -> str:
+        """See `Model`."""
+        return self._model.name
+
+    @property
+    def window_tokens(self) -> int | None:
+        """See `Model`."""
+        return self._model.window_tokens
+
+    @property
+    def note(self) -> str:
+        """See `get_startup_note`."""
+        return str(getattr(self._model, "note", ""))
+
+    async def start(self) -> None:
+        """See `warm_up_model`."""
+        await warm_up_model(self._model)
+        if self._usd_per_token is None:
+            self._usd_per_token = getattr(self._model, "input_usd", None)
+
+    async def close(self) -> None:
+        """See `Model`."""
+        await self._model.close()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Wait until the request may be sent, then yield its events.
+
+        Raises:
+            ModelError: The model could not answer.
+            SpendingLimitError: The request could exceed the limit, and was not sent.
+        """
+        tokens = estimate_request_tokens(request)
+        while self._slowed or (self._reserved and not self._has_room(tokens)):
+            await self._changed.wait()
+        if self._limit_usd is not None and not self._has_room(tokens):
+            self.is_spent = True
+            raise SpendingLimitError(self._limit_usd)
+        self._requests += 1
+        number = self._requests
+        self._reserved[number] = tokens
+        try:
+            async with aclosing(self._model.stream(request)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    if isinstance(event, RetryPending) and event.wait_seconds > 0:
+                        self._slowed.add(number)
+                        self.waiting_reason = event.reason
+                    elif number in self._slowed:
+                        self._slowed.discard(number)
+                        self._wake_waiting()
+                    if isinstance(event, UsageReported):
+                        self._learn_price(event.usage.cost_usd, tokens)
+                    yield event
+        finally:
+            self._slowed.discard(number)
+            del self._reserved[number]
+            self._wake_waiting()
+
+    def _has_room(self, tokens: int) -> bool:
+        if self._limit_usd is None:
+            return True
+        if self._usd_per_token is None:  # the first request tells the price
+            return not self._reserved
+        reserved_usd = _MARGIN * self._usd_per_token * (tokens + sum(self._reserved.values()))
+        return self.spent_usd + reserved_usd <= self._limit_usd
+
+    def _learn_price(self, cost_usd: float | None, tokens: int) -> None:
+        if cost_usd is None:
+            self._limit_usd = None  # no price is known, so there is nothing to limit, as the model's note says
+        else:
+            self.spent_usd += cost_usd
+            self._usd_per_token = max(cost_usd / max(1, tokens), self._usd_per_token or 0.0)
+
+    def _wake_waiting(self) -> None:
+        if not self._slowed:
+            self.waiting_reason = ""
+        self._changed.set()
+        self._changed = asyncio.Event()

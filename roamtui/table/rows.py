@@ -1,0 +1,92 @@
+"""The rows of a table: the documents of some sources, or the chapters of these documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
+from roamtui.document.node import NodeKind
+from roamtui.document.plain import sanitise_line
+from roamtui.errors import UsageError
+from roamtui.sources.file_sources import is_multi_file, list_sources
+from roamtui.sources.read import is_path
+from roamtui.table.store import Row
+
+OpenSource = Callable[[str], tuple[Library, Loader | None]]
+"""Opens one source by its path or URL, with all its files. It raises SourceError if the source cannot be read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowDocument:
+    """The open document of a row."""
+
+    library: Library
+    loader: Loader | None
+    content: str
+    """Digest of what the row's questions are asked about."""
+
+
+def list_rows(sources: Sequence[str], open_source: OpenSource, *, by_chapters: bool) -> tuple[Row, ...]:
+    """List the rows of some sources, in order. For chapters, each document is opened once.
+
+    Raises:
+        SourceError: A source cannot be read.
+        UsageError: A source is not supported.
+    """
+    rows: dict[str, Row] = {}
+    for document in _list_documents(sources):
+        parts = _list_chapters(document, open_row(document, open_source).library) if by_chapters else (document,)
+        for row in parts:
+            # Files of the same name in several folders are told apart by their whole paths.
+            key = row.key if row.key not in rows else f"{row.source} {row.key}"
+            rows.setdefault(key, replace(row, key=key))
+    return tuple(rows.values())
+
+
+def _list_documents(sources: Sequence[str]) -> Iterator[Row]:
+    for source in sources:
+        if source == "-":
+            raise UsageError("a table needs files or addresses, not standard input.")
+        if not is_path(source):
+            yield Row(key=source, title=source, source=source)
+        elif not is_multi_file(Path(source)):
+            path = Path(source).absolute()
+            yield Row(key=path.name, title=sanitise_line(path.name), source=str(path))
+        else:
+            listing = list_sources([Path(source)])
+            for key, path in listing.files.items():
+                doc = key if path == Path(listing.source) else ""  # all files of an archive share its path
+                yield Row(key=key, title=sanitise_line(key), source=str(path), doc=doc)
+
+
+def _list_chapters(row: Row, library: Library) -> Iterator[Row]:
+    """Yield the sections at the top of a document, or the document if it has none."""
+    top = library.title_id() or library.root_id
+    chapters = [node_id for node_id in library.children(top) if library.get_label(node_id).kind is NodeKind.SECTION]
+    for node_id in chapters:
+        title = f"{row.title} › {sanitise_line(library.title_of(node_id))}"
+        yield Row(key=f"{row.key}#{node_id}", title=title, source=row.source, doc=row.doc, within=node_id)
+    if not chapters:
+        yield row
+
+
+def open_row(row: Row, open_source: OpenSource) -> RowDocument:
+    """Open the document of a row.
+
+    Raises:
+        SourceError: It cannot be read, or the chapter is no longer in it.
+        UsageError: It is not supported.
+    """
+    library, loader = open_source(row.source)
+    if row.doc:
+        library, loader = Library(source=row.source, root=library.document(row.doc)), None
+    content = library.content_hash
+    if row.within is not None:
+        if row.within not in library:
+            raise UsageError(f"{row.title} is no longer in the document. Name the sources of the table again.")
+        content = blake2b(library.text(row.within).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return RowDocument(library=library, loader=loader, content=content)

@@ -1,0 +1,236 @@
+"""Fills the cells of a table: asks what has no answer yet, several cells at a time, and records each answer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import OpenSectionOptions, begin_conversation, make_conversation_id
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import Usage
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
+from roamtui.models.base import Model
+from roamtui.search.base import Searcher
+from roamtui.table.cells import CELL_PREFERENCES, Cell, CellState, read_answer
+from roamtui.table.columns import Column
+from roamtui.table.pace import SharedModel
+from roamtui.table.rows import OpenSource, RowDocument, open_row
+from roamtui.table.store import Row, Shard, TableContent, TableDefined, TableStore, read_table
+
+_FAILURES_MAX = 5
+"""The run stops after this many failures of the model in a row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePlan:
+    """How the cells of a table are filled."""
+
+    model: Model
+    open_source: OpenSource
+    make_searcher: Callable[[Library], Searcher | None]
+    agent_options: AgentOptions = field(default_factory=AgentOptions)
+    keep_options: OpenSectionOptions = field(default_factory=OpenSectionOptions)
+    jobs: int = 1
+    """Number of cells at a time."""
+    limit_usd: float | None = None
+    """Spending limit of the run, or None for no limit."""
+    shard: Shard | None = None
+    """The rows to fill, or None for all."""
+
+
+@dataclass(slots=True)
+class TableRun:
+    """The progress of a run."""
+
+    total: int
+    """Number of cells, with those that have an answer already."""
+    kept: int = 0
+    """Cells that have an answer from before."""
+    asked: int = 0
+    """Cells that this run has answered."""
+    usage: Usage = field(default_factory=Usage)
+    counts: dict[CellState, int] = field(default_factory=lambda: dict.fromkeys(CellState, 0))
+    """Number of answered cells by state, old and new."""
+    stop_reason: str = ""
+    """Why the run ended early; empty if it did not."""
+    waiting_reason: str = ""
+    """Why the provider makes the run wait at the moment; empty if it does not."""
+    failures: int = 0
+    """Failures of the model in a row."""
+
+    @property
+    def done(self) -> int:
+        """Number of cells that have an answer."""
+        return self.kept + self.asked
+
+    @property
+    def expected_usd(self) -> float | None:
+        """Estimate of what the whole run costs, or None as long as nothing is known."""
+        if self.usage.cost_usd is None or not self.asked:
+            return None
+        return self.usage.cost_usd / self.asked * (self.total - self.kept)
+
+
+class _Question(NamedTuple):
+    row: Row
+    column: Column
+    document: RowDocument
+    conversation_id: str
+    searcher: Searcher | None
+
+
+async def fill_table(
+    store: TableStore, defined: TableDefined, plan: TablePlan, on_progress: Callable[[TableRun, Cell | None], None]
+) -> TableRun:
+    """Ask the questions of a table that have no answer from this model about the present text.
+
+    Each cell is on disk before the next question of its job is asked. If the task is cancelled, only the cells that
+    are being asked are lost.
+
+    Args:
+        store: Receives the cells.
+        defined: What the table is about from now on.
+        plan: How to ask.
+        on_progress: Receives the progress, and each new cell once it is on disk.
+
+    Raises:
+        StoreError: A cell cannot be saved.
+    """
+    rows = plan.shard.select(defined.rows) if plan.shard is not None else defined.rows
+    run = TableRun(total=len(rows) * len(defined.columns))
+    with store.start_run() as conversations:
+        content = store.define(defined, read_table(store.folder))
+        filler = _Filler(store, content, plan, run, conversations, on_progress)
+        pending = iter(rows)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(plan.jobs):
+                    group.create_task(filler.fill_rows(pending))
+        except ExceptionGroup as errors:
+            error: Exception = errors
+            while isinstance(error, ExceptionGroup):
+                error = error.exceptions[0]
+            raise error from None
+        finally:
+            await plan.model.close()
+    return run
+
+
+class _Filler:
+    def __init__(
+        self,
+        store: TableStore,
+        content: TableContent,
+        plan: TablePlan,
+        run: TableRun,
+        conversations: ConversationStore,
+        on_progress: Callable[[TableRun, Cell | None], None],
+    ) -> None:
+        self._store = store
+        self._content = content
+        self._plan = plan
+        self._run = run
+        self._conversations = conversations
+        self._on_progress = on_progress
+        self._model = SharedModel(plan.model, plan.limit_usd)
+        self._slots = asyncio.Semaphore(plan.jobs)
+
+    async def fill_rows(self, pending: Iterator[Row]) -> None:
+        for row in pending:  # shared by all jobs
+            if self._run.stop_reason:
+                return
+            await self._fill_row(row)
+
+    async def _fill_row(self, row: Row) -> None:
+        """Ask about one row: its first question alone, so that the provider's cache holds its text for the others."""
+        plan, run, model = self._plan, self._run, self._model.name
+        try:
+            document = await asyncio.to_thread(open_row, row, plan.open_source)
+        except RoamtuiError as error:
+            for column in self._content.columns:
+                failed = Cell(row=row.key, column=column.key, content="", model=model, state=CellState.FAILED)
+                self._finish(replace(failed, note=str(error)))
+            return
+        missing = []
+        for column in self._content.columns:
+            cell = self._content.find_cell(row.key, column.key, model)
+            if cell is None or cell.content != document.content or cell.state is CellState.FAILED:
+                missing.append(column)
+            else:
+                run.kept += 1
+                run.counts[cell.state] += 1
+        self._on_progress(run, None)
+        if not missing:
+            return
+        searcher = await asyncio.to_thread(plan.make_searcher, document.library) if document.loader is None else None
+        prefix = make_conversation_id()
+        questions = [_Question(row, one, document, prefix + os.urandom(3).hex(), searcher) for one in missing]
+        await self._fill_cell(questions[0])
+        async with asyncio.TaskGroup() as group:
+            for question in questions[1:]:
+                group.create_task(self._fill_cell(question))
+
+    async def _fill_cell(self, question: _Question) -> None:
+        async with self._slots:
+            if self._run.stop_reason:
+                return
+            cell = await self._ask(question)
+            if self._model.is_spent and cell.state is CellState.FAILED:
+                self._run.stop_reason = cell.note  # it may have been asked in part, so it is asked again
+                return
+            self._finish(cell)
+            has_failed = cell.state is CellState.FAILED
+            self._run.failures = self._run.failures + 1 if has_failed else 0
+            if self._run.failures >= _FAILURES_MAX:
+                self._run.stop_reason = f"{_FAILURES_MAX} cells in a row have failed: {cell.note}"
+
+    async def _ask(self, question: _Question) -> Cell:
+        row, column, document, conversation_id, searcher = question
+        plan = self._plan
+        state = replace(begin_conversation(document.library, plan.keep_options), id=conversation_id)
+        session = Session(state, self._conversations, loader=document.loader)
+        session.is_one_shot = True
+        if document.loader is not None:  # each conversation loads pages of its own, so each needs an index of its own
+            searcher = await asyncio.to_thread(plan.make_searcher, document.library)
+        note = f"The value must be {column.type_description}." if column.type_description else ""
+        options = replace(
+            plan.agent_options, cost_usd_max=None, read_preferences=lambda: CELL_PREFERENCES, question_note=note
+        )
+        controller = ConversationController(Agent(session, self._model, searcher, options))
+        controller.subscribe(lambda _: self._report_waiting())
+        await controller.ask(column.question, within=row.within)
+        exchange = controller.state.transcript.exchanges[-1]
+        answer = read_answer(exchange, column, controller.state.library, row.within)
+        return Cell(
+            row=row.key,
+            column=column.key,
+            content=document.content,
+            model=self._model.name,
+            state=answer.state,
+            value=answer.value,
+            note=answer.note,
+            citations=answer.citations,
+            conversation=controller.state.id,
+            usage=exchange.usage,
+            is_passage=answer.is_passage,
+        )
+
+    def _report_waiting(self) -> None:
+        if self._run.waiting_reason != self._model.waiting_reason:
+            self._run.waiting_reason = self._model.waiting_reason
+            self._on_progress(self._run, None)
+
+    def _finish(self, cell: Cell) -> None:
+        cell = self._store.record(cell)
+        self._run.asked += 1
+        self._run.counts[cell.state] += 1
+        self._run.usage += cell.usage
+        self._on_progress(self._run, cell)

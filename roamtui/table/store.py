@@ -1,0 +1,275 @@
+"""The folder of a table: append-only logs of what it is about and of its cells, and the cells' conversations.
+
+A run writes one log. A run of a part of the rows writes a log of its own, so that runs on several machines never write
+the same file; what they wrote is merged when it is read. Nothing else is needed to open a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from roamtui.conversation.events import LogEntrySkipped
+from roamtui.conversation.log import (
+    LOG_SUFFIX,
+    Appender,
+    decode_entry,
+    encode_entry,
+    format_os_error,
+    open_log,
+    prepare_folder,
+)
+from roamtui.conversation.store import ConversationStore
+from roamtui.errors import StoreError, UsageError
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.columns import Column
+
+_LOG = "results"
+_CONVERSATIONS = "conversations"
+_CELL_START = b'{"event": "cell_recorded", '
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A document, or a chapter of one."""
+
+    key: str
+    """Path of the file in its folder, or URL; for a chapter, followed by ``#`` and its id."""
+    title: str
+    source: str
+    """What opens the document: its path or URL."""
+    doc: str = ""
+    """Key of the document in a source of several, such as an archive."""
+    within: str | None = None
+    """Id of the chapter, or None for the whole document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDefined:
+    """What the table is about from now on."""
+
+    sources: tuple[str, ...]
+    by_chapters: bool
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRecorded:
+    """A cell got its answer."""
+
+    cell: Cell
+
+
+_KINDS: Mapping[str, type[TableDefined | CellRecorded]] = {
+    "table_defined": TableDefined,
+    "cell_recorded": CellRecorded,
+}
+
+
+class _CellLine(msgspec.Struct):
+    """A line with a cell. Decoding it at once takes a third of the time that `decode_entry` takes."""
+
+    cell: Cell
+
+
+_CELL_DECODER = msgspec.json.Decoder(_CellLine)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """One part of the rows, for a run on one of several machines."""
+
+    number: int
+    """From 1."""
+    count: int
+
+    @property
+    def suffix(self) -> str:
+        """Ending of the names of its files."""
+        return f"-{self.number}-of-{self.count}"
+
+    def select(self, rows: Sequence[Row]) -> tuple[Row, ...]:
+        """Return its rows: every `count`-th."""
+        return tuple(rows[self.number - 1 :: self.count])
+
+
+def parse_shard(text: str) -> Shard:
+    """Parse ``I/N``.
+
+    Raises:
+        UsageError: It is not a part of a whole.
+    """
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise UsageError(f'--shard takes a part such as 2/8, from 1/8 to 8/8, not "{text}".')
+    return Shard(number=int(number), count=int(count))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableContent:
+    """A table as its logs tell it."""
+
+    folder: Path
+    sources: tuple[str, ...] = ()
+    by_chapters: bool = False
+    rows: tuple[Row, ...] = ()
+    columns: tuple[Column, ...] = ()
+    cells: Mapping[tuple[str, str, str], Cell] = field(default_factory=dict)
+    """The newest cell of each row, column and model. Those of columns that the table no longer has are kept."""
+    conversation_folders: Mapping[str, Path] = field(default_factory=dict)
+    """Where the conversation of a cell is, by its id."""
+    skipped: int = 0
+    """Number of lines that could not be read."""
+
+    def list_row(self, row: Row, model: str = "") -> tuple[Cell | None, ...]:
+        """Return the cells of a row in the order of the columns: those of a model, or the newest of any model."""
+        return tuple(self.find_cell(row.key, column.key, model) for column in self.columns)
+
+    def find_cell(self, row: str, column: str, model: str = "") -> Cell | None:
+        """Return the cell of a row and column: that of a model, or the newest of any model; None if there is none."""
+        return self.cells.get((row, column, model))
+
+
+class TableStore:
+    """Reads and writes the folder of one table."""
+
+    def __init__(self, folder: Path, shard: Shard | None = None) -> None:
+        """Use a folder, which `start_run` creates if it is missing."""
+        self.folder = folder
+        suffix = shard.suffix if shard is not None else ""
+        self._path = folder / f"{_LOG}{suffix}{LOG_SUFFIX}"
+        self._conversations = folder / f"{_CONVERSATIONS}{suffix}"
+        self._appender = Appender()
+        self._file: int | None = None
+
+    @contextmanager
+    def start_run(self) -> Iterator[ConversationStore]:
+        """Create the folder, hold its log for this run alone, and yield the store of the cells' conversations.
+
+        The system releases the log if the program is killed.
+
+        Raises:
+            StoreError: The folder cannot be used, or another run writes the same log.
+        """
+        try:
+            prepare_folder(self.folder)
+            with open_log(self._path) as file:
+                self._file = file
+                yield ConversationStore(self._conversations)
+        except OSError as error:
+            reason = format_os_error(error)
+            raise StoreError(
+                f"Could not use the table in {self.folder}: {reason}. If another run fills it, wait, or use --shard."
+            ) from None
+        finally:
+            self._file = None
+
+    def define(self, defined: TableDefined, current: TableContent) -> TableContent:
+        """Record what the table is about, unless the logs say so already.
+
+        Raises:
+            StoreError: The log cannot be written.
+        """
+        content = replace(
+            current,
+            sources=defined.sources,
+            by_chapters=defined.by_chapters,
+            rows=defined.rows,
+            columns=defined.columns,
+        )
+        if content != current:
+            self._append("table_defined", replace(defined, at=_get_time()))
+        return content
+
+    def record(self, cell: Cell) -> Cell:
+        """Append a cell. When this returns, it is on disk.
+
+        Raises:
+            StoreError: The log cannot be written.
+        """
+        cell = replace(cell, at=_get_time())
+        self._append("cell_recorded", CellRecorded(cell=cell))
+        return cell
+
+    def _append(self, name: str, event: TableDefined | CellRecorded) -> None:
+        assert self._file is not None, "only within `start_run`"
+        try:
+            self._appender.append(self._file, encode_entry(name, event, datetime.now(UTC)))
+        except OSError as error:
+            reason = format_os_error(error)
+            raise StoreError(f"Could not write {self._path}: {reason}. Make room, and run it again.") from None
+
+
+def is_table(folder: Path) -> bool:
+    """Check whether a folder holds a table."""
+    return next(folder.glob(f"{_LOG}*{LOG_SUFFIX}"), None) is not None if folder.is_dir() else False
+
+
+def read_table(folder: Path) -> TableContent:
+    """Read and merge the logs of a table. A missing one is empty; a line that cannot be read is skipped.
+
+    Raises:
+        StoreError: A log cannot be read.
+    """
+    defined: TableDefined | None = None
+    cells: dict[tuple[str, str, str], Cell] = {}
+    folders: dict[str, Path] = {}
+    skipped = 0
+    for path in sorted(folder.glob(f"{_LOG}*{LOG_SUFFIX}")):
+        conversations = folder / f"{_CONVERSATIONS}{path.stem.removeprefix(_LOG)}"
+        try:
+            lines = path.read_bytes().split(b"\n")
+        except OSError as error:
+            raise StoreError(f"Could not read {path}: {format_os_error(error)}.") from None
+        for line in lines:
+            event = _decode(line) if line else None
+            match event:
+                case TableDefined() if defined is None or event.at >= defined.at:
+                    defined = event
+                case CellRecorded(cell=cell):
+                    folders[cell.conversation] = conversations
+                    for model in (cell.model, ""):
+                        key = (cell.row, cell.column, model)
+                        if key not in cells or cell.at >= cells[key].at:
+                            cells[key] = cell
+                case LogEntrySkipped():
+                    skipped += 1
+                case _:
+                    pass
+    if defined is None:
+        return TableContent(folder=folder, cells=cells, conversation_folders=folders, skipped=skipped)
+    return TableContent(
+        folder=folder,
+        sources=defined.sources,
+        by_chapters=defined.by_chapters,
+        rows=defined.rows,
+        columns=defined.columns,
+        cells=cells,
+        conversation_folders=folders,
+        skipped=skipped,
+    )
+
+
+def _decode(line: bytes) -> TableDefined | CellRecorded | LogEntrySkipped:
+    if line.startswith(_CELL_START):
+        try:
+            return CellRecorded(cell=_CELL_DECODER.decode(line).cell)
+        except (msgspec.DecodeError, ValueError):  # perhaps only a lone surrogate, which `json` accepts
+            pass
+    return decode_entry(line, _KINDS)
+
+
+def _get_time() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def count_states(cells: Sequence[Cell | None]) -> dict[CellState, int]:
+    """Count the cells of each state."""
+    return {state: sum(cell is not None and cell.state is state for cell in cells) for state in CellState}

@@ -1,0 +1,86 @@
+"""Prepares tables from arguments and settings: what a table is about, its folder, and how its cells are filled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamtui.agent.options import AgentOptions
+from roamtui.document.source_loader import is_address
+from roamtui.errors import UsageError
+from roamtui.library_loader import open_lazily
+from roamtui.option_fields import WebArguments
+from roamtui.paths import table_path
+from roamtui.search_setup import make_searcher_factory
+from roamtui.settings import Settings
+from roamtui.sources.file_sources import split_sources
+from roamtui.table.columns import Column, drop_repeated_columns
+from roamtui.table.rows import list_rows
+from roamtui.table.runner import TablePlan
+from roamtui.table.store import Shard, TableDefined, TableStore, is_table, read_table
+from roamtui.wiring import build_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """Where a table is kept, and how it is divided."""
+
+    by_chapters: bool = False
+    folder: Path | None = None
+    """The folder of the table, or None for one of its own for its sources."""
+    jobs: int = 1
+    shard: Shard | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableJob:
+    """A table that is ready to be filled."""
+
+    store: TableStore
+    defined: TableDefined
+    plan: TablePlan
+
+
+def prepare_table(
+    sources: Sequence[str],
+    columns: Sequence[Column],
+    settings: Settings,
+    web: WebArguments | None = None,
+    options: TableOptions | None = None,
+) -> TableJob:
+    """Prepare a table. If the only source is the folder of a table, it goes on, with its columns if none are given.
+
+    Raises:
+        SourceError: A source cannot be read.
+        UsageError: There are no questions, or a choice is unavailable.
+        StoreError: The folder of the table cannot be read.
+    """
+    options = options or TableOptions()
+    by_chapters, folder = options.by_chapters, options.folder
+    if len(sources) == 1 and is_table(Path(sources[0])):
+        folder = Path(sources[0])
+        known = read_table(folder)
+        sources, by_chapters, columns = known.sources, known.by_chapters, columns or known.columns
+    if not columns:
+        raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
+    sources = tuple(source if is_address(source) else os.path.abspath(source) for source in sources)  # noqa: PTH100 - links are kept
+    plan = TablePlan(
+        model=build_model(settings),
+        open_source=lambda source: open_lazily(split_sources(source), load_all=True, web=web),
+        make_searcher=make_searcher_factory(settings),
+        agent_options=AgentOptions(confident_start=settings.confident_start, outline_tokens=settings.outline_tokens),
+        keep_options=settings.keep_options(),
+        jobs=options.jobs,
+        limit_usd=settings.max_cost_usd,
+        shard=options.shard,
+    )
+    defined = TableDefined(
+        sources=sources,
+        by_chapters=by_chapters,
+        rows=list_rows(sources, plan.open_source, by_chapters=by_chapters),
+        columns=drop_repeated_columns(columns),
+    )
+    folder = folder or table_path(sources, by_chapters=by_chapters)
+    return TableJob(store=TableStore(folder, options.shard), defined=defined, plan=plan)

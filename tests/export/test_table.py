@@ -1,0 +1,99 @@
+"""Tables as files: what stands in them, and that nothing in them is run or lost."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.recheck import read_claims
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.export.table import render_csv, render_html_table, render_markdown_table, to_json_table
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.columns import Column
+from roamtui.table.store import Row, TableContent
+
+COLUMNS = (Column(question="How long is the notice period?", name="Notice"), Column(question="Why?"))
+
+
+def make_table(folder: Path, *values: str, quote: str = "") -> TableContent:
+    rows = tuple(Row(key=f"{n}.md", title=f"{n}.md", source=str(folder / f"{n}.md")) for n in range(len(values)))
+    cells = {}
+    for row, value in zip(rows, values, strict=True):
+        citation = Citation(
+            section_id="a8a96034",
+            quote=quote or value,
+            state=QuoteState.EXACT,
+            path=("Lease", "Notice"),
+            start_line=3,
+            end_line=3,
+        )
+        cell = Cell(
+            row=row.key,
+            column=COLUMNS[0].key,
+            content="c",
+            model="m",
+            state=CellState.FOUND,
+            value=value,
+            citations=(citation,),
+            conversation="0123456789abcdef01",
+        )
+        cells[row.key, COLUMNS[0].key, ""] = cell
+    return TableContent(folder=folder, rows=rows, columns=COLUMNS, cells=cells)
+
+
+def test_json_has_the_rows_and_what_each_cell_rests_on(tmp_path: Path) -> None:
+    table = to_json_table(make_table(tmp_path, "60 days"))
+    (row,) = table["rows"]
+    assert (table["table"], row["source"]) == (str(tmp_path), str(tmp_path / "0.md"))
+    (cell,) = row["cells"]
+    assert {"question", "value", "state", "citations", "conversation", "usage"} <= cell.keys()
+    assert (cell["value"], cell["state"], cell["citations"][0]["quote"]) == ("60 days", "found", "60 days")
+
+
+@pytest.mark.parametrize("value", ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1"])
+def test_no_spreadsheet_runs_a_value(value: str, tmp_path: Path) -> None:
+    rows = [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value))))]
+    assert rows[0][:5] == ["source", "Notice", "Notice: state", "Notice: quote", "Notice: place"]
+    assert not rows[1][1].strip().startswith(("=", "@", "+", "-"))
+
+
+def test_numbers_in_a_csv_file_stay_numbers(tmp_path: Path) -> None:
+    for value in ("-3", "-2.5 %", "+4 days", "60"):
+        assert [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value))))][1][1] == value
+
+
+def test_a_csv_file_of_long_dashes_takes_no_longer(tmp_path: Path) -> None:
+    text = "- " + "a b " * 50_000
+    assert "'- a" in render_csv(make_table(tmp_path, text))
+
+
+def test_one_document_is_written_as_questions_and_answers_that_can_be_rechecked(tmp_path: Path) -> None:
+    quote = "- The period is 60 days.\n- It begins on the first."
+    text = render_markdown_table(make_table(tmp_path, "60 days", quote=quote), folder=tmp_path)
+    assert text == (
+        "# 0.md\n\nSource: 0.md\n\n## How long is the notice period?\n\n60 days\n\n"
+        '1. ✓ [a8a96034] Lease > Notice, line 3 (quote found in the text): "- The period is 60 days."\n'
+    )
+    (claim,) = read_claims(text, "faq.md")
+    assert claim.quote == "- The period is 60 days."
+
+
+def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:
+    content = make_table(tmp_path / "a b", "60 days", "30 | days", quote="Notice takes some days.")
+    text = render_markdown_table(content, folder=tmp_path)
+    assert "| 0.md | ✓ 60 days |  |\n| 1.md | ✓ 30 \\| days |  |" in text
+    claims = read_claims(text, "table.md")
+    assert [(claim.quote, claim.source) for claim in claims] == [
+        ("Notice takes some days.", "a b/0.md"),
+        ("Notice takes some days.", "a b/1.md"),
+    ]
+
+
+def test_no_text_becomes_markup_of_the_page(tmp_path: Path) -> None:
+    page = render_html_table(make_table(tmp_path, "<script>alert(1)</script>"))
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "default-src 'none'" in page

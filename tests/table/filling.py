@@ -1,0 +1,117 @@
+"""Tables over small documents, filled by a scripted model that answers by the words of its request."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.document.library import Library
+from roamtui.document.source_loader import open_sources
+from roamtui.models.base import Model, ModelRequest
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.table.cells import Cell
+from roamtui.table.columns import parse_question
+from roamtui.table.rows import list_rows
+from roamtui.table.runner import TablePlan, TableRun, fill_table
+from roamtui.table.store import TableContent, TableDefined, TableStore, read_table
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+
+LEASES = {
+    "anna.md": "# Lease of Anna\n\n## Notice\n\nThe notice period is 60 days.\n\n## Pets\n\nNo pets are allowed.\n",
+    "bert.md": "# Lease of Bert\n\n## Notice\n\nThe notice period is three months.\n\n## Pets\n\nOne cat is allowed.\n",
+}
+PERIOD = "How long is the notice period?"
+PETS = "Are pets allowed? [yes/no]"
+
+
+def write_leases(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in LEASES.items():
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+def find_id(request: ModelRequest, title: str) -> str:
+    """Return the id that stands behind a heading in a request, or in its outline."""
+    text = "\n".join(message.text for message in request.messages)
+    match = re.search(rf"## {title} \[([0-9a-f]{{8}})\]|\[([0-9a-f]{{8}})\] {title}", text)
+    assert match is not None
+    return match[1] or match[2]
+
+
+def answer(request: ModelRequest) -> ScriptedReply:
+    """Answer as a model that does what it is told."""
+    text = request.messages[-1].text
+    if PERIOD in text:
+        value = "60 days" if "period is 60 days" in text else "three months"
+        return ScriptedReply(
+            text=f'{value}\nThe lease says "The notice period is {value}" [{find_id(request, "Notice")}].'
+        )
+    if "Are pets allowed" in text:
+        quote = "No pets are allowed" if "No pets" in text else "One cat is allowed"
+        value = "no" if "No pets" in text else "one cat"
+        return ScriptedReply(text=f'{value}\nIt says "{quote}" [{find_id(request, "Pets")}].')
+    return ScriptedReply(text="Not found: I looked for it everywhere.")
+
+
+def answering_model(count: int = 100, name: str = "scripted") -> ScriptedModel:
+    return ScriptedModel([answer] * count, name=name)
+
+
+def define(folder: Path, *questions: str, by_chapters: bool = False) -> TableDefined:
+    rows = list_rows((str(folder),), open_one, by_chapters=by_chapters)
+    columns = tuple(map(parse_question, questions))
+    return TableDefined(sources=(str(folder),), by_chapters=by_chapters, rows=rows, columns=columns)
+
+
+def open_one(source: str) -> tuple[Library, None]:
+    library, loader = open_sources((source,))
+    assert loader is None
+    return library, None
+
+
+def make_plan(model: Model, **changes: object) -> TablePlan:
+    options = AgentOptions(confident_start=RetrievalStart.REMOTE)
+    plan = TablePlan(model=model, open_source=open_one, make_searcher=KeywordSearcher, agent_options=options)
+    return replace(plan, **changes)  # type: ignore[arg-type]
+
+
+async def fill(
+    table: Path,
+    defined: TableDefined,
+    model: Model,
+    on_cell: Callable[[Cell], None] = lambda _: None,
+    **changes: object,
+) -> tuple[TableRun, TableContent]:
+    """Fill a table and return the run and the table as it is on disk."""
+
+    def report(_run: TableRun, cell: Cell | None) -> None:
+        if cell is not None:
+            on_cell(cell)
+
+    plan = make_plan(model, **changes)
+    run = await fill_table(TableStore(table, plan.shard), defined, plan, report)
+    return run, read_table(table)
+
+
+def list_values(content: TableContent) -> list[list[str]]:
+    return [[cell.value if cell is not None else "" for cell in content.list_row(row)] for row in content.rows]
+
+
+def list_states(content: TableContent) -> list[list[str]]:
+    return [[cell.state.value if cell is not None else "" for cell in content.list_row(row)] for row in content.rows]
+
+
+def list_questions(requests: Sequence[ModelRequest]) -> list[str]:
+    return [request.messages[-1].text.rpartition("Question: ")[2] for request in requests]
+
+
+async def wait_until(is_met: Callable[[], bool]) -> None:
+    """Let other tasks run until a condition is met."""
+    async with asyncio.timeout(30):
+        while not is_met():  # noqa: ASYNC110 - what is waited for sets no event
+            await asyncio.sleep(0)

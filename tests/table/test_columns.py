@@ -1,0 +1,113 @@
+"""Questions of tables: their files, their types, and which values fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roamtui.errors import UsageError
+from roamtui.table.columns import Column, ColumnType, parse_question, read_columns
+
+TOML = """\
+[[questions]]
+question = "How long is the notice period?"
+name = "Notice"
+type = "number"
+
+[[questions]]
+question = "Which colour is it?"
+choices = ["red", "green"]
+"""
+LINES = """\
+{"question": "How long is the notice period?", "name": "Notice", "type": "number"}
+
+{"question": "Which colour is it?", "choices": ["red", "green"]}
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("questions.toml", TOML), ("questions.jsonl", LINES)])
+def test_a_file_of_questions(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    assert read_columns(tmp_path / name) == (
+        Column(question="How long is the notice period?", name="Notice", type=ColumnType.NUMBER),
+        Column(question="Which colour is it?", type=ColumnType.CHOICE, choices=("red", "green")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "contains no question"),
+        ("[[questions]]\nquestion = 3\n", "is not a file of questions"),
+        ("[[questions]\n", "is not a file of questions"),
+        ('[[questions]]\nquestion = " "\n', "is empty"),
+        ('[[questions]]\nquestion = "Why?"\ntype = "colour"\n', "is not a type of a column"),
+        ('[[questions]]\nquestion = "Why?"\ntype = "choice"\n', "needs the type choice and a list of choices"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_sentence(text: str, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "questions.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=complaint) as error:
+        read_columns(path)
+    assert "\n" not in str(error.value)
+    with pytest.raises(UsageError, match="could not read"):
+        read_columns(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("typed", "question", "kind", "choices"),
+    [
+        ("Who signs?", "Who signs?", ColumnType.TEXT, ()),
+        ("May it be assigned? [yes/no]", "May it be assigned?", ColumnType.YES_NO, ()),
+        ("Since when? [Date]", "Since when?", ColumnType.DATE, ()),
+        ("Which? [red | dark green]", "Which?", ColumnType.CHOICE, ("red", "dark green")),
+        ("What does [sic] mean? [sic]", "What does [sic] mean? [sic]", ColumnType.TEXT, ()),
+    ],
+)
+def test_a_type_may_follow_a_typed_question(typed: str, question: str, kind: str, choices: tuple[str, ...]) -> None:
+    assert parse_question(typed) == Column(question=question, type=ColumnType(kind), choices=choices)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fitting", "others"),
+    [
+        ("yes_no", ["yes", "No"], ["yes, but", "true", ""]),
+        (
+            "number",
+            ["60 days", "$10,000", "USD 5.2 million", "12.5 %", "-3", "2 euros a day", "€ 4"],
+            ["sixty", "5 or 6", ""],
+        ),
+        (
+            "date",
+            ["2024-05-01", "2024-05", "2024", "May 1, 2024", "1 May 2024", "01.05.2024"],
+            ["2024-13", "soon", "31 February 2024", "0000", "May"],
+        ),
+        ("choice", ["red", "Green"], ["blue", "reddish"]),
+        ("text", ["anything"], [""]),
+    ],
+)
+def test_a_value_fits_its_type_or_is_marked(kind: str, fitting: list[str], others: list[str]) -> None:
+    choices = ("red", "green") if kind == "choice" else ()
+    column = Column(question="?", type=ColumnType(kind), choices=choices)
+    assert [value for value in fitting if not column.fits(value)] == []
+    assert [value for value in others if column.fits(value)] == []
+
+
+def test_numbers_and_dates_are_sorted_by_size() -> None:
+    numbers = Column(question="?", type=ColumnType.NUMBER)
+    values = ["$1,200", "90 days", "", "2.5 %", "1,5", "-3"]
+    assert sorted(values, key=numbers.make_sort_key) == ["-3", "1,5", "2.5 %", "90 days", "$1,200", ""]
+    dates = Column(question="?", type=ColumnType.DATE)
+    assert sorted(["May 1, 2024", "2023", "2024-04-30"], key=dates.make_sort_key) == [
+        "2023",
+        "2024-04-30",
+        "May 1, 2024",
+    ]
+
+
+def test_the_name_of_a_column_does_not_change_its_answers() -> None:
+    column = Column(question="Why?")
+    assert column.key == Column(question="Why?", name="Reason").key
+    assert column.key != Column(question="Why?", type=ColumnType.DATE).key

@@ -1,0 +1,243 @@
+"""Filling tables: what is asked, what each cell becomes, and what a second run asks again."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import Usage
+from roamtui.document.tokens import estimate_tokens
+from roamtui.errors import ModelError, StoreError
+from roamtui.models.base import ModelRequest
+from roamtui.models.offline import OfflineModel
+from roamtui.paths import data_path
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.store import Shard, TableStore, read_table
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.table.filling import (
+    PERIOD,
+    PETS,
+    answer,
+    answering_model,
+    define,
+    fill,
+    list_questions,
+    list_states,
+    list_values,
+    wait_until,
+    write_leases,
+)
+
+
+def _share_start(one: str, other: str) -> str:
+    """Return the text with which both begin."""
+    return one[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))]
+
+
+async def test_each_cell_has_a_value_a_proof_and_a_state(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    run, content = await fill(table, define(leases, PERIOD, PETS, "Who pays for heating?"), answering_model())
+    assert list_values(content) == [["60 days", "no", ""], ["three months", "one cat", ""]]
+    assert list_states(content) == [["found", "found", "not_found"], ["found", "partly", "not_found"]]
+    assert [row.title for row in content.rows] == ["anna.md", "bert.md"]
+    cell = content.list_row(content.rows[1])[1]
+    assert cell is not None
+    assert cell.note == "not yes or no"
+    assert cell.proof is not None
+    assert (cell.proof.quote, cell.proof.start_line, cell.proof.is_verified) == ("One cat is allowed", 9, True)
+    assert (run.done, run.asked, run.kept, run.total) == (6, 6, 0, 6)
+    assert run.counts[CellState.FOUND] == 3
+
+
+async def test_conversations_of_cells_stand_beside_the_table_alone(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    _, content = await fill(table, define(leases, PERIOD), answering_model())
+    for row in content.rows:
+        cell = content.list_row(row)[0]
+        assert cell is not None
+        state = ConversationStore(content.conversation_folders[cell.conversation]).load(cell.conversation)
+        assert state.transcript.exchanges[0].question == PERIOD
+    assert ConversationStore(data_path()).list() == ()
+
+
+async def test_only_what_is_new_or_changed_is_asked_again(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    await fill(table, define(leases, PERIOD, PETS), answering_model())
+    model = answering_model()
+    run, _ = await fill(table, define(leases, PERIOD, PETS), model)
+    assert (model.requests, run.kept, run.asked) == ([], 4, 0)
+    (leases / "bert.md").write_text((leases / "bert.md").read_text("utf-8").replace("cat", "dog"), "utf-8")
+    model = answering_model()
+    await fill(table, define(leases, PERIOD, PETS), model)
+    assert list_questions(model.requests) == [PERIOD, "Are pets allowed?"]
+    assert all("Lease of Bert" in request.messages[1].text for request in model.requests)
+    model = answering_model()
+    _, content = await fill(table, define(leases, "Who pays for heating?", PERIOD), model)
+    assert list_questions(model.requests) == ["Who pays for heating?"] * 2
+    assert list_values(content) == [["", "60 days"], ["", "three months"]]
+    model = answering_model(name="other")
+    run, _ = await fill(table, define(leases, PERIOD), model)
+    assert (len(model.requests), run.kept) == (2, 0)
+
+
+async def test_an_interrupted_run_keeps_what_is_done(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    gate = asyncio.Event()
+
+    def answer_once(request: ModelRequest) -> ScriptedReply:
+        reply = answer(request)
+        return reply if len(first.requests) < 3 else ScriptedReply(text=reply.text, gate=gate)
+
+    first = ScriptedModel([answer_once] * 10)
+    done: list[Cell] = []
+    task = asyncio.create_task(fill(table, define(leases, PERIOD, PETS), first, done.append))
+    await wait_until(lambda: len(first.requests) == 3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(done) == 2
+    assert first.is_closed
+    second = answering_model()
+    run, content = await fill(table, define(leases, PERIOD, PETS), second)
+    assert (run.kept, run.asked, len(second.requests)) == (2, 2, 2)
+    assert list_states(content) == [["found", "found"], ["found", "partly"]]
+
+
+async def test_a_failed_cell_says_why_and_is_asked_again(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    failing: list[Reply] = [ScriptedReply(error=ModelError("The provider is gone; ask again.")), *[answer] * 5]
+    run, content = await fill(table, define(leases, PERIOD), ScriptedModel(failing))
+    assert list_states(content) == [["failed"], ["found"]]
+    cell = content.list_row(content.rows[0])[0]
+    assert cell is not None
+    assert cell.note == "The provider is gone; ask again."
+    model = answering_model()
+    run, content = await fill(table, define(leases, PERIOD), model)
+    assert (len(model.requests), list_states(content)) == (1, [["found"], ["found"]])
+    assert run.stop_reason == ""
+
+
+async def test_a_run_stops_when_every_cell_fails(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    model = ScriptedModel([ScriptedReply(error=ModelError("No key."))] * 20)
+    run, _ = await fill(table, define(leases, *(f"What is {number}?" for number in range(6))), model)
+    assert len(model.requests) == 5
+    assert run.stop_reason == "5 cells in a row have failed: No key."
+
+
+async def test_a_document_that_cannot_be_read_fails_alone(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    defined = define(leases, PERIOD)
+    (leases / "anna.md").unlink()
+    _, content = await fill(table, defined, answering_model())
+    assert list_states(content) == [["failed"], ["found"]]
+
+
+async def test_the_first_cell_of_a_row_comes_before_its_others(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    questions = [f"What is {number}?" for number in range(4)]
+    gate = asyncio.Event()
+    replies = [ScriptedReply(text="Not found: x.", gate=gate) for _ in range(8)]
+    model = ScriptedModel(replies)
+    task = asyncio.create_task(fill(table, define(leases, *questions), model, jobs=8))
+    await wait_until(lambda: len(model.requests) == 2)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert list_questions(model.requests) == ["What is 0?"] * 2, "one of each row"
+    gate.set()
+    await task
+    assert len(model.requests) == 8
+
+
+async def test_prompts_of_a_row_share_more_than_45_percent(tmp_path: Path) -> None:
+    """A long document, so that sections and hits differ from question to question."""
+    chapters = [
+        f"## Part {number}\n\n{f'Rule {number} says that item {number} costs {number} euros. ' * 60}\n"
+        for number in range(30)
+    ]
+    folder = tmp_path / "long"
+    folder.mkdir()
+    (folder / "rules.md").write_text("# Rules\n\n" + "\n".join(chapters), "utf-8")
+    questions = [f"What does item {number} cost?" for number in range(3, 9)]
+    model = ScriptedModel([ScriptedReply(text="Not found: x.")] * 6)
+    await fill(tmp_path / "table", define(folder, *questions), model)
+    texts = ["\n".join(message.text for message in request.messages) for request in model.requests]
+    tools = estimate_request_tokens(model.requests[0]) - estimate_tokens(texts[0])
+    shared = [estimate_tokens(_share_start(texts[0], text)) + tools for text in texts[1:]]
+    total = [estimate_request_tokens(request) for request in model.requests[1:]]
+    assert sum(shared) >= 0.45 * sum(total)
+    marks = {mark for text in texts for mark in re.findall(r"<<<([g-z]{8})", text)}
+    assert len(marks) == 1
+
+
+async def test_a_spending_limit_stops_before_it_is_passed(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    replies = [ScriptedReply(text="Not found: x.", usage=Usage(input_tokens=100, cost_usd=0.3)) for _ in range(12)]
+    questions = [f"What is {number}?" for number in range(6)]
+    model = ScriptedModel(replies)
+    run, _ = await fill(table, define(leases, *questions), model, jobs=4, limit_usd=1.0)
+    assert len(model.requests) == 2
+    assert run.asked == 2
+    assert run.usage.cost_usd == pytest.approx(0.6)
+    assert run.stop_reason == "The next request could exceed the spending limit of $1."
+    run, _ = await fill(table, define(leases, *questions), ScriptedModel(replies), limit_usd=10.0)
+    assert (run.kept, run.asked) == (2, 10)
+
+
+async def test_shards_share_a_folder_and_are_merged(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    defined = define(leases, PERIOD)
+    for number in (1, 2):
+        model = answering_model()
+        run, _ = await fill(table, defined, model, shard=Shard(number=number, count=2))
+        assert (run.total, len(model.requests)) == (1, 1)
+    assert sorted(path.name for path in table.glob("results*")) == ["results-1-of-2.jsonl", "results-2-of-2.jsonl"]
+    model = answering_model()
+    _, content = await fill(table, defined, model)
+    assert (model.requests, list_values(content)) == ([], [["60 days"], ["three months"]])
+
+
+async def test_rows_are_chapters_too(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    defined = define(leases, PERIOD, by_chapters=True)
+    assert [row.title for row in defined.rows] == [
+        "anna.md › Notice",
+        "anna.md › Pets",
+        "bert.md › Notice",
+        "bert.md › Pets",
+    ]
+    _, content = await fill(table, defined, answering_model())
+    assert list_states(content) == [["found"], ["partly"], ["found"], ["partly"]]
+    cell = content.list_row(content.rows[1])[0]
+    assert cell is not None
+    assert cell.note == "quote from outside the row"
+    path = leases / "anna.md"
+    path.write_text(path.read_text("utf-8").replace("No pets", "No big pets"), "utf-8")
+    model = answering_model()
+    await fill(table, define(leases, PERIOD, by_chapters=True), model)
+    assert len(model.requests) == 1
+
+
+async def test_with_the_offline_model_a_cell_is_its_best_passage(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    _, content = await fill(table, define(leases, PERIOD, "Who won the 1998 cup?"), OfflineModel())
+    cell, missing = content.list_row(content.rows[0])
+    assert cell is not None
+    assert missing is not None
+    assert (cell.value, cell.state, cell.is_passage) == ("The notice period is 60 days.", CellState.FOUND, True)
+    assert (missing.state, missing.is_passage) == (CellState.NOT_FOUND, False)
+
+
+async def test_a_second_run_of_the_same_rows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 0.05)
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    store = TableStore(table)
+    with store.start_run(), pytest.raises(StoreError, match="another run"):
+        await fill(table, define(leases, PERIOD), answering_model())
+    assert read_table(table).rows == ()

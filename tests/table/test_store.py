@@ -1,0 +1,66 @@
+"""The folder of a table: logs that are only appended to, read and merged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.columns import Column
+from roamtui.table.store import Row, TableContent, TableDefined, TableStore, is_table, read_table
+
+COLUMNS = (Column(question="Why?"), Column(question="When?"))
+
+
+def define(count: int) -> TableDefined:
+    rows = tuple(Row(key=f"{number}.md", title=f"{number}.md", source=f"/docs/{number}.md") for number in range(count))
+    return TableDefined(sources=("/docs",), by_chapters=False, rows=rows, columns=COLUMNS)
+
+
+def make_cell(row: str, value: str) -> Cell:
+    citation = Citation(
+        section_id="a8a96034", quote=value, state=QuoteState.EXACT, path=("A",), start_line=1, end_line=1
+    )
+    return Cell(
+        row=row,
+        column=COLUMNS[0].key,
+        content="c",
+        model="m",
+        state=CellState.FOUND,
+        value=value,
+        citations=(citation,),
+    )
+
+
+def test_what_was_recorded_is_read_and_the_newest_counts(tmp_path: Path) -> None:
+    store = TableStore(tmp_path / "t")
+    assert not is_table(store.folder)
+    with store.start_run():
+        content = store.define(define(2), read_table(store.folder))
+        store.define(define(2), content)
+        first = store.record(make_cell("0.md", "old"))
+        second = store.record(make_cell("0.md", "new \udce9"))
+    content = read_table(store.folder)
+    assert is_table(store.folder)
+    assert content.find_cell("0.md", COLUMNS[0].key) == second
+    assert content.list_row(content.rows[0]) == (second, None)
+    assert first.at < second.at
+    log = (store.folder / "results.jsonl").read_bytes()
+    assert log.count(b"table_defined") == 1
+
+
+def test_damaged_lines_are_skipped_and_stay(tmp_path: Path) -> None:
+    store = TableStore(tmp_path / "t")
+    with store.start_run():
+        store.define(define(1), TableContent(folder=store.folder))
+        store.record(make_cell("0.md", "kept"))
+    path = store.folder / "results.jsonl"
+    damaged = path.read_bytes() + b'{"event": "cell_recorded", "at": "2026", "cell": {"row": 3}}\n{"event": "cell_reco'
+    path.write_bytes(damaged)
+    with store.start_run():
+        store.record(make_cell("0.md", "after"))
+    content = read_table(store.folder)
+    cell = content.find_cell("0.md", COLUMNS[0].key)
+    assert cell is not None
+    assert (cell.value, content.skipped) == ("after", 2)
+    assert path.read_bytes().startswith(damaged)
