@@ -204,6 +204,7 @@ def _make_initial_options(settings: Settings) -> TuiOptions:
 
     return TuiOptions(
         theme=settings.theme,
+        images=settings.images,
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
         reading_positions_path=reading_positions_path(),

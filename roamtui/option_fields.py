@@ -126,6 +126,18 @@ def declare_overrides(*names: str) -> Any:  # noqa: ANN401 - as the field is dec
     return field(default_factory=dict, metadata={"settings": names})
 
 
+class ImageMode(StrEnum):
+    """How pictures are drawn."""
+
+    AUTO = "auto"
+    """As placeholders in terminals that are known to have them, else as half cells if there are enough colours."""
+    CELLS = "cells"
+    """As half cells, each with one colour."""
+    KITTY = "kitty"
+    """As kitty's placeholders."""
+    OFF = "off"
+
+
 _KINDS = "Markdown, text, PDF, HTML, EPUB, Office and OpenDocument files, notebooks, subtitles"
 SOURCE_HELP = (
     f"a document ({_KINDS}), a folder or a zip of documents, the https:// address of a site, its llms.txt or a page, "

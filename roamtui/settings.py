@@ -15,7 +15,7 @@ from roamtui.agent.options import RetrievalStart
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.models.options import ModelOptions
-from roamtui.option_fields import ABOVE_ZERO, OptionError, list_options, option
+from roamtui.option_fields import ABOVE_ZERO, ImageMode, OptionError, list_options, option
 from roamtui.paths import config_path, make_private_folder, write_private_file
 from roamtui.search.options import RetrievalOptions
 
@@ -53,6 +53,7 @@ class Settings:
     outline_tokens: int | None = option(None, "approximate size of the outline in tokens", kind=int, low=200)
     allowed_origins: tuple[str, ...] = option((), "sites to fetch from without asking", key="web.allow")
     theme: str | None = option(None, "colour theme")
+    images: ImageMode = option(ImageMode.AUTO, "how the reader draws pictures")
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     model_defaults: Mapping[str, Any] = field(default_factory=dict)
     """Options for all provider models, by field of `ModelOptions`."""

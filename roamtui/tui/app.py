@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console
 from textual import events, on
 from textual.app import App
+from textual.driver import Driver
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
@@ -30,8 +31,16 @@ from roamtui.tui.actions import SHARED, Action, Scope, build_keymap, make_bindin
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_count
-from roamtui.tui.messages import DocumentRequested, LinkedFileRequested, ModelReleased, ReturnRequested, StatusMessage
+from roamtui.tui.messages import (
+    DocumentRequested,
+    LinkedFileRequested,
+    ModelReleased,
+    ReturnRequested,
+    StatusMessage,
+    TerminalWriteRequested,
+)
 from roamtui.tui.status_line import HintLine, MessageLine
+from roamtui.tui.terminal_images import encode_deletions
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
@@ -123,6 +132,9 @@ class RoamApp(App[None], inherit_bindings=False):
         self._modes_made = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
+        self._write_to_terminal: Callable[[str], object] = lambda _: None
+        self._has_images = False
+        """Whether the terminal has been sent images."""
         self._make_screen(first)
 
     def _make_screen(self, first: StartupContext | None) -> str:
@@ -334,6 +346,28 @@ class RoamApp(App[None], inherit_bindings=False):
             screen = self.documents.get(self.current_mode) or self.screen
             screen.query(HintLine).add_class("-replaced")
             screen.mount(message)
+
+    @override
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver of this platform, which also lets this app write images to the terminal."""
+        app, base = self, super().get_driver_class()
+
+        class ImageDriver(base):  # type: ignore[misc, valid-type]  # known only when it runs
+            def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - as Textual makes it
+                super().__init__(*args, **options)
+                app._write_to_terminal = self.write
+
+            def stop_application_mode(self) -> None:
+                if app._has_images:  # before the screen is left, because each screen has its own images
+                    self.write(encode_deletions())
+                super().stop_application_mode()
+
+        return ImageDriver
+
+    @on(TerminalWriteRequested)
+    def _write_image(self, event: TerminalWriteRequested) -> None:
+        self._has_images = True
+        self._write_to_terminal(event.data)
 
     @on(KeyQueue.Marker)
     async def _follow_key(self, event: KeyQueue.Marker) -> None:

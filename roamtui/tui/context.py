@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
+from roamtui.option_fields import ImageMode
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import SourceStamp
 
@@ -71,6 +72,8 @@ class TuiOptions:
     """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Keys by action id, which replace the default ones."""
+    images: ImageMode = ImageMode.AUTO
+    """How the reader draws pictures."""
     themes_dirs: tuple[Path, ...] = ()
     """Folders with the person's own themes, in addition to the bundled themes."""
     examples: tuple[str, ...] = ()

@@ -111,6 +111,13 @@ class ReadingPositionChanged(Message):
 
 
 @dataclass
+class TerminalWriteRequested(Message):
+    """The terminal must decode an image, or forget one."""
+
+    data: str
+
+
+@dataclass
 class ScrolledPastEnd(Message):
     """A person scrolled past the end of the document (1) or its start (-1)."""
 

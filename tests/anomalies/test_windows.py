@@ -45,16 +45,16 @@ _DOCUMENTS: dict[str, bytes] = {
 }
 _GREEDY = """
 import sys, threading
-from roamtui.sources.convert import subprocess_converter
-subprocess_converter._MEMORY_BYTES_MAX = 200_000_000
+from roamtui.sources.convert import child
+child._MEMORY_BYTES_MAX = 200_000_000
 def get_converter(_, report):
     def convert(data, name):
         report(1, 2, "")
         held = b"x" * 300_000_000
         threading.Event().wait()
     return convert
-subprocess_converter.get_converter = get_converter
-subprocess_converter.main(sys.argv[1:])
+child.get_converter = get_converter
+child.main(sys.argv[1:])
 """
 _KEEP_NOTE = """
 import sys

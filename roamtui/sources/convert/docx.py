@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
@@ -63,7 +65,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
         io.BytesIO(data),
         style_map="\n".join([*_list_heading_styles(package.read(_STYLES_PART) or b""), _STYLE_RULES]),
         include_embedded_style_map=False,
-        convert_image=mammoth.images.img_element(lambda _: {}),
+        convert_image=mammoth.images.img_element(_find_image_part),
         external_file_access=False,
     )
     source = page.value
@@ -80,6 +82,13 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     return ConvertedText(
         text=text, title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title")
     )
+
+
+def _find_image_part(image: Any) -> dict[str, str]:  # noqa: ANN401 - mammoth has no types
+    """Return the address of an embedded image: the name of its part in the package."""
+    with contextlib.suppress(Exception), image.open() as part:  # mammoth fails in many ways on damaged files
+        return {"src": str(part.name)}
+    return {}
 
 
 def _list_heading_styles(styles: bytes) -> Iterator[str]:

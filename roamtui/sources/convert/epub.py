@@ -94,7 +94,8 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
             chapter_points = [*points.get(part, []), *(points.get(read_part, []) if read_part != part else [])]
             source = decode_html(content)[0]
             is_drawing = read_part in book.drawings
-            page = convert_html(_read_drawing(source) if is_drawing else _insert_markers(source, chapter_points))
+            source = _read_drawing(source) if is_drawing else _insert_markers(source, chapter_points)
+            page = convert_html(source, image_base=read_part)
             words = _MARKER.sub("", _LINK_TARGET.sub("]", page.text))  # the alternative text of an image counts as text
             is_empty = is_empty and not any(map(str.isalnum, words))
             text, shift = _adjust_heading_levels(page.text, chapter_points, shift)

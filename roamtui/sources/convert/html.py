@@ -51,13 +51,14 @@ _COLUMNS_MAX = 50
 _Nodes = Sequence[Element | str | None]
 
 
-def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
+def convert_html(html: str, *, base_url: str | None = None, image_base: str | None = None) -> ConvertedText:
     """Convert a page to Markdown. The text is empty if the page has none, or only asks for JavaScript or a captcha.
 
     Headings keep their levels, code blocks their language, and images their alternative text. Navigation and hidden
-    elements are left out. The title comes from the element `title`, and is not part of the text.
+    elements are left out. The title comes from the element `title`, and is not part of the text. The addresses of
+    images are made relative to the root of `image_base`, a path, or else absolute if `base_url` is given.
     """
-    root, title = read_page(html, base_url)
+    root, title = read_page(html, base_url, image_base)
     text = _write_main_text(root)
     is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _SHELL_HEADINGS_MAX
     if is_short and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):

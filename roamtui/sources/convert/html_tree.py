@@ -259,9 +259,9 @@ class Element:
         self.children.append(text)
 
 
-def read_page(source: str, base_url: str | None) -> tuple[Element, str]:
+def read_page(source: str, base_url: str | None, image_base: str | None = None) -> tuple[Element, str]:
     """Return the tree of a page, and its title."""
-    builder = _TreeBuilder(base_url)
+    builder = _TreeBuilder(base_url, image_base)
     for token in read_tokens(source.replace("\0", "")):
         if isinstance(token, str):
             builder.add_text(token)
@@ -275,10 +275,11 @@ def read_page(source: str, base_url: str | None) -> tuple[Element, str]:
 class _TreeBuilder:
     """Builds the tree of a page. Every tag that starts must also end, in order."""
 
-    def __init__(self, base_url: str | None) -> None:
+    def __init__(self, base_url: str | None, image_base: str | None = None) -> None:
         self.root = Element("")
         self.title: list[str] = []
         self._base_url = base_url
+        self._image_base = image_base
         self._path = [self.root]
         """Open elements, outermost first."""
         self._tags: list[tuple[Tag, Element | None]] = []
@@ -393,7 +394,8 @@ class _TreeBuilder:
             case "img":
                 # Pages that load images late keep the URL in data-src.
                 source = tag.attributes.get("src") or tag.attributes.get("data-src") or ""
-                image = {"alt": tag.attributes.get("alt", ""), "src": make_absolute_href(source, self._base_url)}
+                source = make_absolute_href(source, self._image_base or self._base_url)
+                image = {"alt": tag.attributes.get("alt", ""), "src": source}
                 if any(image.values()):
                     self._resume_link()
                     self._visible_count += 1

@@ -1,8 +1,8 @@
-"""Convert a file in a subprocess with limits of time and memory, and cache slow conversions on disk.
+"""Convert or draw a file in a subprocess with limits of time and memory, and cache slow conversions on disk.
 
-The subprocess converts one file and ends. A hostile file can therefore neither hang nor fill the main process, and a
-large book does not block its threads. A cached text is found by the file's digest, and ignored if it is damaged or of
-another version.
+The subprocess (`child.py`) works on one file and ends. A hostile file can therefore neither hang nor fill the main
+process, and a large book does not block its threads. A cached text is found by the file's digest, and ignored if it is
+damaged or of another version.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from base64 import b64decode
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -24,25 +24,25 @@ from typing import Any
 import msgspec
 
 from roamtui import __version__
-from roamtui.errors import RoamtuiError, SourceError
+from roamtui.errors import SourceError
 from roamtui.paths import make_private_folder, write_private_file
-from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
-from roamtui.sources.convert.converters import get_converter
-from roamtui.sources.convert.escaping import replace_surrogates
+from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SECONDS_MAX
+from roamtui.sources.convert.converted import ConvertedText, Drawing, DrawingRequest, Format, PageReport
 
-_COMMAND = ("-P", "-m", "roamtui.sources.convert.subprocess_converter")
+_COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
-_SECONDS_MAX = 300
-_REPORT_SECONDS = 0.1
-_MEMORY_BYTES_MAX = 2_000_000_000
-_CHARACTERS_MAX = 100_000_000
-_INSTALL_COMMAND = 'pip install "roamtui[convert]"'
+_DRAWING_SECONDS_MAX = 20
 _CACHED_SECONDS_MIN = 0.2
 """A faster conversion is repeated each time."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
+_ADVICE = {
+    "convert": ("Split it.", "Convert it to text first."),
+    "draw": ("Open it in its own program.", "Open it in its own program."),
+}
+"""What to do about a file that takes too long, and about one that cannot be read."""
 _DIGEST_SIZE = 16
-_VERSION = 15
+_VERSION = 16
 """Increment it when a converter's output changes."""
 
 
@@ -83,36 +83,52 @@ def convert_in_subprocess(
     name: str,
     *,
     report: PageReport | None = None,
-    seconds_max: float = _SECONDS_MAX,
+    seconds_max: float = SECONDS_MAX,
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess, which is killed however this call ends.
 
     Raises:
         SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
+    return msgspec.convert(_run(source_format.name, data, name, "convert", report, seconds_max), ConvertedText)
+
+
+def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None) -> Drawing:
+    """Draw a picture or a page of a PDF in a subprocess. If `report` raises an exception, the drawing ends.
+
+    Raises:
+        SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
+    """
+    head = json.dumps(asdict(request)).encode() + b"\n"
+    result = _run(DRAW, head + data, name, "draw", report, _DRAWING_SECONDS_MAX)
+    return msgspec.convert({**result, "data": b64decode(result["data"])}, Drawing)
+
+
+def _run(job: str, data: bytes, name: str, verb: str, report: PageReport | None, seconds_max: float) -> dict[str, Any]:
+    """Run a job in a subprocess, which is killed however this call ends, and return its result."""
     try:
         process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
-            [sys.executable, *_COMMAND, source_format.name, name],
+            [sys.executable, *_COMMAND, job, name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
     except (OSError, ValueError) as error:
-        raise SourceError(f"Could not convert {name}: {error}. Free some memory and try again.") from None
+        raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None
     try:
-        result = json.loads(_read_result(process, data, report, seconds_max))
+        result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max))
     except TimeoutError:
-        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to convert. Split it.") from None
+        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to {verb}. {_ADVICE[verb][0]}") from None
     except ValueError:
         raise SourceError(
-            f"Could not convert {name}: it is damaged, or needs too much memory. Convert it to text first."
+            f"Could not {verb} {name}: it is damaged, or needs too much memory. {_ADVICE[verb][1]}"
         ) from None
     finally:
         process.kill()
         process.wait()
     if "problem" in result:
         raise SourceError(result["problem"])
-    return msgspec.convert(result, ConvertedText)
+    return result
 
 
 def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
@@ -144,83 +160,10 @@ def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
         if time.monotonic() > deadline:
             raise TimeoutError
         with contextlib.suppress(Empty):
-            line = lines.get(timeout=min(_REPORT_SECONDS, seconds_max))
+            line = lines.get(timeout=min(REPORT_SECONDS, seconds_max))
             if not line:
                 return result
             if line.startswith(b"["):
                 done, count, text = json.loads(line)
             else:
                 result = line
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Convert standard input, and write the result or one sentence about the problem as JSON, on the last line.
-
-    Each line before it is a progress report: a JSON array with the arguments of a `PageReport`.
-    """
-    source_format, name = Format[arguments[0]], arguments[1]
-    data = sys.stdin.buffer.read()
-    output = sys.stdout
-    reported_at = 0.0
-    unreported: list[str] = []
-
-    def report(done: int, count: int, text: str) -> None:
-        nonlocal reported_at
-        unreported.append(text)
-        if time.monotonic() - reported_at >= _REPORT_SECONDS:
-            reported_at = time.monotonic()
-            output.write(f"{json.dumps([done, count, ''.join(unreported)])}\n")
-            output.flush()
-            unreported.clear()
-
-    result: dict[str, object] = {}
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # what a library prints must not mix with the result
-            _limit_resources()
-            converted = get_converter(source_format, report)(data, name)
-    except ImportError:
-        problem = f"{name} is a {source_format.value} file. To open it, install the converter: `{_INSTALL_COMMAND}`."
-    except RoamtuiError as error:
-        problem = str(error)
-    except (MemoryError, RecursionError):
-        problem = f"Could not convert {name}: too large or too deeply nested. Convert it to text first."
-    except Exception:  # noqa: BLE001 - a library that fails on a file must not show its traceback
-        problem = f"Could not convert {name}: it is damaged. Open it in its own program and save it again."
-    else:
-        problem = f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it."
-        if len(converted.text) <= _CHARACTERS_MAX:
-            result = {**asdict(converted), "text": replace_surrogates(converted.text)}
-    output.write(json.dumps(result or {"problem": problem}))
-
-
-def _limit_resources() -> None:
-    """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it.
-
-    Raises:
-        ImportError: psutil is not installed.
-    """
-    if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
-        import psutil  # noqa: PLC0415 - not installed on Linux
-
-        Thread(target=_watch_memory, args=(psutil.Process(),), daemon=True).start()
-    if sys.platform != "win32":
-        import resource  # noqa: PLC0415 - Windows has none
-
-        for kind, limit in (
-            (resource.RLIMIT_AS, _MEMORY_BYTES_MAX),
-            (resource.RLIMIT_CPU, _SECONDS_MAX),
-            (resource.RLIMIT_FSIZE, 0),
-        ):
-            with contextlib.suppress(OSError, ValueError):
-                resource.setrlimit(kind, (limit, limit))
-
-
-def _watch_memory(process: Any) -> None:  # noqa: ANN401 - psutil is not installed on Linux
-    """End this process when it uses too much memory. The main process then reports memory as a possible cause."""
-    while process.memory_info().rss <= _MEMORY_BYTES_MAX:
-        time.sleep(_REPORT_SECONDS)
-    os._exit(1)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

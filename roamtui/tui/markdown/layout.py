@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -25,10 +25,12 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
 )
 from roamtui.document.markdown.line_parts import BULLETS, CHECKBOXES, RULE_WIDTH
+from roamtui.sources.convert.converted import PictureFile
 from roamtui.tui.markdown.code import describe_code, highlight_code
 from roamtui.tui.markdown.line import (
     HARD_BREAK,
     Line,
+    PictureLine,
     Run,
     RunStyle,
     TextRole,
@@ -55,6 +57,11 @@ _WIDTH_MIN = 8
 """In cells. Nested text is at least this wide."""
 _COLUMN_WIDTH_MIN = 12
 """In cells. Columns of a table are not narrowed below this width. Instead, the table scrolls sideways."""
+_PICTURE_ROWS_MIN = 3
+"""Lower pictures, such as badges, are shown as words."""
+_PICTURE_COLUMNS_MAX, _PICTURE_ROWS_MAX = 80, 24
+_PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
+"""Pixels of a picture that a cell shows at most: a picture is never enlarged."""
 
 
 @dataclass(slots=True)
@@ -82,6 +89,8 @@ class MarkdownLayout:
     """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
     toggled: Container[int] | None = None
     """Offsets of the `<details>` elements that a person folded or unfolded, or None if they cannot be folded."""
+    measure: Callable[[int], tuple[PictureFile, int, int] | None] | None = None
+    """Returns the picture that a link leads to, with its width and height in pixels. None to show only words."""
     lines: list[Line] = field(default_factory=list)
     folds: list[Details] = field(default_factory=list)
     """The `<details>` elements that can be folded. The link of the element with index n has the number -1 - n."""
@@ -99,7 +108,9 @@ class MarkdownLayout:
                 case Paragraph():
                     is_quoted = any(container.is_quote for container in self._containers)
                     style = RunStyle(TextRole.QUOTE if is_quoted else TextRole.TEXT)
-                    self._add_lines(self._wrap(to_runs(block.words, style)), block.start, block.end)
+                    has_pictures = self._add_pictures(block)
+                    lines = self._wrap(to_runs(block.words, style))
+                    self._add_lines(lines, block.start, block.end, is_next=has_pictures)
                 case Heading():
                     self._add_heading(block)
                 case Code():
@@ -123,6 +134,21 @@ class MarkdownLayout:
         self._containers.append(container)
         yield container
         self._containers.pop()
+
+    def _add_pictures(self, block: Paragraph) -> bool:
+        """Add the pictures of a paragraph without other words. Return whether there are any."""
+        if self.measure is None or not all(words.is_image or not words.text.strip() for words in block.words):
+            return False
+        count = len(self.lines)
+        for words in block.words:
+            found = self.measure(words.link) if words.link is not None else None
+            columns, rows = fit_picture(*found[1:], self._compute_available_width()) if found else (0, 0)
+            if found and rows >= _PICTURE_ROWS_MIN:
+                self._add_lines([()] * rows, block.start, block.end)
+                for row in range(rows):
+                    picture = PictureLine(found[0], columns, rows, row)
+                    self.lines[row - rows] = replace(self.lines[row - rows], picture=picture)
+        return len(self.lines) > count
 
     def _add_heading(self, block: Heading) -> None:
         role = _HEADING_ROLES[block.level - 1] if block.level <= len(_HEADING_ROLES) else TextRole.H4
@@ -271,6 +297,14 @@ class MarkdownLayout:
             return None
         width = self.width if width_max is None else min(self.width, width_max)
         return max(_WIDTH_MIN, width - sum(measure_runs(container.rest) for container in self._containers))
+
+
+def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, int]:
+    """Return the columns and rows in which to show a picture of a size in pixels."""
+    columns, rows = width / _PIXELS_PER_COLUMN, height / _PIXELS_PER_ROW
+    columns_max = min(columns_max or _PICTURE_COLUMNS_MAX, _PICTURE_COLUMNS_MAX)
+    scale = min(1, columns_max / columns, _PICTURE_ROWS_MAX / rows)
+    return max(1, round(columns * scale)), round(rows * scale)
 
 
 def to_runs(words: Inline, base: RunStyle) -> list[Run]:

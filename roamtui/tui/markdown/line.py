@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
 from textual.content import Content
@@ -15,6 +16,7 @@ from textual.content import Content
 from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.markdown.line_parts import LINE_SPACE, UNBROKEN_TEXT, WIDE_CHARACTERS
 from roamtui.document.plain import sanitise_text
+from roamtui.sources.convert.converted import PictureFile
 
 TAB_WIDTH = 4
 
@@ -73,6 +75,15 @@ class Run:
     style: RunStyle = RunStyle()
 
 
+class PictureLine(NamedTuple):
+    """One row of a picture."""
+
+    file: PictureFile
+    columns: int
+    rows: int
+    row: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """A laid-out line, with its position in the document."""
@@ -92,11 +103,18 @@ class Line:
     """Whether it marks the start of a page and has no text from the document."""
     head: tuple[Line, ...] = ()
     """The lines of the heading row, if it belongs to another row of a table."""
+    picture: PictureLine | None = None
+    """The row of a picture that follows the runs."""
 
     @property
     def text(self) -> str:
         """The line's characters."""
         return "".join(run.text for run in self.runs)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether it shows a picture, or characters other than spaces."""
+        return self.picture is not None or bool(self.text.strip())
 
 
 def make_run(text: str, style: RunStyle = RunStyle()) -> Run:

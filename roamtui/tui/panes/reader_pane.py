@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.option_fields import ImageMode
 from roamtui.tui.actions import Keymap
 from roamtui.tui.messages import ReadingPosition, ReadingPositionChanged
 from roamtui.tui.panes.pane import Pane, PaneTitle
@@ -28,8 +29,9 @@ _HISTORY_LENGTH_MAX = 100
 class ReaderPane(Vertical):
     """The pane with the reader, its title line and a history of positions."""
 
-    def __init__(self, keys: Keymap) -> None:
+    def __init__(self, keys: Keymap, images: ImageMode = ImageMode.OFF) -> None:
         super().__init__(id="reader-pane")
+        self._images = images
         self.title_line = PaneTitle(Pane.READER)
         """Shows the path and the page in view, the number of the match, and whether follow mode is on."""
         self._library: Library | None = None
@@ -48,9 +50,11 @@ class ReaderPane(Vertical):
     @cached_property
     def reader(self) -> Reader:
         """The reader widget, created after the first screen is shown or when first needed."""
+        from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
         from roamtui.tui.reader.reader import Reader  # noqa: PLC0415 - not for the first screen
 
-        reader = Reader(id="reader")
+        mode = choose_image_mode(self._images, self.app)
+        reader = Reader(id="reader", pictures=None if mode is ImageMode.OFF else PictureStore(mode))
         reader.display = False
         self.mount(reader, after=self.title_line)
         return reader

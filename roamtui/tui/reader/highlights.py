@@ -161,11 +161,11 @@ class SelectedText(NamedTuple):
 
 
 def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[SelectedText]:
-    """List the selected part of each line between two (column, line) positions, without page marks."""
+    """List the selected part of each line between two (column, line) positions, without page marks and pictures."""
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
         found = lines.get_line(y)
-        if found and not found.line.is_page_mark:
+        if found and not found.line.is_page_mark and found.line.picture is None:
             line = found.line
             first = start[0] if y == start[1] else 0
             last = end[0] if y == end[1] else len(line.text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -17,6 +17,7 @@ from roamtui.document.markdown.blocks import Details
 from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.document.plain import sanitise_text
 from roamtui.document.text import compute_line_starts, normalise_line_ends
+from roamtui.sources.convert.converted import PictureFile
 from roamtui.tui.markdown.code import highlight_code
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, measure_runs, wrap_keeping_spaces
@@ -63,6 +64,8 @@ class ChunkLines:
     """The target of each link, by its number."""
     folded: tuple[Details, ...] = ()
     """The folded `<details>` elements."""
+    images: frozenset[int] = frozenset()
+    """The numbers of the links that lead to an image."""
 
 
 class LazyLines:
@@ -76,6 +79,7 @@ class LazyLines:
         is_raw: bool = False,
         is_wrapped: bool = True,
         toggled: set[int] | None = None,
+        measure: Callable[[str], tuple[PictureFile, int, int] | None] | None = None,
     ) -> None:
         """Estimate the heights. Lines are laid out when they are needed.
 
@@ -85,6 +89,7 @@ class LazyLines:
             is_raw: Whether to show the source text.
             is_wrapped: Whether long lines are wrapped to the width.
             toggled: Offsets of the `<details>` elements that a person folded or unfolded, or None to unfold all.
+            measure: Returns the picture that a URL leads to, with its width and height in pixels. None for no pictures.
         """
         self.document = view.document
         self.chunks = view.cut(is_raw=is_raw)
@@ -96,6 +101,7 @@ class LazyLines:
         self._is_raw = is_raw
         self._is_wrapped = is_wrapped
         self._toggled = toggled
+        self._measure = measure
         self.heights = [self._estimate_lines(chunk) for chunk in self.chunks]
         """The number of lines of each chunk, estimated until it is laid out."""
         self._tops: list[int] | None = None
@@ -169,7 +175,7 @@ class LazyLines:
             return 0
         chunk = self.get_chunk_at(offset)
         lines = self.get_chunk_lines(chunk).lines
-        matching = (number for number, line in enumerate(lines) if line.block_end > offset and line.text.strip())
+        matching = (number for number, line in enumerate(lines) if line.block_end > offset and line.has_content)
         return self.top(chunk) + next(matching, len(lines))
 
     def get_offset_y(self, offset: int) -> int:
@@ -233,6 +239,9 @@ class LazyLines:
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
         layout = MarkdownLayout(width=self._width if self._is_wrapped else None, toggled=self._toggled)
+        if (measure := self._measure) is not None:
+            hrefs = {number: link.href for number, link in enumerate(markdown.links) if link.is_image}
+            layout.measure = lambda number: measure(hrefs[number]) if number in hrefs else None
         layout.add_blocks(markdown.blocks)
         lines = layout.lines
         if lines and not chunk.is_continued:
@@ -253,7 +262,8 @@ class LazyLines:
             lines.insert(0, page_mark)
         links: dict[int, LinkTarget] = {number: link.href for number, link in enumerate(markdown.links)}
         links |= {-1 - number: fold.start for number, fold in enumerate(layout.folds)}
-        return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded))
+        images = frozenset(number for number, link in enumerate(markdown.links) if link.is_image)
+        return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded), images=images)
 
     def _lay_out_front_matter(self, chunk: TextChunk) -> tuple[Line, ...]:
         text = self.document.text[chunk.start : chunk.end]

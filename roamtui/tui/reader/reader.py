@@ -5,12 +5,14 @@ The text in view does not move when estimated heights above it are corrected.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual import events, on
+from rich.segment import Segment
+from textual import events, on, work
 from textual.geometry import Offset, Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
@@ -22,9 +24,11 @@ from roamtui.document.markdown.blocks import get_block_end
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import sanitise_line
+from roamtui.sources.convert.child import INSTALL_IMAGES
+from roamtui.sources.convert.converted import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.markdown.line import Line, measure_runs
+from roamtui.tui.markdown.line import Line, PictureLine, RunStyle, TextRole, measure_runs
 from roamtui.tui.markdown.table import list_column_starts
 from roamtui.tui.messages import (
     CopyRequested,
@@ -33,7 +37,9 @@ from roamtui.tui.messages import (
     ReadingPositionChanged,
     ScrolledPastEnd,
     StatusMessage,
+    TerminalWriteRequested,
 )
+from roamtui.tui.pictures import PictureStore, draw_row
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, SelectedText, compute_selection_span, list_selected_lines
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, LinkTarget
@@ -57,9 +63,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         *,
         id: str | None = None,  # noqa: A002 (Textual's own name)
         is_excerpt: bool = False,
+        pictures: PictureStore | None = None,
     ) -> None:
-        """Start empty. With `is_excerpt`, only one section at a time is shown."""
+        """Start empty. With `is_excerpt`, only one section at a time is shown. Without `pictures`, their words are."""
         super().__init__(id=id)
+        self._pictures = pictures
+        self._is_loading_pictures = False
         self._is_excerpt = is_excerpt
         self.lines = LazyLines(_EMPTY_VIEW, 0)
         """The lines of the document, empty until the width is known."""
@@ -139,6 +148,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
+        if self._pictures is not None:
+            self._write_to_terminal(self._pictures.clear())
         position = self.position
         if position is not None and position.section_id in library:
             self.show_section(library, position.section_id, into=position.offset)
@@ -175,8 +186,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def toggle_details(self, offset: int) -> None:
         """Fold or unfold the `<details>` element that starts at an offset of the document."""
         self._toggled ^= {offset}
+        self._lay_out_again(self.lines.get_chunk_at(offset))
+
+    def _lay_out_again(self, chunk: int) -> None:
         with self._keep_view():
-            self.lines.invalidate(self.lines.get_chunk_at(offset))
+            self.lines.invalidate(chunk)
         self._highlights.forget_lines()
         self._update_virtual_size()
         self._measure_view(is_upward=False)
@@ -379,6 +393,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             is_raw=self.is_raw,
             is_wrapped=self.is_wrapped,
             toggled=self._toggled,
+            measure=self._measure_picture if self._pictures is not None else None,
         )
         if self.is_attached:
             self._is_jumping = True
@@ -452,7 +467,73 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if span is not None:
             overlays.append((span[0], span[1] if span[1] >= 0 else len(line.text), palette.selection))
         strip = palette.draw(line, left + width, overlays)
+        if line.picture is not None:
+            strip = self._draw_picture(line, line.picture, left + width)
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
+
+    def _draw_picture(self, line: Line, picture: PictureLine, width: int) -> Strip:
+        """Draw a row of a picture: dots until it is loaded."""
+        palette = self.palette
+        drawn = self._pictures.get(picture) if self._pictures is not None else None
+        if drawn is None:
+            cells: tuple[Segment, ...] = (Segment("·" * picture.columns, palette.get_style(RunStyle(TextRole.ASIDE))),)
+        else:
+            cells = draw_row(drawn, picture.row, picture.columns)
+        prefix = [Segment(run.text, palette.get_style(run.style)) for run in line.runs]
+        length = measure_runs(line.runs) + picture.columns
+        return Strip([*prefix, *cells], length).extend_cell_length(width, palette.base)
+
+    def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:
+        assert self._pictures is not None
+        source = self._library.source if self._library is not None else ""
+        return self._pictures.measure(source, self._view.document, href)
+
+    def _find_unloaded_picture(self) -> tuple[PictureLine, int] | None:
+        """Return a picture in view that is not loaded, and its chunk."""
+        if self._pictures is None:
+            return None
+        for y in range(self.top_y, self.top_y + self.view_size.height):
+            found = self.lines.get_line(y)
+            if found and found.line.picture is not None and self._pictures.get(found.line.picture) is None:
+                return found.line.picture, found.position.chunk
+        return None
+
+    @work(group="pictures", exit_on_error=False)
+    async def _load_pictures(self) -> None:
+        """Load the pictures in view, one after the other, until none is missing."""
+        try:
+            while self._pictures is not None and (found := self._find_unloaded_picture()) is not None:
+                picture, chunk = found
+                lines, loaded = self.lines, await asyncio.to_thread(self._pictures.load, picture)
+                if isinstance(loaded, str):  # from now on, only its words are shown
+                    self._pictures.reject(picture.file)
+                    self.post_message(StatusMessage(loaded))
+                    if lines is self.lines:
+                        self._lay_out_again(chunk)
+                    continue
+                self._write_to_terminal(self._pictures.add(picture, loaded))
+                self.app.call_later(self.refresh)  # after the app has written, as placeholders need their image first
+        finally:
+            self._is_loading_pictures = False
+
+    def _write_to_terminal(self, pieces: Iterator[str]) -> None:
+        for piece in pieces:
+            self.app.post_message(TerminalWriteRequested(piece))
+
+    @override
+    def on_mount(self) -> None:
+        """Draw pictures again after another program used the terminal, which has forgotten its images."""
+        self.app.app_resume_signal.subscribe(self, lambda _: self._forget_pictures())
+
+    def _forget_pictures(self) -> None:
+        if self._pictures is not None:
+            self._write_to_terminal(self._pictures.clear())
+            self._measure_view(is_upward=False)
+
+    def on_unmount(self) -> None:
+        """Stop drawing pictures."""
+        if self._pictures is not None:
+            self._pictures.close()
 
     def highlights_at(self, position: LinePosition) -> list[tuple[int, int, HighlightKind]]:
         """Return the highlights of a line: start column, end column and kind."""
@@ -487,7 +568,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def line_in_view(self) -> Line | None:
         """The first line with text in the view, or None."""
         lines = list(self._iter_lines_in_view(height_min=1))
-        return next((line for line in lines if line.text.strip()), lines[0] if lines else None)
+        return next((line for line in lines if line.has_content), lines[0] if lines else None)
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -527,6 +608,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if y != self.top_y:
             self.scroll_to(y=y, animate=False, force=True)
         self._post_position()
+        if not self._is_loading_pictures and self._find_unloaded_picture() is not None:
+            self._is_loading_pictures = True
+            self._load_pictures()
+        if self._pictures is not None and self._pictures.take_missing_pillow():
+            self.post_message(StatusMessage(INSTALL_IMAGES))
 
     def _post_position(self) -> None:
         """Post the current section: the target of the last jump, or once scrolled, the section at the top."""

@@ -101,10 +101,10 @@ def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.Monkey
 
 _GREEDY = """
 import sys
-from roamtui.sources.convert import subprocess_converter
-subprocess_converter._MEMORY_BYTES_MAX = 300_000_000
-subprocess_converter.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
-subprocess_converter.main(sys.argv[1:])
+from roamtui.sources.convert import child
+child._MEMORY_BYTES_MAX = 300_000_000
+child.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
+child.main(sys.argv[1:])
 """
 
 
@@ -116,18 +116,18 @@ def test_an_endless_conversion_is_killed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 _PAGED = """
 import os, signal, sys
-from roamtui.sources.convert import subprocess_converter
+from roamtui.sources.convert import child
 from roamtui.sources.convert.converted import ConvertedText
 def convert(data, name):
     {then}
     return ConvertedText(text=name)
-subprocess_converter._REPORT_SECONDS = 0
+child.REPORT_SECONDS = 0
 def get_converter(_, page_report):
     global report
     report = page_report
     return convert
-subprocess_converter.get_converter = get_converter
-subprocess_converter.main(sys.argv[1:])
+child.get_converter = get_converter
+child.main(sys.argv[1:])
 """
 
 
@@ -160,8 +160,7 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
-        "import sys; sys.modules['mammoth'] = None; "
-        "from roamtui.sources.convert.subprocess_converter import main; main(sys.argv[1:])"
+        "import sys; sys.modules['mammoth'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
     )
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
     with pytest.raises(SourceError, match=r'^a\.docx is a DOCX file\. .* `pip install "roamtui\[convert\]"`\.$'):

@@ -23,6 +23,20 @@ def test_styles_are_the_outline() -> None:
     assert converted.text.endswith("| A | B\\|C |\n")
 
 
+def test_embedded_images_have_the_names_of_their_parts() -> None:
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    data = f'<v:imagedata xmlns:v="urn:schemas-microsoft-com:vml" xmlns:r="{office}" r:id="{{}}"/>'
+    body = [write("Words"), *(f"<w:p><w:r><w:pict>{data.format(part)}</w:pict></w:r></w:p>" for part in "abc")]
+    parts = make_docx_parts(body)
+    added = f'<Relationship Id="a" Type="{office}/image" Target="media/image 1.png"/>'
+    added += f'<Relationship Id="b" Type="{office}/image" Target="media/gone.png"/>'
+    added += f'<Relationship Id="c" Type="{office}/image" Target="https://example.org/c.png" TargetMode="External"/>'
+    relations = str(parts["word/_rels/document.xml.rels"])
+    parts["word/_rels/document.xml.rels"] = relations.replace("</Rel", f"{added}</Rel")
+    parts["word/media/image 1.png"] = b"any bytes"
+    assert convert_docx(pack(parts), "a.docx").text == "Words\n\n![](word/media/image%201.png)\n"
+
+
 def test_a_title_is_above_all_headings() -> None:
     body = [write("Handbook", "Title"), write("Bread", "H1"), write("Rye", "H2"), write("Cake", "H1")]
     text = convert_docx(pack(make_docx_parts(body)), "a.docx").text

@@ -43,6 +43,13 @@ def test_the_navigation_gives_titles_and_levels() -> None:
     assert converted.text.index("Last words of two.") < converted.text.index("# The end\n\nIt ends.")
 
 
+def test_addresses_of_images_are_relative_to_the_root_of_the_book() -> None:
+    page = '<p>See</p><p><img src="../images/a%20b.png" alt="A"/></p><p><img src="c d.png" alt="B"/></p>'
+    text = convert_epub(pack(make_epub_parts({"one.xhtml": page})), "a.epub").text
+    assert "![A](OEBPS/images/a%20b.png)" in text
+    assert "![B](OEBPS/text/c%20d.png)" in text
+
+
 def test_an_ncx_gives_titles_and_levels_too() -> None:
     ncx = _point(
         "Part One",

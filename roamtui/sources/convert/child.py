@@ -1,0 +1,139 @@
+"""The subprocess that converts or draws one file from standard input, within limits of time and memory.
+
+It imports little, because a person waits for its start each time that a picture is zoomed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import asdict
+from threading import Thread
+from typing import Any
+
+from roamtui.errors import RoamtuiError
+from roamtui.sources.convert.converted import DrawingRequest, Format
+from roamtui.sources.convert.converters import get_converter
+from roamtui.sources.convert.escaping import replace_surrogates
+
+DRAW = "DRAW"
+"""The job to draw a file. Other jobs are the names of formats to convert from."""
+SECONDS_MAX = 300
+REPORT_SECONDS = 0.1
+_MEMORY_BYTES_MAX = 2_000_000_000
+_DRAWING_MEMORY_BYTES_MAX = 700_000_000
+_CHARACTERS_MAX = 100_000_000
+_INSTALL_COMMAND = 'pip install "roamtui[convert]"'
+INSTALL_IMAGES = 'To see pictures here, install Pillow: `pip install "roamtui[images]"`.'
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run a job on standard input, and write the result or one sentence about the problem as JSON, on the last line.
+
+    Each line before it is a progress report: a JSON array with the arguments of a `PageReport`.
+    """
+    job, name = arguments
+    data = sys.stdin.buffer.read()
+    output = sys.stdout
+    result: dict[str, object]
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # what a library prints must not mix with the result
+            result = _draw(data, name) if job == DRAW else _convert(Format[job], data, name, output)
+    except RoamtuiError as error:
+        result = {"problem": str(error)}
+    output.write(json.dumps(result))
+
+
+def _convert(source_format: Format, data: bytes, name: str, output: Any) -> dict[str, object]:  # noqa: ANN401 - a file
+    reported_at = 0.0
+    unreported: list[str] = []
+
+    def report(done: int, count: int, text: str) -> None:
+        nonlocal reported_at
+        unreported.append(text)
+        if time.monotonic() - reported_at >= REPORT_SECONDS:
+            reported_at = time.monotonic()
+            output.write(f"{json.dumps([done, count, ''.join(unreported)])}\n")
+            output.flush()
+            unreported.clear()
+
+    try:
+        _limit_resources(_MEMORY_BYTES_MAX)
+        converted = get_converter(source_format, report)(data, name)
+    except ImportError:
+        problem = f"{name} is a {source_format.value} file. To open it, install the converter: `{_INSTALL_COMMAND}`."
+    except RoamtuiError as error:
+        problem = str(error)
+    except (MemoryError, RecursionError):
+        problem = f"Could not convert {name}: too large or too deeply nested. Convert it to text first."
+    except Exception:  # noqa: BLE001 - a library that fails on a file must not show its traceback
+        problem = f"Could not convert {name}: it is damaged. Open it in its own program and save it again."
+    else:
+        problem = f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it."
+        if len(converted.text) <= _CHARACTERS_MAX:
+            return {**asdict(converted), "text": replace_surrogates(converted.text)}
+    return {"problem": problem}
+
+
+def _draw(data: bytes, name: str) -> dict[str, object]:
+    """Draw the file after the first line of `data`, which is the `DrawingRequest`."""
+    head, _, content = data.partition(b"\n")
+    request = DrawingRequest(**json.loads(head))
+    try:
+        _limit_resources(_DRAWING_MEMORY_BYTES_MAX)
+        if request.page is not None:
+            from roamtui.sources.convert.pdf.drawing import draw_page  # noqa: PLC0415 - each library is heavy
+
+            drawing = draw_page(content, name, request)
+        else:
+            from roamtui.sources.convert.picture import draw_picture  # noqa: PLC0415
+
+            drawing = draw_picture(content, name, request)
+    except ImportError:
+        return {"problem": INSTALL_IMAGES}
+    except MemoryError:
+        return {"problem": f"Could not draw {name}: it needs too much memory. Open it in its own program."}
+    except RoamtuiError:
+        raise
+    except Exception:  # noqa: BLE001 - as above
+        return {"problem": f"Could not draw {name}: it is damaged. Open it in its own program."}
+    return {**asdict(drawing), "data": b64encode(drawing.data).decode()}
+
+
+def _limit_resources(memory_bytes_max: int) -> None:
+    """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it.
+
+    Raises:
+        ImportError: psutil is not installed.
+    """
+    if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
+        import psutil  # noqa: PLC0415 - not installed on Linux
+
+        Thread(target=_watch_memory, args=(psutil.Process(), memory_bytes_max), daemon=True).start()
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - Windows has none
+
+        for kind, limit in (
+            (resource.RLIMIT_AS, memory_bytes_max),
+            (resource.RLIMIT_CPU, SECONDS_MAX),
+            (resource.RLIMIT_FSIZE, 0),
+        ):
+            with contextlib.suppress(OSError, ValueError):
+                resource.setrlimit(kind, (limit, limit))
+
+
+def _watch_memory(process: Any, memory_bytes_max: int) -> None:  # noqa: ANN401 - psutil is not installed on Linux
+    """End this process when it uses too much memory. The main process then reports memory as a possible cause."""
+    import os  # noqa: PLC0415 - not needed on Linux
+
+    while process.memory_info().rss <= memory_bytes_max:
+        time.sleep(REPORT_SECONDS)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

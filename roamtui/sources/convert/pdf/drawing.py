@@ -1,0 +1,65 @@
+"""Draw a part of a page, with some words marked."""
+
+from __future__ import annotations
+
+import zlib
+from difflib import SequenceMatcher
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import Drawing, DrawingRequest
+from roamtui.sources.convert.pdf.pdfium import PdfFile, Word
+
+_MARK = bytes(value * 2 // 5 for value in range(256))
+"""Dims the blue of a pixel, which makes white yellow and leaves black letters as they are."""
+_PART_LENGTH_MIN = 8
+"""In letters. Parts of a quote are marked from this length on if the page does not have all of it in one piece."""
+
+
+def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
+    """Draw a part of a page.
+
+    Raises:
+        SourceError: The file is damaged or protected, or has no such page.
+    """
+    file = PdfFile(data, name)
+    assert request.page is not None
+    if not 0 <= request.page < file.page_count:
+        raise SourceError(f"{name} has no page {request.page + 1}.")
+    with file.open_page(request.page) as page:
+        if page is None:
+            raise SourceError(f"Page {request.page + 1} of {name} is damaged.")
+        full_width, full_height = page.measure()
+        pixels = page.draw(request.width, request.height, request.box)
+        ranges = _find_quote(page.read_words(), request.quote) if request.quote else []
+        marks = tuple(mark for first, last in ranges for mark in page.locate_characters(first, last))
+    left, top, right, bottom = request.box
+    for x0, y0, x1, y1 in marks:
+        columns = [max(0, min(request.width, round((x - left) / (right - left) * request.width))) for x in (x0, x1)]
+        rows = [max(0, min(request.height, round((y - top) / (bottom - top) * request.height))) for y in (y0, y1)]
+        for row in range(rows[0], max(rows[0] + 1, rows[1]) if rows[0] < request.height else rows[0]):
+            part = slice((row * request.width + columns[0]) * 3 + 2, (row * request.width + columns[1]) * 3, 3)
+            pixels[part] = pixels[part].translate(_MARK)
+    content = zlib.compress(pixels, 1) if request.is_packed else bytes(pixels)
+    return Drawing(data=content, full_width=full_width, full_height=full_height, marks=marks)
+
+
+def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
+    """Return the first and last character on the page of each part of the quote, which has the signs of Markdown."""
+    letters = [(_keep_letters(word.text), word) for word in words]
+    shown, wanted = "".join(text for text, _ in letters), _keep_letters(quote)
+    start = shown.find(wanted) if wanted else -1
+    if start >= 0:
+        owners = [word for text, word in letters for _ in text]
+        return [(owners[start].first, owners[start + len(wanted) - 1].last)]
+    on_page = [(text, word) for text, word in letters if text]
+    parts = [text for text in map(_keep_letters, quote.replace("|", " ").split()) if text]
+    matcher = SequenceMatcher(None, [text for text, _ in on_page], parts, autojunk=False)
+    return [
+        (on_page[block.a][1].first, on_page[block.a + block.size - 1][1].last)
+        for block in matcher.get_matching_blocks()
+        if sum(map(len, parts[block.b : block.b + block.size])) >= _PART_LENGTH_MIN
+    ]
+
+
+def _keep_letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -1,0 +1,61 @@
+"""Draw a picture by Pillow, which only the subprocess imports: decoders of pictures are a common target of attacks."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image, ImageOps, ImageStat
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import PIXELS_MAX, Drawing, DrawingRequest
+
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+"""Pillow knows forty others, among them EPS, for which it starts Ghostscript."""
+_COLOURS = 256
+"""In a packed picture: a chart takes 26 KB, a photo 267 KB instead of 863 KB."""
+_LIGHT = 160
+"""Above this mean brightness, a drawing without a background was made for a dark one."""
+_ROTATED_FROM = 5
+"""EXIF orientations from this one on exchange width and height."""
+_ORIENTATION_TAG = 0x0112
+
+
+def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
+    """Draw a part of the first frame of a picture.
+
+    Raises:
+        SourceError: The picture has more pixels than can be decoded in a moment.
+    """
+    size = (request.width, request.height)
+    with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
+        width, height = image.size
+        if width * height > PIXELS_MAX:
+            raise SourceError(f"{name} has {width * height // 1_000_000} million pixels. Open it in its own program.")
+        left, top, right, bottom = request.box
+        if image.format == "JPEG":  # decodes at a half, a quarter or an eighth where that is enough
+            image.draft("RGB", (round(size[0] / (right - left)), round(size[1] / (bottom - top))))
+        orientation = image.getexif().get(_ORIENTATION_TAG, 1)
+        picture: Image.Image = ImageOps.exif_transpose(image)
+        if picture.mode in ("P", "PA", "LA", "La", "RGBa") or "transparency" in picture.info:
+            picture = picture.convert("RGBA")
+        elif picture.mode not in ("RGB", "RGBA"):
+            picture = picture.convert("RGB")
+        box = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)
+        if orientation >= _ROTATED_FROM and right - left == bottom - top == 1:
+            width, height = height, width
+            picture = ImageOps.pad(picture, size)  # its place was measured without the orientation
+        else:
+            picture = picture.resize(size, Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
+    if picture.mode == "RGBA":
+        alpha = picture.getchannel("A")
+        visible = alpha.point(lambda value: 255 * (value > 127))
+        light = ImageStat.Stat(picture.convert("L"), mask=visible).mean[0] if visible.getbbox() else 0
+        canvas = Image.new("RGB", size, "black" if light > _LIGHT else "white")
+        canvas.paste(picture, mask=alpha)
+        picture = canvas
+    content = picture.tobytes()
+    if request.is_packed:
+        packed = io.BytesIO()
+        picture.quantize(_COLOURS).save(packed, "PNG", compress_level=3)
+        content = packed.getvalue()
+    return Drawing(data=content, full_width=width, full_height=height)

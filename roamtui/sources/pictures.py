@@ -1,0 +1,184 @@
+"""Finds the pictures that a document shows: next to its file, in its zip archive, or inside an EPUB or DOCX file.
+
+Nothing outside the folder that was opened is read, and nothing is fetched or decoded here.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import posixpath
+import stat
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from roamtui.sources.convert.converted import PIXELS_MAX, PictureFile
+from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
+from roamtui.sources.file_sources import ARCHIVE_SUFFIX, split_sources
+
+BYTES_MAX = 20_000_000
+_HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
+"""The size is in the first bytes, except in a JPEG file with a preview or a colour profile."""
+_PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
+_ARCHIVES_MAX = 4
+_PNG_START, _GIF_STARTS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
+_JPEG_START, _JPEG_MARK = b"\xff\xd8", 0xFF
+_JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+"""Markers of JPEG segments that hold the size."""
+_JPEG_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
+
+
+def read_picture(file: PictureFile, bytes_max: int = BYTES_MAX) -> bytes:
+    """Return the first bytes of a picture, or an empty value if it cannot be read or is too large."""
+    with suppress(*ZIP_ERRORS):
+        if not file.part:
+            if file.path.stat().st_size > BYTES_MAX:
+                return b""
+            with file.path.open("rb") as stream:
+                return stream.read(bytes_max)
+        *containers, name = file.part
+        return _open_archive(file.path, tuple(containers), file.path.stat().st_mtime_ns).read(name, bytes_max)
+    return b""
+
+
+def measure_picture(file: PictureFile) -> tuple[int, int] | None:
+    """Return width and height in pixels, or None if the file is none of the known formats or too large to draw."""
+    size = parse_size(read_picture(file, _HEAD_BYTES)) or parse_size(read_picture(file, _LONG_HEAD_BYTES))
+    return size if size is not None and 0 < size[0] * size[1] <= PIXELS_MAX else None
+
+
+def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
+    """Find the picture that a link in a document leads to, or return None if it is not inside what was opened.
+
+    Args:
+        source: The source of the library.
+        doc: Key of the document in the library; empty for a single document.
+        href: The link, as written.
+    """
+    with suppress(*ZIP_ERRORS):  # also a name that is too long, a NUL, a loop of links
+        parts = urlsplit(href.strip())
+        path = unquote(parts.path)
+        if parts.scheme or parts.netloc or not path:
+            return None
+        owner = locate_document(source, doc)
+        if owner is None:
+            return None
+        name = owner.part[-1] if owner.part else owner.path.name
+        if posixpath.splitext(name)[1].lower() in _PACKAGE_SUFFIXES:
+            return _find_part(PictureFile(owner.path.resolve(), owner.part), "", path)
+        if owner.part:
+            return _find_part(PictureFile(owner.path.resolve()), posixpath.dirname(name), path)
+        folder = owner.root if path.startswith("/") else owner.path.parent
+        file = (folder / path.lstrip("/")).resolve()
+        return PictureFile(file) if file.is_relative_to(owner.root.resolve()) and file.is_file() else None
+    return None
+
+
+def _find_part(container: PictureFile, folder: str, path: str) -> PictureFile | None:
+    name = posixpath.normpath(posixpath.join(folder, path) if not path.startswith("/") else path.lstrip("/"))
+    archive = _open_archive(container.path, container.part, container.path.stat().st_mtime_ns)
+    return PictureFile(container.path, (*container.part, name)) if name in archive.members else None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFile:
+    """Where a document of a library is on this machine."""
+
+    path: Path
+    root: Path
+    """The folder that was opened, or that contains the opened file."""
+    part: tuple[str, ...] = ()
+    """Its name in the archive at `path`; empty if it is a file itself."""
+
+
+def locate_document(source: str, doc: str) -> DocumentFile | None:
+    """Return where a document of a library is, or None if it is not on this machine, such as a web page."""
+    paths = [Path(path) for path in split_sources(source)]
+    top = Path(os.path.commonpath([path.absolute().parent for path in paths])) if len(paths) > 1 else None
+    for path in paths:
+        prefix = path.absolute().relative_to(top).as_posix() if top is not None else ""
+        inner = doc if top is None else doc.removeprefix(f"{prefix}/") if doc.startswith(f"{prefix}/") else ""
+        if top is not None and doc != prefix and not inner:
+            continue
+        if inner and path.suffix.lower() == ARCHIVE_SUFFIX and path.is_file():
+            return DocumentFile(path, path.parent, (inner,))
+        file = path / inner if inner else path
+        if file.is_file():
+            return DocumentFile(file, path if inner else path.parent)
+    return None
+
+
+class _Archive:
+    """The members of a zip archive that may be read: bounded, not encrypted, and no symbolic links."""
+
+    def __init__(self, file: Path | io.BytesIO) -> None:
+        self._archive = zipfile.ZipFile(file)
+
+    @cached_property
+    def members(self) -> Mapping[str, zipfile.ZipInfo]:
+        return {
+            posixpath.normpath(info.filename): info
+            for info in self._archive.infolist()
+            if not (info.is_dir() or info.flag_bits & ENCRYPTED_FLAG or stat.S_ISLNK(info.external_attr >> 16))
+            and is_bounded(info)
+            and info.file_size <= BYTES_MAX
+        }
+
+    def read(self, name: str, bytes_max: int) -> bytes:
+        info = self.members.get(name)
+        if info is None:
+            return b""
+        with self._archive.open(info) as member:
+            return member.read(bytes_max)
+
+
+@lru_cache(_ARCHIVES_MAX)
+def _open_archive(path: Path, parts: tuple[str, ...], _modified: int) -> _Archive:
+    """Open an archive, or one inside it. Listing the members of a large one takes a while."""
+    archive = _Archive(path)
+    for name in parts:
+        archive = _Archive(io.BytesIO(archive.read(name, BYTES_MAX)))
+    return archive
+
+
+def parse_size(head: bytes) -> tuple[int, int] | None:
+    """Read width and height from the first bytes of a picture, or return None for any other file."""
+
+    def little(start: int, end: int) -> int:
+        return int.from_bytes(head[start:end], "little")
+
+    size = None
+    if head.startswith(_PNG_START) and head[12:16] == b"IHDR":
+        size = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
+    elif head.startswith(_GIF_STARTS):
+        size = little(6, 8), little(8, 10)
+    elif head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8X":
+        size = little(24, 27) + 1, little(27, 30) + 1
+    elif head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8L":
+        size = (little(21, 25) & 0x3FFF) + 1, (little(21, 25) >> 14 & 0x3FFF) + 1
+    elif head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8 ":
+        size = little(26, 28) & 0x3FFF, little(28, 30) & 0x3FFF
+    elif head.startswith(_JPEG_START):
+        size = _parse_jpeg_size(head)
+    return size
+
+
+def _parse_jpeg_size(head: bytes) -> tuple[int, int] | None:
+    position = 2
+    while position + 9 <= len(head):
+        if head[position] != _JPEG_MARK:
+            return None
+        marker = head[position + 1]
+        if marker == _JPEG_MARK or marker in _JPEG_WITHOUT_LENGTH:
+            position += 1 if marker == _JPEG_MARK else 2
+        elif marker in _JPEG_SIZES:
+            size = head[position + 5 : position + 9]
+            return int.from_bytes(size[2:]), int.from_bytes(size[:2])
+        else:
+            position += 2 + int.from_bytes(head[position + 2 : position + 4])
+    return None

@@ -1,0 +1,155 @@
+"""`PictureStore`: measures the pictures of a document, and keeps those that were drawn. Also draws them as cells."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import groupby
+
+from rich.color import Color, ColorType
+from rich.color_triplet import ColorTriplet
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import App
+
+from roamtui.document.document import Document
+from roamtui.errors import OpeningCancelledError, RoamtuiError
+from roamtui.option_fields import ImageMode
+from roamtui.sources.convert.converted import DrawingRequest, PictureFile
+from roamtui.sources.pictures import find_picture, measure_picture, read_picture
+from roamtui.tui.markdown.line import PictureLine
+from roamtui.tui.terminal_images import (
+    encode_deletion,
+    encode_image,
+    make_placeholders,
+    resolve_image_mode,
+    take_image_id,
+)
+
+CELL_PIXELS = (10, 20)
+"""Width and height of a cell in pixels for terminals that scale images to cells themselves."""
+_DRAWN_MAX = 64
+_MEASURED_MAX = 5_000
+_DRAWN_ROWS_MAX = 100
+"""About two screens. The cells of a row take a hundred times the memory of its pixels."""
+_HALF = "▀"
+
+DrawnPicture = bytes | int
+"""The pixels of a picture, or the id of its image in the terminal."""
+
+
+def choose_image_mode(mode: ImageMode, app: App[object]) -> ImageMode:
+    """Return how to draw in the terminal of an app."""
+    has_all_colours = app.console.color_system == "truecolor" and not app.no_color
+    return resolve_image_mode(mode, os.environ, has_all_colours=has_all_colours)
+
+
+class PictureStore:
+    """The pictures that a reader shows."""
+
+    def __init__(self, mode: ImageMode) -> None:
+        """Draw as `CELLS` or `KITTY`."""
+        self.mode = mode
+        self._is_pillow_missing: bool | None = False
+        """Whether a picture could be shown if Pillow were installed. None once the person was told."""
+        self._is_closed = False
+        self._has_pillow = find_spec("PIL") is not None
+        self._measured: dict[tuple[str, str, str], tuple[PictureFile, int, int] | None] = {}
+        self._drawn: OrderedDict[tuple[PictureFile, int, int], DrawnPicture] = OrderedDict()
+
+    def measure(self, source: str, document: Document, href: str) -> tuple[PictureFile, int, int] | None:
+        """Return the picture that a link leads to, and its size in pixels, or None if it cannot be shown.
+
+        Pictures of web pages are not: a page would otherwise decide what is fetched.
+        """
+        key = (source, document.key, href)
+        if key not in self._measured and len(self._measured) < _MEASURED_MAX:
+            file = find_picture(source, document.key, href) if document.url is None else None
+            size = measure_picture(file) if file is not None else None
+            if size is not None and not self._has_pillow:
+                self._is_pillow_missing, size = self._is_pillow_missing is not None, None
+            self._measured[key] = (file, *size) if file is not None and size is not None else None
+        return self._measured.get(key)
+
+    def take_missing_pillow(self) -> bool:
+        """Return whether to tell the person that Pillow is not installed. Return true once."""
+        if self._is_pillow_missing:
+            self._is_pillow_missing = None
+            return True
+        return False
+
+    def get(self, picture: PictureLine) -> DrawnPicture | None:
+        """Return a picture as it was drawn, or None if it was not drawn yet."""
+        key = (picture.file, picture.columns, picture.rows)
+        if key in self._drawn:
+            self._drawn.move_to_end(key)
+        return self._drawn.get(key)
+
+    def load(self, picture: PictureLine) -> bytes | str:
+        """Draw a picture in a subprocess, or return a sentence if that fails. Called in a thread."""
+        from roamtui.sources.convert.subprocess_converter import draw_in_subprocess  # noqa: PLC0415 - rarely needed
+
+        is_packed = self.mode is ImageMode.KITTY
+        width, height = CELL_PIXELS if is_packed else (1, 2)
+        request = DrawingRequest(width=picture.columns * width, height=picture.rows * height, is_packed=is_packed)
+        try:
+            data = read_picture(picture.file)
+            return draw_in_subprocess(request, data, picture.file.name, report=self._check).data
+        except RoamtuiError as error:
+            return str(error)
+
+    def _check(self, _done: int, _count: int, _text: str) -> None:
+        if self._is_closed:
+            raise OpeningCancelledError
+
+    def reject(self, file: PictureFile) -> None:
+        """Show only the words of a picture that cannot be drawn."""
+        self._measured = {key: None if found and found[0] == file else found for key, found in self._measured.items()}
+
+    def add(self, picture: PictureLine, loaded: bytes) -> Iterator[str]:
+        """Keep a loaded picture. Yield what must be written to the terminal for it."""
+        drawn: DrawnPicture = loaded
+        if self.mode is ImageMode.KITTY:
+            drawn = take_image_id()
+            yield encode_image(drawn, loaded, picture.columns, picture.rows)
+        self._drawn[picture.file, picture.columns, picture.rows] = drawn
+        while len(self._drawn) > _DRAWN_MAX:
+            yield from _free(self._drawn.popitem(last=False)[1])
+
+    def clear(self) -> Iterator[str]:
+        """Forget everything, because files may have changed. Yield what must be written to the terminal for it."""
+        for drawn in self._drawn.values():
+            yield from _free(drawn)
+        self._drawn.clear()
+        self._measured.clear()
+
+    def close(self) -> None:
+        """End the drawing that is under way."""
+        self._is_closed = True
+
+
+def _free(drawn: DrawnPicture) -> Iterator[str]:
+    if isinstance(drawn, int):
+        yield encode_deletion(drawn)
+
+
+@lru_cache(_DRAWN_ROWS_MAX)
+def draw_row(drawn: DrawnPicture, row: int, columns: int) -> tuple[Segment, ...]:
+    """Return the cells of a row of a picture: as half cells, or as placeholders of an image."""
+    if isinstance(drawn, int):
+        color = Color.from_triplet(ColorTriplet(drawn >> 16, drawn >> 8 & 0xFF, drawn & 0xFF))
+        return (Segment(make_placeholders(row, columns), Style(color=color)),)
+    size = columns * 3
+    upper, lower = (drawn[start : start + size] for start in (row * 2 * size, (row * 2 + 1) * size))
+    cells = (upper[index : index + 3] + lower[index : index + 3] for index in range(0, size, 3))
+    return tuple(Segment(_HALF * sum(1 for _ in same), _make_style(cell)) for cell, same in groupby(cells))
+
+
+@lru_cache(8_192)
+def _make_style(cell: bytes) -> Style:
+    """Return the style of a half cell: the colour of its upper pixel, then of its lower one."""
+    upper, lower = (Color("", ColorType.TRUECOLOR, None, ColorTriplet(*part)) for part in (cell[:3], cell[3:]))
+    return Style.from_color(upper, lower)

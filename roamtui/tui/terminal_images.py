@@ -1,0 +1,98 @@
+"""How pictures are drawn in a terminal, and kitty's protocol for it: images shown by placeholder characters.
+
+A placeholder is one character of a private plane. Its colour is the id of an image, and two marks on it are its row and
+column in the image, so the text around it scrolls and wraps as ever. Nothing is asked of the terminal, because its
+answer could be read as keys.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import count
+
+from roamtui.option_fields import ImageMode
+
+_PLACEHOLDER = "\U0010eeee"
+_PART_LENGTH = 4_096
+_MARKS = """
+305 30d 30e 310 312 33d-33f 346 34a-34c 350-352 357 35b 363-36f 483-487 592-595 597-599 59c-5a1 5a8 5a9 5ab 5ac 5af 5c4
+610-617 657-65b 65d 65e 6d6-6dc 6df-6e2 6e4 6e7 6e8 6eb 6ec 730 732 733 735 736 73a 73d 73f-741 743 745 747 749 74a
+7eb-7f1 7f3 816-819 81b-823 825-827 829-82d 951 953 954 f82 f83 f86 f87 135d-135f 17dd 193a 1a17 1a75-1a7c 1b6b
+1b6d-1b73 1cd0-1cd2 1cda 1cdb 1ce0 1dc0 1dc1 1dc3-1dc9 1dcb 1dcc 1dd1-1de6 1dfe 20d0 20d1 20d4-20d7 20db 20dc 20e1 20e7
+20e9 20f0 2cef-2cf1 2de0-2dff a66f a67c a67d a6f0 a6f1 a8e0-a8f1 aab0 aab2 aab3 aab7 aab8 aabe aabf aac1 fe20-fe26 10a0f
+10a38 1d185-1d189 1d1aa-1d1ad 1d242-1d244
+"""
+"""The marks for the numbers from 0 to 296: of Unicode 6.0, those above a letter that no normalisation changes."""
+CELLS_MAX = 297
+"""Maximum number of columns and of rows of an image, because there are no more marks."""
+_FIRST_ID = 0x52_4F_01
+"""The ids of images start here, so that they hardly meet those of other programs in the same terminal."""
+_ids = count(_FIRST_ID)
+_MULTIPLEXER_TERMS = ("screen", "tmux")
+
+
+def resolve_image_mode(mode: ImageMode, environ: Mapping[str, str], *, has_all_colours: bool) -> ImageMode:
+    """Return how to draw in this terminal: never `AUTO`."""
+    if mode is not ImageMode.AUTO:
+        return mode
+    if not has_all_colours:
+        return ImageMode.OFF
+    term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "").casefold()
+    is_inside = "TMUX" in environ or "STY" in environ or term.startswith(_MULTIPLEXER_TERMS)
+    is_kitty = term == "xterm-kitty" or ("KITTY_WINDOW_ID" in environ and program in ("", "kitty"))
+    is_known = is_kitty or term == "xterm-ghostty" or program == "ghostty"
+    is_in_browser = "web_driver" in environ.get("TEXTUAL_DRIVER", "")
+    return ImageMode.KITTY if is_known and not is_inside and not is_in_browser else ImageMode.CELLS
+
+
+def take_image_id() -> int:
+    """Return a new id of an image: a number of 24 bits."""
+    return next(_ids)
+
+
+def encode_image(image_id: int, data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None) -> str:
+    """Return what makes the terminal decode an image for a rectangle of placeholders.
+
+    Args:
+        image_id: The id, which is the colour of the placeholders.
+        data: A PNG file, or zlib-compressed pixels of three bytes each.
+        columns: Width of the rectangle in cells.
+        rows: Its height.
+        pixels: Width and height of the image if `data` are pixels.
+    """
+    layout = "f=100" if pixels is None else f"f=24,o=z,s={pixels[0]},v={pixels[1]}"
+    control = f"a=T,U=1,q=2,{layout},i={image_id},c={columns},r={rows}"  # q=2: no answers, which could be read as keys
+    payload = b64encode(data).decode()
+    parts = [payload[start : start + _PART_LENGTH] for start in range(0, len(payload), _PART_LENGTH)]
+    pieces = []
+    for number, part in enumerate(parts):
+        more = f"m={int(number + 1 < len(parts))}"
+        pieces.append(f"\x1b_G{f'{control},{more}' if number == 0 else f'q=2,{more}'};{part}\x1b\\")
+    return "".join(pieces)
+
+
+def encode_deletion(image_id: int) -> str:
+    """Return what makes the terminal forget an image and its data."""
+    return f"\x1b_Ga=d,d=I,q=2,i={image_id}\x1b\\"
+
+
+def encode_deletions() -> str:
+    """Return what makes the terminal forget all images of this program."""
+    return "".join(map(encode_deletion, range(_FIRST_ID, next(_ids))))
+
+
+def make_placeholders(row: int, columns: int) -> str:
+    """Return a row of placeholders. Each names its column, so that a row can be cut anywhere."""
+    marks = _list_marks()
+    return "".join(f"{_PLACEHOLDER}{marks[row]}{mark}" for mark in marks[:columns])
+
+
+@cache
+def _list_marks() -> tuple[str, ...]:
+    def expand(part: str) -> Iterator[str]:
+        first, _, last = part.partition("-")
+        return map(chr, range(int(first, 16), int(last or first, 16) + 1))
+
+    return tuple(mark for part in _MARKS.split() for mark in expand(part))

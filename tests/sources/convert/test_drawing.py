@@ -1,0 +1,142 @@
+"""Pictures and pages are drawn in a subprocess: exactly the wanted part, within limits, or there is one sentence."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zlib
+
+import pytest
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert import subprocess_converter
+from roamtui.sources.convert.converted import Drawing, DrawingRequest
+from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
+from tests.sources.sample_pictures import make_bomb, make_gif, make_png
+
+_RED, _BLUE, _WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
+_PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "of oak and tar.", "It is black.")])
+needs_pillow = pytest.mark.skipif(
+    __import__("importlib.util").util.find_spec("PIL") is None, reason="Pillow is not installed"
+)
+
+
+def _draw(data: bytes, name: str = "a.png", **request: object) -> Drawing:
+    return draw_in_subprocess(DrawingRequest(**{"width": 2, "height": 4, **request}), data, name)  # type: ignore[arg-type]
+
+
+def _rows(drawing: Drawing, width: int) -> list[tuple[int, ...]]:
+    return [tuple(drawing.data[start : start + 3]) for start in range(0, len(drawing.data), width * 3)]
+
+
+@needs_pillow
+def test_a_picture_is_scaled_and_cut() -> None:
+    data = make_png(8, 8, _RED, _BLUE)
+    drawing = _draw(data)
+    red, *_, blue = _rows(drawing, 2)
+    assert (red, blue) == (_RED, _BLUE)
+    assert (drawing.full_width, drawing.full_height) == (8, 8)
+    assert _rows(_draw(data, box=(0, 0.5, 1, 1)), 2) == [_BLUE] * 4
+
+
+@needs_pillow
+def test_only_the_first_of_many_frames_is_drawn() -> None:
+    assert _rows(_draw(make_gif(20, 20, 300), "a.gif"), 2) == [_RED] * 4
+
+
+@needs_pillow
+def test_a_clear_picture_gets_a_ground_on_which_it_shows() -> None:
+    image = pytest.importorskip("PIL.Image")
+    for colour, ground in (((0, 0, 0, 255), _WHITE), ((255, 255, 255, 255), (0, 0, 0)), ((9, 9, 9, 0), _WHITE)):
+        picture = image.new("RGBA", (8, 8), (0, 0, 0, 0))
+        picture.paste(colour, (0, 0, 8, 4))
+        stream = io.BytesIO()
+        picture.save(stream, "PNG")
+        assert _rows(_draw(stream.getvalue()), 2)[-1] == ground
+
+
+@needs_pillow
+def test_a_packed_picture_is_a_small_png() -> None:
+    image = pytest.importorskip("PIL.Image")
+    drawing = _draw(make_png(800, 600, _RED, _BLUE), width=400, height=300, is_packed=True)
+    with image.open(io.BytesIO(drawing.data)) as picture:
+        assert (picture.format, picture.mode, picture.size) == ("PNG", "P", (400, 300))
+
+
+@needs_pillow
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (make_bomb(13_000), r"^a\.png has 169 million pixels\. Open it in its own program\.$"),
+        (make_png(300, 300)[:150], r"^Could not draw a\.png: it is damaged\. Open it in its own program\.$"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", r"^Could not draw a\.png: it is damaged"),
+        (b"<svg><image href='file:///etc/passwd'/></svg>", r"^Could not draw a\.png: it is damaged"),
+        (b"", r"^Could not draw a\.png: it is damaged"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_sentence(data: bytes, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        _draw(data)
+
+
+_LIMITED = """
+import sys
+from roamtui.sources.convert import child
+{change}
+child.main(sys.argv[1:])
+"""
+
+
+@needs_pillow
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = _LIMITED.format(change="child._DRAWING_MEMORY_BYTES_MAX = 120_000_000")
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
+    with pytest.raises(SourceError, match=r"^Could not draw a\.png: it (needs too much memory|is damaged)"):
+        _draw(make_png(5_000, 5_000))
+
+
+def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess_converter, "_DRAWING_SECONDS_MAX", 0.2)
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "import signal; signal.pause()"))
+    with pytest.raises(SourceError, match=r"^a\.png takes more than 0\.2 seconds to draw\. Open it in its own program"):
+        _draw(b"")
+
+
+def test_without_pillow_one_sentence_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = _LIMITED.format(change="sys.modules['PIL'] = None")
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
+    with pytest.raises(
+        SourceError, match=r'^To see pictures here, install Pillow: `pip install "roamtui\[images\]"`\.$'
+    ):
+        _draw(make_png(8, 8))
+    assert _draw(_PDF, "a.pdf", page=0).full_width == 612
+
+
+def test_a_page_is_drawn_with_its_quote_marked() -> None:
+    size = {"width": 306, "height": 396, "page": 1}
+    plain, marked = _draw(_PDF, "a.pdf", **size), _draw(_PDF, "a.pdf", **size, quote="**made of oak** and tar")
+    assert (plain.full_width, plain.full_height, plain.marks) == (612, 792, ())
+    assert len(plain.data) == 306 * 396 * 3
+    first, second = marked.marks
+    assert first[1] < second[1] < 0.2, "two lines near the top of the page"
+    assert first[0] > second[0], "the quote starts within its first line"
+    yellow = {index // 3 for index in range(2, len(plain.data), 3) if plain.data[index] != marked.data[index]}
+    x, y = (first[0] + first[2]) / 2, (first[1] + first[3]) / 2
+    assert round(y * 396) * 306 + round(x * 306) in yellow
+    assert all(0.05 < index // 306 / 396 < 0.2 for index in yellow)
+    part = _draw(_PDF, "a.pdf", **{**size, "width": 100, "height": 50}, box=(0, 0, 1, 0.1), is_packed=True)
+    assert len(zlib.decompress(part.data)) == 100 * 50 * 3
+
+
+def test_a_quote_that_is_not_in_one_piece_is_marked_part_by_part() -> None:
+    marks = _draw(_PDF, "a.pdf", page=1, quote="| A hull is made | they say | of oak and tar |").marks
+    assert len(marks) == 2
+    assert _draw(_PDF, "a.pdf", page=1, quote="nothing of this kind is anywhere").marks == ()
+
+
+def test_a_page_that_is_missing_or_damaged_is_one_sentence() -> None:
+    for data, message in ((_PDF, r"a\.pdf has no page 8\."), (b"%PDF-1.4 broken", "a damaged PDF")):
+        with pytest.raises(SourceError, match=message):
+            _draw(data, "a.pdf", page=7)

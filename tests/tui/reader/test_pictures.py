@@ -1,0 +1,217 @@
+"""Pictures in the reader: above their words, in a place that is known before they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from textual.geometry import Offset
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.selection import Selection
+from typing_extensions import override
+
+from roamtui.library_loader import open_library
+from roamtui.option_fields import ImageMode
+from roamtui.sources.convert.child import INSTALL_IMAGES
+from roamtui.tui import pictures as pictures_module
+from roamtui.tui.markdown.layout import fit_picture
+from roamtui.tui.messages import StatusMessage, TerminalWriteRequested
+from roamtui.tui.pictures import PictureStore
+from roamtui.tui.reader.reader import Reader
+from roamtui.tui.terminal_images import encode_deletion
+from tests.real_documents import PROJECT_DIR
+from tests.sources.sample_pictures import make_bomb, make_gif, make_png
+from tests.tui.driving import wait_until
+
+pytestmark = pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
+
+_RED, _BLUE = (255, 0, 0), (0, 0, 255)
+_TEXT = """# Guide
+
+Words before.
+
+![Two stripes](a.png)
+
+Words after, with ![a picture](a.png) among them.
+
+> ![Quoted](a.png)
+
+![badge](badge.png)
+"""
+_PLACEHOLDER = "\U0010eeee"
+
+
+class ReaderApp(App[None]):
+    CSS_PATH = PROJECT_DIR / "roamtui/tui/reader/reader.tcss"
+    CSS = "Reader { width: 60; height: 30; }"
+
+    def __init__(self, mode: ImageMode) -> None:
+        super().__init__()
+        self.store = PictureStore(mode)
+        self.reader = Reader(pictures=self.store)
+        self.written: list[str] = []
+        self.heard: list[str] = []
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.reader
+
+    @on(TerminalWriteRequested)
+    @on(StatusMessage)
+    def note_message(self, message: Message) -> None:
+        if isinstance(message, TerminalWriteRequested):
+            self.written.append(message.data)
+        elif isinstance(message, StatusMessage):
+            self.heard.append(message.words)
+
+
+@pytest.fixture
+def guide(tmp_path: Path) -> Path:
+    (tmp_path / "a.png").write_bytes(make_png(80, 96, _RED, _BLUE))
+    (tmp_path / "badge.png").write_bytes(make_png(90, 20))
+    (tmp_path / "guide.md").write_text(_TEXT, "utf-8")
+    return tmp_path / "guide.md"
+
+
+def _write(guide: Path, text: str, **pictures: bytes) -> None:
+    guide.write_text(text, "utf-8")
+    for name, data in pictures.items():
+        (guide.parent / name.replace("_", ".")).write_bytes(data)
+
+
+@asynccontextmanager
+async def _run(guide: Path, mode: ImageMode = ImageMode.CELLS) -> AsyncIterator[tuple[ReaderApp, Pilot[None]]]:
+    app = ReaderApp(mode)
+    async with app.run_test(size=(64, 32)) as pilot:
+        await pilot.pause()
+        library = open_library([str(guide)])
+        app.reader.show_section(library, next(library.walk()))
+        yield app, pilot
+
+
+def _lines(reader: Reader) -> list[str]:
+    return [reader.render_line(y).text.rstrip() for y in range(reader.view_size.height)]
+
+
+def _colours(reader: Reader, y: int, x: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    (segment,) = reader.render_line(y).crop(x, x + 1)
+    assert segment.style is not None
+    assert segment.style.color is not None
+    assert segment.style.bgcolor is not None
+    return tuple(segment.style.color.get_truecolor()), tuple(segment.style.bgcolor.get_truecolor())
+
+
+async def test_a_picture_is_drawn_above_its_words_and_no_line_moves(guide: Path) -> None:
+    async with _run(guide) as (app, pilot):
+        before = _lines(app.reader)
+        top = before.index("[image: Two stripes]") - 6
+        assert before[top : top + 7] == ["·" * 10] * 6 + ["[image: Two stripes]"]
+        await wait_until(pilot, lambda: "·" not in "".join(_lines(app.reader)))
+        after = _lines(app.reader)
+        assert after[top : top + 7] == ["▀" * 10] * 6 + ["[image: Two stripes]"]
+        assert [line.replace("▀", "·") for line in after] == before
+        assert _colours(app.reader, top, 0) == (_RED, _RED)
+        assert _colours(app.reader, top + 5, 9) == (_BLUE, _BLUE)
+        assert "Words after, with [image: a picture] among them." in after
+        quoted = after.index("▌ [image: Quoted]")
+        assert after[quoted - 6 : quoted] == ["▌ " + "▀" * 10] * 6
+        assert after[after.index("[image: badge]") - 1] == "", "a badge is shown as words"
+
+
+async def test_pictures_are_neither_copied_nor_lost_from_quotes(guide: Path) -> None:
+    async with _run(guide) as (app, _):
+        lines = _lines(app.reader)
+        end = lines.index("[image: Two stripes]")
+        selection = Selection(Offset(0, lines.index("Words before.")), Offset(30, end))
+        assert app.reader.get_selection(selection) == ("Words before.\n\n[image: Two stripes]", "\n")
+
+
+async def test_a_position_at_a_picture_stays_when_the_width_changes(guide: Path) -> None:
+    _write(guide, f"# Guide\n\n![Two stripes](a.png)\n\n{'Words. ' * 3_000}")
+    async with _run(guide) as (app, pilot):
+        app.reader.scroll_to(y=5, animate=False, force=True)
+        await pilot.pause()
+        position = app.reader.position
+        app.reader.styles.width = 40
+        await pilot.pause()
+        assert app.reader.position == position
+        assert _lines(app.reader)[0] in ("·" * 10, "▀" * 10)
+
+
+async def test_what_cannot_be_drawn_is_words_and_one_sentence(guide: Path) -> None:
+    svg = b"<svg><image href='file:///etc/passwd'/></svg>"
+    pictures = {"broken_png": make_png(300, 300)[:150], "bomb_png": make_bomb(13_000), "v_svg": svg}
+    names = ("broken.png", "bomb.png", "v.svg", "out.png", "gone.png", "https://example.org/a.png", "many.gif")
+    text = "# Guide\n\n" + "\n\n".join(f"![{name}]({name})" for name in names)
+    _write(guide, text, **pictures, many_gif=make_gif(80, 80, 300))
+    guide.with_name("out.png").symlink_to("/etc/passwd")
+    async with _run(guide) as (app, pilot):
+        await wait_until(pilot, lambda: "·" not in "".join(_lines(app.reader)) and bool(app.heard))
+        assert app.heard == ["Could not draw broken.png: it is damaged. Open it in its own program."]
+        shown = [line for line in _lines(app.reader) if line]
+        assert shown[2:8] == [f"[image: {name}]" for name in names[:6]]
+        assert shown[8:] == ["▀" * 10] * 5 + ["[image: many.gif]"]
+
+
+async def test_without_pillow_there_are_words_and_one_sentence(guide: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures_module, "find_spec", lambda _: None)
+    async with _run(guide) as (app, pilot):
+        await wait_until(pilot, lambda: bool(app.heard))
+        await pilot.press("j", "k")
+        assert app.heard == [INSTALL_IMAGES]
+        assert not {"·", "▀"} & set("".join(_lines(app.reader)))
+
+
+async def test_in_kitty_images_are_sent_once_and_forgotten(guide: Path) -> None:
+    async with _run(guide, ImageMode.KITTY) as (app, pilot):
+        await wait_until(pilot, lambda: "·" not in "".join(_lines(app.reader)))
+        lines = _lines(app.reader)
+        top = lines.index("[image: Two stripes]") - 6
+        assert lines[top].startswith(f"{_PLACEHOLDER}\u0305\u0305{_PLACEHOLDER}\u0305\u030d")
+        assert lines[top + 5].count(_PLACEHOLDER) == 10
+        (segment, *_) = app.reader.render_line(top)
+        assert segment.style is not None
+        assert segment.style.color is not None
+        red, green, blue = segment.style.color.get_truecolor()
+        image_id = red << 16 | green << 8 | blue
+        await wait_until(pilot, lambda: bool(app.written))
+        assert len(app.written) == 1, "the same picture is shown twice"
+        assert app.written[0].startswith(f"\x1b_Ga=T,U=1,q=2,f=100,i={image_id},c=10,r=6,m=0;iVBORw0KGgo")
+        app.app_resume_signal.publish(app)
+        await wait_until(pilot, lambda: len(app.written) == 3)
+        assert app.written[1] == encode_deletion(image_id)
+        assert f"i={image_id + 1}," in app.written[2]
+
+
+async def test_the_least_recently_shown_images_are_freed(guide: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures_module, "_DRAWN_MAX", 1)
+    _write(guide, "![a](a.png)\n\n" + "Words.\n\n" * 60 + "![b](b.png)\n", b_png=make_png(80, 96))
+    async with _run(guide, ImageMode.KITTY) as (app, pilot):
+        await wait_until(pilot, lambda: len(app.written) == 1)
+        app.reader.action_bottom()
+        await wait_until(pilot, lambda: len(app.written) == 3)
+        assert app.written[2].startswith("\x1b_Ga=d,d=I,q=2,i=")
+
+
+@pytest.mark.parametrize(
+    ("size", "columns_max", "expected"),
+    [
+        ((640, 400), None, (77, 24)),
+        ((640, 384), None, (80, 24)),
+        ((640, 400), 40, (40, 12)),
+        ((5_000, 5_000), 200, (48, 24)),
+        ((64, 64), 80, (8, 4)),
+        ((90, 20), 80, (11, 1)),
+        ((1, 9_000), 80, (1, 24)),
+    ],
+)
+def test_pictures_fit_and_are_never_enlarged(
+    size: tuple[int, int], columns_max: int | None, expected: tuple[int, int]
+) -> None:
+    assert fit_picture(*size, columns_max) == expected

@@ -1,0 +1,72 @@
+"""kitty's protocol, byte by byte, and the terminals that are known to have it."""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64decode, b64encode
+
+import pytest
+from rich.cells import cell_len
+
+from roamtui.option_fields import ImageMode
+from roamtui.tui.terminal_images import (
+    CELLS_MAX,
+    encode_deletion,
+    encode_image,
+    make_placeholders,
+    resolve_image_mode,
+)
+
+
+def test_a_small_image_is_one_command() -> None:
+    assert encode_image(0x524F02, b"png", 60, 19) == "\x1b_Ga=T,U=1,q=2,f=100,i=5394178,c=60,r=19,m=0;cG5n\x1b\\"
+
+
+def test_pixels_are_sent_compressed_with_their_size() -> None:
+    pixels = zlib.compress(bytes(12))
+    expected = f"\x1b_Ga=T,U=1,q=2,f=24,o=z,s=2,v=2,i=9,c=1,r=1,m=0;{b64encode(pixels).decode()}\x1b\\"
+    assert encode_image(9, pixels, 1, 1, pixels=(2, 2)) == expected
+
+
+def test_a_large_image_is_sent_in_parts_of_4096_bytes() -> None:
+    data = bytes(range(256)) * 30
+    parts = encode_image(9, data, 1, 1).split("\x1b\\")
+    assert parts.pop() == ""
+    heads, payloads = zip(*(part.removeprefix("\x1b_G").split(";") for part in parts), strict=True)
+    assert heads == ("a=T,U=1,q=2,f=100,i=9,c=1,r=1,m=1", "q=2,m=1", "q=2,m=0")
+    assert [len(payload) for payload in payloads] == [4_096, 4_096, 2_048]
+    assert b64decode("".join(payloads)) == data
+
+
+def test_an_image_is_forgotten_with_its_data() -> None:
+    assert encode_deletion(9) == "\x1b_Ga=d,d=I,q=2,i=9\x1b\\"
+
+
+def test_each_placeholder_names_its_row_and_column() -> None:
+    assert make_placeholders(0, 2) == "\U0010eeee\u0305\u0305\U0010eeee\u0305\u030d"
+    assert make_placeholders(2, 1) == "\U0010eeee\u030e\u0305"
+    row = make_placeholders(CELLS_MAX - 1, CELLS_MAX)
+    assert row.endswith("\U0010eeee\U0001d244\U0001d244")
+    assert len(set(row)) == CELLS_MAX + 1
+    assert cell_len(row) == CELLS_MAX
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"TERM": "xterm-kitty"}, ImageMode.KITTY),
+        ({"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1"}, ImageMode.KITTY),
+        ({"TERM": "xterm-ghostty"}, ImageMode.KITTY),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "ghostty"}, ImageMode.KITTY),
+        ({"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, ImageMode.CELLS),
+        ({"TERM": "xterm-kitty", "TMUX": "x,1,0"}, ImageMode.CELLS),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "vscode", "KITTY_WINDOW_ID": "1"}, ImageMode.CELLS),
+        ({"TERM": "xterm-kitty", "TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"}, ImageMode.CELLS),
+        ({}, ImageMode.CELLS),
+    ],
+)
+def test_only_known_terminals_get_images(environ: dict[str, str], expected: ImageMode) -> None:
+    assert resolve_image_mode(ImageMode.AUTO, environ, has_all_colours=True) is expected
+    assert resolve_image_mode(ImageMode.AUTO, environ, has_all_colours=False) is ImageMode.OFF
+    for mode in (ImageMode.CELLS, ImageMode.KITTY, ImageMode.OFF):
+        assert resolve_image_mode(mode, environ, has_all_colours=False) is mode
