@@ -37,6 +37,8 @@ commands:
   table SOURCE... -q QUESTION...          many questions about many documents, as a table
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   check SOURCE [--json]                   lint a document: what makes it hard to navigate
+  notebook NAME [SOURCE...]               make or open a named set of sources
+  notebooks [list|rename|delete|export]   your notebooks; @NAME stands for one as a SOURCE
   conversations [list|show|export|delete] saved conversations
   notes [SOURCE] [--delete]               print your notes as Markdown
   record SOURCE QUESTION... -o FILE       record the app as an animated .svg or a .cast

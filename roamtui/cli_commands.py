@@ -19,6 +19,7 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_json, write_notices, write_text
 from roamtui.library_loader import (
+    list_watched_paths,
     open_added_source,
     open_all_pages,
     open_lazily,
@@ -26,6 +27,7 @@ from roamtui.library_loader import (
     open_pages,
     reopen_source,
 )
+from roamtui.notebook_commands import NotebookCommand, NotebooksCommand
 from roamtui.option_fields import (
     FILES_HELP,
     SEARCH,
@@ -436,7 +438,9 @@ class RecheckCommand:
         groups = collect_claims(ConversationStore(data_path()), self.targets, all_conversations=self.all_conversations)
 
         def open_source(source: str, group: ClaimGroup) -> Library:
-            return reopen_source(source, group.links, group.approved, is_own=group.is_own, web=self.web)
+            is_replaced = source != group.source
+            added = () if is_replaced else group.sources
+            return reopen_source(source, group.links, group.approved, is_own=group.is_own, web=self.web, added=added)
 
         rows = recheck_claims(groups, open_source, self.source)
         return print_rows(rows, as_json=self.as_json)
@@ -629,7 +633,7 @@ class McpCommand:
             partial(open_lazily, self.sources, web=self.web, index=settings.retrieval.index),
             options=settings.keep_options(),
             make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make_required_searcher,
-            read_stamps=FileStamps(self.sources).read,
+            read_stamps=FileStamps(list_watched_paths(self.sources)).read,
         )
         write_notices(shared.library.notes)
         if self.is_http:
@@ -661,6 +665,8 @@ COMMANDS: Mapping[str, type[Command]] = {
     "search": SearchCommand,
     "index": IndexCommand,
     "table": TableCommand,
+    "notebook": NotebookCommand,
+    "notebooks": NotebooksCommand,
     "conversations": ConversationsCommand,
     "notes": NotesCommand,
     "record": RecordCommand,

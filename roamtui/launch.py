@@ -16,14 +16,23 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState, begin_conversation
 from roamtui.document.library import Library
+from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import Loader
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.document.source_loader import is_address, suggest_address
 from roamtui.errors import UsageError
-from roamtui.library_loader import open_added_source, open_lazily, open_library, reload_changed_files, reload_with_pages
+from roamtui.library_loader import (
+    list_watched_paths,
+    open_added_source,
+    open_lazily,
+    open_library,
+    reload_changed_files,
+    reload_sources,
+    reload_with_pages,
+)
 from roamtui.option_fields import AppArguments, ConversationArguments
-from roamtui.paths import config_path, preferences_path, reading_positions_path, sites_path, themes_path
+from roamtui.paths import config_path, notebooks_path, preferences_path, reading_positions_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.sources.file_sources import split_sources
@@ -53,6 +62,11 @@ def run_app(arguments: AppArguments) -> int:
     """
     settings = load_settings(arguments.overrides)
     arguments = _confirm_address(arguments)
+    if arguments.sources and arguments.sources[0].startswith(NOTEBOOK_MARK):
+        from roamtui.conversation.notebooks import NotebookStore
+        from roamtui.headless.notebooks import ask_for_missing_sources
+
+        ask_for_missing_sources(NotebookStore(notebooks_path()), arguments.sources[0].removeprefix(NOTEBOOK_MARK))
     if _should_run_plain(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
     # The app can show the first pages of a large PDF before the others are converted.
@@ -184,6 +198,7 @@ def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
 
 
 def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
+    from roamtui.conversation.notebooks import NotebookStore
     from roamtui.errors import StoreError
     from roamtui.tui.offers import list_offers
     from roamtui.wiring import open_store
@@ -195,7 +210,7 @@ def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
     except StoreError as error:
         problems.append(str(error))
         summaries = ()
-    offers, problem = list_offers(summaries, sites_path())
+    offers, problem = list_offers(summaries, sites_path(), NotebookStore(notebooks_path()))
     return offers, " ".join([*problems, problem]).strip()
 
 
@@ -251,7 +266,7 @@ def _make_context(
         agent=agent,
         options=_make_options(settings, choose_example_questions(agent.model, library)),
         reload_library=_make_reloader(library, arguments, settings),
-        read_stamps=FileStamps(arguments.sources).read if library.root.columns.has_files else None,
+        read_stamps=FileStamps(list_watched_paths(arguments.sources)).read if library.root.columns.has_files else None,
         reload_on_change=arguments.is_watching,
         notices=tuple(notes),
     )
@@ -282,6 +297,8 @@ def _make_reloader(
     # Returns None if the document came from standard input, which cannot be read twice.
     from roamtui.sources.file_sources import stamp_source
 
+    if library.source.startswith(NOTEBOOK_MARK):
+        return lambda before, _changed: reload_sources(before, arguments.web)
     if library.root.columns.has_files:
         return partial(reload_changed_files, arguments.sources, arguments.web)
     if is_address(library.source) or NodeKind.LINK in library.root.columns.kinds:

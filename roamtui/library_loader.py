@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library
+from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource
 from roamtui.document.loader import (
     Loader,
     WebOptions,
@@ -20,10 +23,11 @@ from roamtui.document.source_loader import SourceLoader, is_address, open_source
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.output import report_conversion, write_notice
 from roamtui.option_fields import WebArguments
-from roamtui.paths import conversions_path, pages_path, summaries_path
+from roamtui.paths import conversions_path, notebooks_path, pages_path, summaries_path
 from roamtui.settings import load_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import split_sources
+from roamtui.sources.read import is_path
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
@@ -62,6 +66,8 @@ def open_lazily(
         raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
     if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
         write_notice(f"Fetching {sources[0]}…")
+    if any(source.startswith(NOTEBOOK_MARK) for source in sources):
+        return open_notebook(sources, web)
     with report_conversion(sources[0]) as write_progress:
         library, loader = _open_with_summaries(sources, web, report=report or write_progress)
     if index is not None:
@@ -76,6 +82,59 @@ def open_lazily(
     return library, loader
 
 
+def open_notebook(sources: Sequence[str], web: WebArguments | None = None) -> tuple[Library, Loader | None]:
+    """Open all sources of a notebook. One that cannot be opened says why in its place.
+
+    Raises:
+        UsageError: There is no such notebook, it is empty, or something else was named with it.
+        StoreError: Its file is not valid.
+    """
+    from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few sources are notebooks
+
+    name = sources[0].removeprefix(NOTEBOOK_MARK)
+    if len(sources) > 1:
+        named = next(source for source in sources if source.startswith(NOTEBOOK_MARK))
+        raise UsageError(
+            f"{named} cannot be combined with other sources. Add them to it: roamtui notebook {named[1:]} SOURCE..."
+        )
+    notebook = NotebookStore(notebooks_path()).read(name)
+    if not notebook.sources:
+        raise UsageError(f'the notebook "{name}" has no sources. Add some: roamtui notebook {name} SOURCE...')
+    return open_all(notebook.sources, partial(open_added_source, web=web), sources[0])
+
+
+def save_notebook_sources(source: str, before: Sequence[LibrarySource], after: Sequence[LibrarySource]) -> None:
+    """Save the changed sources of a conversation if they are a notebook. Errors are as in `NotebookStore.change`."""
+    if source.startswith(NOTEBOOK_MARK):
+        from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few sources are notebooks
+
+        NotebookStore(notebooks_path()).apply(source.removeprefix(NOTEBOOK_MARK), before, after)
+
+
+def reload_sources(previous: Library, web: WebArguments | None) -> Library:
+    """Reload a library to which sources were added, or a notebook, whose file may have changed too.
+
+    Raises:
+        RoamtuiError: The notebook cannot be read.
+    """
+    if previous.source.startswith(NOTEBOOK_MARK):
+        return open_notebook((previous.source,), web)[0]
+    return open_all(previous.sources, partial(open_added_source, web=web), previous.source)[0]
+
+
+def list_watched_paths(sources: Sequence[str]) -> tuple[str, ...]:
+    """List the paths of sources, without URLs. A notebook stands for its own sources."""
+    names: list[str] = []
+    for source in sources:
+        if source.startswith(NOTEBOOK_MARK):
+            from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few sources are notebooks
+
+            names += (each.name for each in NotebookStore(notebooks_path()).read(source[1:]).sources)
+        else:
+            names.append(source)
+    return tuple(path for name in names if is_path(name) for path in split_sources(name))
+
+
 def open_added_source(name: str, *, web: WebArguments | None = None) -> tuple[Library, Loader | None]:
     """Open a source that is added to a conversation, with all its files. Errors are as in `open_lazily`."""
     library, loader = open_lazily(split_sources(name), load_all=True, web=web, report=lambda *_: None)
@@ -85,7 +144,13 @@ def open_added_source(name: str, *, web: WebArguments | None = None) -> tuple[Li
 
 
 def reopen_source(
-    source: str, links: tuple[str, ...], approved: frozenset[str], *, is_own: bool, web: WebArguments
+    source: str,
+    links: tuple[str, ...],
+    approved: frozenset[str],
+    *,
+    is_own: bool,
+    web: WebArguments,
+    added: tuple[LibrarySource, ...] = (),
 ) -> Library:
     """Open the current version of the source of a saved conversation or file.
 
@@ -95,6 +160,7 @@ def reopen_source(
         approved: Origins of pages that a person approved.
         is_own: Whether a person named the source. If a file did, the URL must be allowed.
         web: Options for fetching.
+        added: All sources of the conversation, if a person added or took out any.
 
     Raises:
         SourceError: The source cannot be read.
@@ -112,6 +178,8 @@ def reopen_source(
         if origin not in parse_origins(allowed, "--allow-origin"):
             raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
     library, loader = open_lazily(split_sources(source), load_all=True, web=web)
+    if added and not source.startswith(NOTEBOOK_MARK):
+        library, loader = restore_sources(library, loader, added, partial(open_added_source, web=web))
     if loader is None:
         return library
     library = load_linked_pages(library, links, loader, approved)

@@ -24,6 +24,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
 from roamtui.headless.preferences import load_preferences
+from roamtui.library_loader import save_notebook_sources
 from roamtui.models.base import Model
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.registry import (
@@ -81,6 +82,7 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
     else:
         store = open_store(on_warning)
         session = start_or_resume_session(initial_state, store, conversation, loader, open_source)
+        session.save_sources = save_notebook_sources
     searcher = make_searcher_factory(settings, on_warning, progress)(session.state.asked)
     options = AgentOptions(
         cost_usd_max=settings.max_cost_usd,

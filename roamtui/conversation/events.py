@@ -479,6 +479,7 @@ InternalEvent = (
     | StepRecorded
     | DraftRecorded
     | ResultsDropped
+    | SourcesChanged
     | UndoStepRecorded
 )
 """Events that change the state and that front ends never see."""
@@ -511,7 +512,6 @@ StateEvent = (
     | UndoApplied
     | NodesLoaded
     | QuestionsRewound
-    | SourcesChanged
 )
 """Events that change the state and that front ends see."""
 ConversationEvent = InternalEvent | TransientEvent | StateEvent

@@ -47,6 +47,7 @@ from roamtui.conversation.transcript import OpenSection, StopReason
 from roamtui.conversation.update import Update, estimate_delivery_tokens, hash_own_text
 from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import LoadedBatch, Loader, format_refusal, get_link_url, is_loadable, make_error_document
 from roamtui.document.node import Span
 from roamtui.document.parallel import run_in_thread
@@ -397,5 +398,5 @@ def get_source_key(library: Library) -> str:
 
 def is_source_missing(source: str) -> bool:
     """Check whether all files and folders of a source are gone."""
-    is_file = "://" not in source and not source.startswith("-")
+    is_file = "://" not in source and not source.startswith(("-", NOTEBOOK_MARK))
     return is_file and not any(map(os.path.lexists, split_sources(source)))

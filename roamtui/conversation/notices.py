@@ -34,7 +34,6 @@ from roamtui.conversation.events import (
     SectionsMarkedForClosing,
     SectionsPinned,
     SectionsSearched,
-    SourcesChanged,
     StepStarted,
     ThinkingStreamed,
     ToolFinished,
@@ -203,7 +202,6 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             | QuestionsRewound()
             | ConversationSwitched()
             | DocumentReloaded()
-            | SourcesChanged()
         ):
             pass
         case _:

@@ -63,7 +63,7 @@ from roamtui.conversation.state import (
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import Update, make_undo_events, update
-from roamtui.document.added_sources import SourceOpener, restore_sources
+from roamtui.document.added_sources import SourceOpener, SourceSaver, restore_sources
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.library_source import NOTEBOOK_MARK
@@ -134,6 +134,8 @@ class Session:
         """Held by the thread that writes."""
         self.loader = loader
         self.open_source = open_source
+        self.save_sources: SourceSaver | None = None
+        """Saves sources that were changed. It is called in a thread."""
         self._refused: dict[str, int] = {}
         """For each refused origin, the number of the question during which the person last refused it.
 
@@ -382,8 +384,14 @@ class Session:
         return (ConversationSwitched(conversation_id=self.state.id), *list_visible_events(events))
 
     async def change_sources(self, library: Library, loader: Loader | None) -> tuple[ConversationEvent, ...]:
-        """Continue with a library that has other sources, and with its loader. Call between questions."""
+        """Continue with a library that has other sources, and with its loader. Call between questions.
+
+        Raises:
+            RoamtuiError: The sources cannot be saved. Nothing changes.
+        """
         assert not self.state.is_asking
+        if self.save_sources is not None:
+            await asyncio.to_thread(self.save_sources, library.source, self.state.sources, library.sources)
         events = self._apply(change_sources(self.state, library))
         self.loader = loader
         return await self._save_and_list_visible((DocumentReloaded(), *events))
@@ -395,6 +403,8 @@ class Session:
         """
         assert not self.state.is_asking
         events = self._apply(reload_state(self.state, reuse_loaded_pages(self.state.library, library)))
+        if self.state.sources != self.state.library.sources:  # the file of the notebook has changed
+            events += self._apply(change_sources(self.state, self.state.library))
         return await self._save_and_list_visible((DocumentReloaded(), *events))
 
     def abandon_question(self, outcome: QuestionAnswered, *, step: Step | None = None) -> None:

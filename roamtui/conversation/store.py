@@ -14,7 +14,13 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
-from roamtui.conversation.events import ConversationForked, ConversationRenamed, ConversationStarted, QuestionAsked
+from roamtui.conversation.events import (
+    ConversationForked,
+    ConversationRenamed,
+    ConversationStarted,
+    DocumentIdentified,
+    QuestionAsked,
+)
 from roamtui.conversation.legacy_import import EMPTY_LIBRARY, erase_from_legacy_files, import_legacy_database
 from roamtui.conversation.log import (
     DECODE_ERRORS,
@@ -204,6 +210,21 @@ class ConversationStore:
                 self._appenders[conversation_id].append(file, encode_entries((ConversationRenamed(title=title),)))
             with suppress(OSError):  # the new title matters more than the position in the list
                 os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    def change_source(self, source: str, new_source: str) -> None:
+        """Record that all conversations about a source are about it under another name. Their order does not change.
+
+        Raises:
+            StoreError: A conversation cannot be written.
+        """
+        for summary in self.list(source):
+            path, state = self._get_path(summary.id), self.load(summary.id)
+            identified = DocumentIdentified(source=new_source, content_hash=state.content_hash)
+            with self._lock, self._saving("move"), locked(self._folder), open_log(path) as file:
+                before = os.fstat(file)
+                self._appenders[summary.id].append(file, encode_entries((identified,)))
+                with suppress(OSError):
+                    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation, and overwrite its bytes, also in the files of older versions.

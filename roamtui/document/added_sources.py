@@ -12,13 +12,15 @@ from dataclasses import replace
 
 from roamtui.document.document import Document, NodeRow, build_columns, list_rows
 from roamtui.document.library import LISTING_KEY, Library
-from roamtui.document.library_source import LibrarySource, format_source_names, make_short_name
+from roamtui.document.library_source import LibrarySource, format_source_names, make_short_name, make_unique_key
 from roamtui.document.loader import LoadedBatch, Loader, Report, load_files, make_error_document
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
 
 SourceOpener = Callable[[str], tuple[Library, Loader | None]]
 """Opens a source by its name, with all its files. It raises `RoamtuiError`, and is called in a thread."""
+SourceSaver = Callable[[str, tuple[LibrarySource, ...], tuple[LibrarySource, ...]], None]
+"""Saves the sources of a library: its name, the sources before the change, and those after it."""
 _LEVEL_MAX = 255
 
 
@@ -28,17 +30,12 @@ def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
 
 
 def make_source_key(library: Library, name: str) -> str:
-    """Make the key for a source that is to be added: its short name, with a number if that is taken."""
+    """Make the key for a source that is to be added to a library."""
     columns = library.root.columns
     taken = {source.title for source in list_sources_of(library)}
     if columns.has_files:
         taken |= {columns.titles[row] for row in columns.children(-1)}
-    short, number = make_short_name(name), 1
-    key = short
-    while key in taken:
-        number += 1
-        key = f"{short} ({number})"
-    return key
+    return make_unique_key(name, taken)
 
 
 def add_source(library: Library, source: LibrarySource, part: Library) -> Library:

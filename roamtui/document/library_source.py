@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 from urllib.parse import urlsplit
@@ -39,10 +40,20 @@ def make_short_name(name: str) -> str:
     """Make a short name of a path or URL, without slashes."""
     if is_path(name):
         names = [format_name(PurePath(path).name) or path for path in split_sources(name)]
-        return sanitise_line(format_names(names)).replace("/", "_") or name
+        return re.sub(r"[/\\]", "_", sanitise_line(format_names(names))) or name
     parts = urlsplit(name)
     last = parts.path.rstrip("/").rpartition("/")[2]
     return sanitise_line(last if last and last not in _LIST_NAMES else parts.netloc)
+
+
+def make_unique_key(name: str, taken: Collection[str]) -> str:
+    """Make the key for a source that is to be added: its short name, with a number if that is taken."""
+    short, number = make_short_name(name), 1
+    key = short
+    while key in taken:
+        number += 1
+        key = f"{short} ({number})"
+    return key
 
 
 def format_source_names(sources: Iterable[LibrarySource]) -> str:

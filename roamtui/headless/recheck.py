@@ -12,6 +12,7 @@ from roamtui.agent.recheck import Claim, ClaimStatus, format_word_diff, parse_so
 from roamtui.conversation.library_sync import list_links_to_reload
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
+from roamtui.document.library_source import LibrarySource
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import write_json, write_text
@@ -34,6 +35,8 @@ class ClaimGroup:
     """Links whose pages are needed."""
     approved: frozenset[str] = frozenset()
     """Origins of pages that a person approved."""
+    sources: tuple[LibrarySource, ...] = ()
+    """The sources of the conversation if there are several."""
     is_own: bool = True
     """Whether a person, not a file, named the source."""
 
@@ -84,6 +87,7 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
                 claims=claims,
                 source=sources[conversation_id],
                 links=list_links_to_reload(saved),
+                sources=saved.sources,
                 approved=saved.approved_origins,
             )
         )

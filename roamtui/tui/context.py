@@ -28,6 +28,7 @@ class OfferGroup(StrEnum):
     """The headings of the start screen, in this order. Each is above its offers."""
 
     OPEN = "Open"
+    NOTEBOOK = "Notebooks"
     SOURCE = "Recent documents"
     FILE = "Files in this folder"
     CONVERSATION = "Recent conversations"

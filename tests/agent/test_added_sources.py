@@ -11,7 +11,7 @@ from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed, SourcesChanged
+from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.errors import RoamtuiError, UsageError
@@ -203,6 +203,6 @@ async def test_the_log_names_the_sources_and_an_older_log_has_only_one(folder: P
     log = folder / "conversations" / f"{controller.state.id}.jsonl"
     changed = [entry for entry in map(json.loads, log.read_text().splitlines()) if entry["event"] == "sources_changed"]
     assert [[source["key"] for source in entry["sources"]] for entry in changed] == [["", "acts"]]
-    assert [update.state.sources for update in updates if isinstance(update.event, SourcesChanged)] == [
-        controller.state.library.sources
-    ]
+    assert [
+        list(map(str, update.state.sources)) for update in updates if isinstance(update.event, DocumentReloaded)
+    ] == [list(map(str, controller.state.library.sources))]

@@ -72,7 +72,8 @@ async def recheck_saved_quotes(session: Session, saved: tuple[ConversationSummar
                 state = store.load(summary.id)
             except StoreError:
                 continue
-            if state.content_hash != content_hash:  # otherwise, its quotes were verified in this very text
+            # With the same hash, its quotes were verified in this very text. With other sources, they are elsewhere.
+            if state.content_hash != content_hash and state.sources == library.sources:
                 citations = (citation for exchange in state.transcript.exchanges for citation in exchange.citations)
                 target = ConversationTarget(summary.id)
                 found = {quote: StaleQuote(quote, target) for quote in list_stale_quotes(citations, library)}
