@@ -42,7 +42,10 @@ EXPAND_DESCRIPTION = (
     "larger one as its own text and a list of what is below; `id:2` is page 2, `id:c2` a range. Open several at once."
 )
 COLLAPSE_DESCRIPTION = "Close sections that are of no further use, when room gets short; it counts after this question."
-SEARCH_DESCRIPTION = "Find sections by words, best first, with excerpts; `within` limits it to a chapter or file."
+SEARCH_DESCRIPTION = (
+    "Find sections by words, best first, with excerpts. Several words in double quotation marks are found only as they "
+    "stand; `within` limits it to a chapter or file."
+)
 DOCUMENTS_DESCRIPTION = "List the documents with ids, titles, sizes and first words."
 WHOLE_NOTE = "The document is short: all of it is open. Ids stand above texts and after headings."
 LAST_STEP_NOTE = "(This was the last tool call for this question. Answer now with what is open.)"

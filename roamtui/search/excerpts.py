@@ -43,6 +43,7 @@ _MARKS_BEFORE = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]++(?:\[
 """What may be before the text of a line, such as the mark of a list item or a heading."""
 _MARKS_LENGTH_MAX = 2_000
 """Length of the brackets and fences before or after the words of code, in characters."""
+_ANNOUNCES = re.compile(r":[*_` ]*\Z")
 _FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _WORD = re.compile(r"\w")
 _CLAUSE_OR_WORD_END = re.compile(r"[,;:]?(?=\s)")
@@ -189,7 +190,10 @@ def _iter_context(
             neighbour.kind is UnitKind.PROSE and count_words(text, neighbour) < _LABEL_WORDS_MIN
         ):
             continue
-        if neighbour.kind is not UnitKind.CODE:  # code answers only if it was found itself
+        is_announced = neighbour_index == members.stop and _ANNOUNCES.search(
+            text, unit.start, units[members.stop - 1].end
+        )
+        if neighbour.kind is not UnitKind.CODE or is_announced:  # other code answers only if it was found itself
             yield [_get_lines_span(text, units, _get_block(text, units, neighbour_index))]
 
 

@@ -102,6 +102,12 @@ def test_code_is_whole_or_comes_with_its_fences_and_the_brackets_that_it_opens()
     assert _excerpts(text, "add_heron") == ["```python", call, "```"]
 
 
+@pytest.mark.parametrize(("end", "comes"), [(":", True), ("**:**", True), (".", False)])
+def test_code_comes_with_the_sentence_that_announces_it(end: str, *, comes: bool) -> None:
+    text = f"## Use\n\n{_FILLER * 20}\n\nStart the otter as follows{end}\n\n```\nrun --now\n```\n\n{_FILLER * 20}\n"
+    assert ("run --now\n```" in "\n".join(_excerpts(text, "start the otter"))) == comes
+
+
 def test_a_whole_text_keeps_its_fences_brackets_and_inner_headings() -> None:
     code = "```js\n{\n  heron: {\n  }\n}\n```"
     assert _excerpts(f"## Fees\n\n{code}\n", "heron") == [code]
