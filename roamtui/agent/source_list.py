@@ -8,7 +8,7 @@ from dataclasses import replace
 from roamtui.conversation.notices import format_section
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import sanitise_line, strip_anchor
 
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
@@ -58,7 +58,7 @@ def format_place(citation: Citation, library: Library) -> str:
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:
     """List the titles down to a section, after its file in a folder. Omit `title`, the title of the document."""
-    names = [sanitise_line(name) for name in citation.path]
+    names = [strip_anchor(sanitise_line(name)) for name in citation.path]
     if len(names) > 1 and citation.path[0] == title:
         del names[0]
     is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]

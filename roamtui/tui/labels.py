@@ -58,6 +58,11 @@ def format_count(number: int, noun: str, plural: str = "") -> str:
     return f"1 {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
 
 
+def format_minutes_left(minutes: int) -> str:
+    """Return how long the rest of a document takes, in hours if they are two or more."""
+    return f"{minutes} min left" if minutes < 120 else f"{round(minutes / 60)} h left"
+
+
 def format_error(error: BaseException | None) -> str:
     """Return a failure in one sentence. The message of a `RoamtuiError` is a sentence already."""
     if isinstance(error, RoamtuiError):

@@ -125,6 +125,19 @@ class ScrolledPastEnd(Message):
 
 
 @dataclass
+class SelectionChanged(Message):
+    """A person starts to select text by keyboard, sets or unsets the start of the selection, or stops."""
+
+    has_start: bool = False
+    has_ended: bool = False
+
+
+@dataclass
+class FocusModeToggled(Message):
+    """A person wants to see only the reader, or the other panes again."""
+
+
+@dataclass
 class ModelReleased(Message):
     """A document was closed or got another model, so this one can be closed if no other document uses it."""
 

@@ -109,6 +109,11 @@ class StatusLine(ClickableBar):
         self.status = replace(self.status, **changes)  # type: ignore[arg-type]  # fields by name
         self.refresh()
 
+    def show_message(self, words: str, *, is_progress: bool) -> None:
+        """Replace the message. Empty words of progress only end earlier progress, so other messages stay."""
+        if words or not is_progress or self.status.is_progress:
+            self.update_status(message=words, is_progress=is_progress and bool(words))
+
     def clear_message(self) -> None:
         """Clear a message that the next key may make untrue."""
         if self.status.message and not self.status.is_progress:

@@ -19,8 +19,10 @@ from tests.tui.picturing import (
     press,
     show_answer,
     show_dialects,
+    show_focus_mode,
     show_passages,
     show_peek,
+    show_selection,
     show_source,
     show_start,
     show_steps,
@@ -60,6 +62,19 @@ class TestReader:
     def test_dialects(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         app = make_still_app("dusk", text=DIALECTS)
         assert snap_compare(app, terminal_size=size, run_before=show_dialects)
+
+
+@pytest.mark.parametrize("size", [LARGE, NARROW], ids=name_size)
+class TestStaying:
+    """Words are selected by keyboard, with the keys for it in the status line; focus mode is one column of text."""
+
+    def test_selection(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        app = make_still_app("dusk", text=DIALECTS)
+        assert snap_compare(app, terminal_size=size, run_before=show_selection)
+
+    def test_focus_mode(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        app = make_still_app("dusk", text=DIALECTS)
+        assert snap_compare(app, terminal_size=size, run_before=show_focus_mode)
 
 
 @_AT_FOUR_SIZES

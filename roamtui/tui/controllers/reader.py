@@ -247,7 +247,7 @@ class ReaderController:
             ids = document.ids or (section_id,)  # a file may be empty
             edge_id = ids[-1 if direction > 0 else 0]
             if self._step_from(edge_id, direction) and direction < 0:
-                self._reader.reader.action_bottom()
+                self._reader.reader.scroll_to_end()
 
     def _step_from(self, section_id: str, direction: int, *, with_way_back: bool = False) -> bool:
         library = self._library

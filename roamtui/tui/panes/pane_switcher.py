@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.messages import FocusModeToggled
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
@@ -24,6 +25,8 @@ _THREE_PANES_COLUMNS = 150
 _TREE_COLUMNS_MIN = 16
 _RIGHT_COLUMNS_MIN = 30
 """Minimum width of the panes next to the outline."""
+_COLUMN_WIDTH = 92
+"""Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
 
 
 def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
@@ -84,6 +87,8 @@ class PaneSwitcher(Horizontal):
         """The pane with the focus, or the chat if the question box has it."""
         self.main = Pane.CHAT
         """The pane next to the outline if there is room for one."""
+        self._is_focus_mode = False
+        """Whether only the reader is shown, as one column in the middle. It ends when another pane gets the focus."""
         self._before_reader: Widget = tree.outline
         """The widget that gets the focus when the person leaves the reader."""
 
@@ -106,6 +111,8 @@ class PaneSwitcher(Horizontal):
     @property
     def shown(self) -> frozenset[Pane]:
         """The visible panes."""
+        if self._is_focus_mode:
+            return frozenset({Pane.READER})
         return choose_panes(self._columns, active=self.active, main=self.main)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -125,6 +132,13 @@ class PaneSwitcher(Horizontal):
         self.active = pane or Pane.CHAT
         if pane in (Pane.CHAT, Pane.READER):
             self.main = pane
+        self._is_focus_mode = self._is_focus_mode and pane is Pane.READER
+
+    @on(FocusModeToggled)
+    def _toggle_focus_mode(self) -> None:
+        self.focus_reader()
+        self._is_focus_mode = not self._is_focus_mode
+        self._show()
 
     def _find_pane(self, widget: Widget) -> Pane | None:
         """Return the pane that contains a widget, or None for the question box."""
@@ -247,7 +261,11 @@ class PaneSwitcher(Horizontal):
                 if not self._reader.end_search():
                     self.focus_question_box()
             case Pane.READER:
-                if not self._reader.end_search():
+                if self._reader.end_selection() or self._reader.end_search():
+                    return
+                if self._is_focus_mode:
+                    self._toggle_focus_mode()
+                else:
                     self.main = Pane.CHAT
                     self._focus(self._before_reader)
             case Pane.CHAT:
@@ -274,6 +292,8 @@ class PaneSwitcher(Horizontal):
         self._log_view.has_peek = Pane.READER not in visible
         self._right.display = bool(visible & {Pane.CHAT, Pane.READER})
         self._tree.set_class(len(visible) == 1, "-alone")
+        self._reader.styles.padding = (0, max(0, self._columns - _COLUMN_WIDTH) // 2 if self._is_focus_mode else 0)
+        self._question_area.display = not self._is_focus_mode
         hidden = frozenset(Pane) - visible
         is_next_to_tree = Pane.TREE in visible and len(visible) > 1
         width = self._tree_columns if is_next_to_tree else None

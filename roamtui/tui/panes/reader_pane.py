@@ -1,8 +1,9 @@
-"""`ReaderPane`: the reader with its title line and a history of positions."""
+"""`ReaderPane`: the reader with its title line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,26 +17,25 @@ from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.option_fields import ImageMode
 from roamtui.tui.actions import Keymap
-from roamtui.tui.messages import ReadingPosition, ReadingPositionChanged
+from roamtui.tui.labels import format_minutes_left
+from roamtui.tui.messages import ReadingPositionChanged, SelectionChanged, StatusMessage
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.status_line import format_key_hint
 
 if TYPE_CHECKING:
     from roamtui.tui.reader.reader import Reader
 
-_HISTORY_LENGTH_MAX = 100
-
 
 class ReaderPane(Vertical):
-    """The pane with the reader, its title line and a history of positions."""
+    """The pane with the reader and its title line."""
 
     def __init__(self, keys: Keymap, images: ImageMode = ImageMode.OFF) -> None:
         super().__init__(id="reader-pane")
         self._images = images
         self.title_line = PaneTitle(Pane.READER)
-        """Shows the path and the page in view, the number of the match, and whether follow mode is on."""
+        """Shows the path, page and progress in view, the number of the match, and whether follow mode is on."""
         self._library: Library | None = None
-        self._history: list[ReadingPosition] = []
+        self._keys = keys
         self._search_words: tuple[str, ...] = ()
         self._match_label = ""
         hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
@@ -57,6 +57,8 @@ class ReaderPane(Vertical):
         reader = Reader(id="reader", pictures=None if mode is ImageMode.OFF else PictureStore(mode))
         reader.display = False
         self.mount(reader, after=self.title_line)
+        for attribute in ("scroll_y", "virtual_size"):
+            self.watch(reader, attribute, lambda: self.call_next(self._update_title), init=False)
         return reader
 
     @property
@@ -82,13 +84,12 @@ class ReaderPane(Vertical):
             into: Number of characters from the start of the section to the top of the view.
             with_way_back: Whether the person can go back to the previous position.
         """
-        position = self.reader.position
-        if with_way_back and position is not None and position.section_id != section_id:
-            self._history = [*self._history, position][-_HISTORY_LENGTH_MAX:]
         self._library = library
         self._empty.display = False
         self.reader.display = True
-        self.reader.show_section(library, section_id, highlight=highlight, into=into)
+        with self.reader.remembering_jump() if with_way_back else nullcontext():
+            self.reader.show_section(library, section_id, highlight=highlight, into=into)
+        self._match_label = ""  # the match that was shown last is no longer where the reader is
         self._update_title()
 
     def refresh_library(self, library: Library) -> None:
@@ -122,22 +123,52 @@ class ReaderPane(Vertical):
         self.highlight_matches((), None, "")
         return True
 
+    def end_selection(self) -> bool:
+        """Stop selecting text. Return whether any was selected."""
+        return "reader" in vars(self) and self.reader.end_selection()
+
+    @on(SelectionChanged)
+    def _explain_selection(self, event: SelectionChanged) -> None:
+        """Show the keys of the selection in the status line until it ends."""
+        event.stop()
+        if event.has_ended:
+            self.post_message(StatusMessage("", is_progress=True))
+            return
+        key = self._keys.format_first_key
+        steps = " · ".join(
+            f"{key(f'reader.{back}')} {key(f'reader.{forth}')} {unit}"
+            for back, forth, unit in (
+                ("previous_link", "next_link", "word"),
+                ("scroll_up", "scroll_down", "line"),
+                ("previous_paragraph", "next_paragraph", "paragraph"),
+            )
+        )
+        if event.has_start:
+            uses = " · ".join(f"{key(f'reader.{use}')} {use}" for use in ("copy", "keep", "ask"))
+            words = f"Selecting: {steps} · {uses}"
+        else:
+            words = f"{key('reader.select')} selects from here: {steps}"
+        self.post_message(StatusMessage(words, is_progress=True))
+
     @on(ReadingPositionChanged)
     def _update_title(self) -> None:
         parts = ["following"] if self._is_following else []
         parts.append(self.reader.breadcrumb)
         if (page := self.reader.page_in_view) is not None:
             parts.append(f"p. {page}")
-        note = f"{' · '.join(parts)} {self.reader.overflow_signs}".rstrip()
-        label = self._match_label
-        self.title_line.show_note(*(f"{label} · {note}", label) if label else (note,))
+        notes = [parts]
+        if (progress := self.reader.progress) is not None:
+            shorter = [*parts, f"{progress.percent} %"]
+            notes = [[*shorter, format_minutes_left(progress.minutes)], shorter] if progress.minutes else [shorter]
+        label, signs = self._match_label, self.reader.overflow_signs
+        lines = [f"{' · '.join([label, *note] if label else note)} {signs}".rstrip() for note in notes]
+        self.title_line.show_note(*lines, *([label] if label else []))
 
     def go_back(self) -> bool:
         """Go back to the previous position. Return whether there was one."""
-        while self._history and self._library is not None:
-            section_id, into, _ = self._history.pop()
-            if section_id in self._library:
-                self.show_section(self._library, section_id, into=into, with_way_back=False)
+        while (position := self.reader.pop_jump()) is not None:
+            if self._library is not None and position.section_id in self._library:
+                self.show_section(self._library, position.section_id, into=position.offset, with_way_back=False)
                 return True
         return False
 

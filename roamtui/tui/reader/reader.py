@@ -13,9 +13,6 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events, on, work
-from textual.geometry import Offset, Size
-from textual.scroll_view import ScrollView
-from textual.selection import Selection
 from textual.strip import Strip
 from typing_extensions import override
 
@@ -27,11 +24,12 @@ from roamtui.document.plain import sanitise_line
 from roamtui.sources.convert.child import INSTALL_IMAGES
 from roamtui.sources.convert.converted import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
-from roamtui.tui.labels import format_full_path
+from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.markdown.line import Line, PictureLine, RunStyle, TextRole, measure_runs
 from roamtui.tui.markdown.table import list_column_starts
 from roamtui.tui.messages import (
     CopyRequested,
+    FocusModeToggled,
     LinkClicked,
     ReadingPosition,
     ReadingPositionChanged,
@@ -41,18 +39,19 @@ from roamtui.tui.messages import (
 )
 from roamtui.tui.pictures import PictureStore, draw_row
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
-from roamtui.tui.reader.highlights import Highlights, SelectedText, compute_selection_span, list_selected_lines
-from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, LinkTarget
+from roamtui.tui.reader.highlights import Highlights, compute_selection_span
+from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, LinkTarget, ReadingProgress
 from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPalette
+from roamtui.tui.reader.lines_view import MARGIN, LinesView
 
-_MARGIN = 3
-"""Lines kept above the target of a jump, to show its context."""
 _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
+_JUMPS_MAX = 100
+"""Number of positions to go back to."""
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
-class Reader(ScrollView, can_focus=True, inherit_bindings=False):
+class Reader(LinesView, can_focus=True, inherit_bindings=False):
     """A document, shown from one of its sections on. After scrolling, the section at the top is the current one."""
 
     BINDINGS = make_bindings(Scope.READER)
@@ -66,12 +65,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         pictures: PictureStore | None = None,
     ) -> None:
         """Start empty. With `is_excerpt`, only one section at a time is shown. Without `pictures`, their words are."""
-        super().__init__(id=id)
+        super().__init__(LazyLines(_EMPTY_VIEW, 0), id)
         self._pictures = pictures
         self._is_loading_pictures = False
         self._is_excerpt = is_excerpt
-        self.lines = LazyLines(_EMPTY_VIEW, 0)
-        """The lines of the document, empty until the width is known."""
         self._palette: ReaderPalette | None = None
         self._library: Library | None = None
         self.section_id: str | None = None
@@ -87,10 +84,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Offset of the block at the top after the last jump, or None once the person has scrolled."""
         self._is_jumping = False
         """Whether a jump is under way. The positions that it scrolls through are not posted."""
+        self._jumps: list[ReadingPosition] = []
+        """The positions before the last jumps, to go back to."""
         self._last_posted: ReadingPositionChanged | None = None
         """The last message posted, so that none is posted twice."""
-        self._blank_lines = 0
-        """Blank lines after the last line, so that any section can be scrolled to the top."""
         self._toggled: set[int] = set()
         """Offsets of the `<details>` elements that the person folded or unfolded."""
         self.is_raw = False
@@ -99,23 +96,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Whether long lines of prose are wrapped to the width of the view."""
         self._laid_out_width = 0
         """Width for which the text is laid out, or 0 before the first layout."""
-
-    @property
-    def view_size(self) -> Size:
-        """The size of the text area in cells."""
-        return self.scrollable_content_region.size
-
-    @property
-    def top_y(self) -> int:
-        """The number of the first line in view."""
-        return self.scroll_offset.y
-
-    @property
-    def overflow_signs(self) -> str:
-        """The sides on which lines continue out of view: ``◂``, ``▸``, both or none."""
-        start, end = self.scroll_offset.x, self.scroll_offset.x + self.view_size.width
-        has_more = any(measure_runs(line.runs) > end for line in self._iter_lines_in_view())
-        return ("◂" if start > 0 else "") + ("▸" if has_more else "")
 
     def show_section(self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), into: int = 0) -> None:
         """Show the text from a section on, or from the first span to highlight.
@@ -129,6 +109,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Raises:
             UnknownSectionError: The library has no such section.
         """
+        self._end_caret()
         view, previous_view = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
         self._library, self.section_id, self._view = library, section_id, view
         self._last_posted = ReadingPositionChanged(section_id)  # the caller knows this section, so do not post it back
@@ -145,6 +126,19 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._show_offset(self._jump_offset)
             self.refresh()
         self._scroll_to_highlight(HighlightKind.QUOTE)
+
+    @contextmanager
+    def remembering_jump(self) -> Iterator[None]:
+        """Remember the position before a jump, to go back to it. A jump that moves nothing is not remembered."""
+        self._end_caret()
+        position = self.position
+        yield
+        if position is not None and self.position != position:
+            self._jumps = [*self._jumps, position][-_JUMPS_MAX:]
+
+    def pop_jump(self) -> ReadingPosition | None:
+        """Forget the last jump, and return the position before it, or None if there was no jump."""
+        return self._jumps.pop() if self._jumps else None
 
     def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
@@ -185,6 +179,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def toggle_details(self, offset: int) -> None:
         """Fold or unfold the `<details>` element that starts at an offset of the document."""
+        self._end_caret()
         self._toggled ^= {offset}
         self._lay_out_again(self.lines.get_chunk_at(offset))
 
@@ -211,13 +206,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return False
         self._link = found
         self.scroll_into_view(y)
-        if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - _MARGIN:
-            self.scroll_to(x=x - _MARGIN, animate=False, force=True)
+        if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - MARGIN:
+            self.scroll_to(x=x - MARGIN, animate=False, force=True)
         self.refresh()
         return True
 
     def action_step_link(self, direction: int) -> None:
-        if not self.select_adjacent_link(direction):
+        if self._caret is not None:
+            self._caret.move_words(direction)
+            self._show_caret()
+        elif not self.select_adjacent_link(direction):
             self.post_message(StatusMessage("No more links"))
 
     def action_follow(self) -> None:
@@ -255,25 +253,40 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """The page at the top of the view, or None if the document has no pages."""
         return self._view.document.page_at(self._offset_in_view)
 
+    @property
+    def progress(self) -> ReadingProgress | None:
+        """How much of the document is above the view, or None if the text is not from a document."""
+        if self._view.is_generated or not self.lines.chunks:
+            return None
+        is_end_in_view = self.top_y + self.view_size.height >= len(self.lines)
+        return self.lines.compute_progress(len(self._view.document.text) if is_end_in_view else self._offset_in_view)
+
     def action_copy(self) -> None:
         if self.section_id is not None:
-            self.post_message(CopyRequested(self.get_selected_or_section_text(), "the text"))
+            what = "the selection with its source" if self.text_selection is not None else "the text"
+            self.post_message(CopyRequested(self.get_selected_or_section_text(), what))
+            self.end_selection()
 
     def get_selected_or_section_text(self) -> str:
-        """Return the selected text, or else the section's exact source text, and if it has pages, title and page."""
+        """Return the selected text and where it is from, or else the section's exact source text, with its page."""
         if self._library is None or self.section_id is None:
             return ""
-        selection, document = self.text_selection, self._view.document
-        selected = self.get_selection(selection) if selection else None
-        if selected and selected[0]:
-            first = self.lines.get_line(selection.start.y) if selection and selection.start else None
-            text, page = selected[0], document.page_at(first.line.block_start) if first else self.page_in_view
-        elif self._view.is_generated:
+        document = self._view.document
+        title = sanitise_line(self._library.title)
+        selected = self._list_selected(self.text_selection)
+        text = "\n".join(part.text.rstrip() for part in selected)
+        if text.strip():
+            start = next(part.line.block_start for part in selected if part.text.strip())
+            page, section_id = document.page_at(start), self._get_section_at(start)
+            path = format_full_path(self._library, section_id) if section_id is not None else title
+            source = title if path == title else f"{title}{STEP}{path}"
+            return f"{text}\n\n({source})\n" if page is None else f"{text}\n\n({source}, p. {page})\n"
+        if self._view.is_generated:
             text, page = str(document.text), None
         else:
             span = self._library.get_content_span(self.section_id)
             text, page = self._library.text_at(span), document.page_at(span.start)
-        return text if page is None else f"{text.rstrip()}\n\n({sanitise_line(self._library.title)}, p. {page})\n"
+        return text if page is None else f"{text.rstrip()}\n\n({title}, p. {page})\n"
 
     def get_selection_span(self) -> Span | None:
         """Return the span of the selected words, or of the highlighted quote if it is in view, or None."""
@@ -324,6 +337,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_scroll_sideways(self, columns: int) -> None:
         """Scroll right by `columns` cells, or left if negative. In a table wider than the view, scroll by a column."""
+        if self._caret is not None:
+            self.action_step_link(1 if columns > 0 else -1)
+            return
         x, width = self.scroll_offset.x, self.view_size.width
         wide_lines = (line for line in self._iter_lines_in_view() if measure_runs(line.runs) > width)
         starts = [0, *next(filter(None, map(list_column_starts, wide_lines)), ())]
@@ -339,6 +355,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
         Post a message if the end of the document, or its start when scrolling up, is in view already.
         """
+        if self._caret is not None:
+            self._caret.move_lines(lines)
+            self._show_caret()
+            return
         self._post_scrolled_past_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
 
@@ -359,31 +379,20 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         kept = max(2, len(edge.line.head) if edge else 0)  # the head of a table will cover lines at the top
         self.action_scroll(pages * max(1, self.view_size.height - kept))
 
-    @property
-    def _head_in_view(self) -> tuple[Line, ...]:
-        """The head of the table at the top of the view, which covers lines there. Empty if the table starts in view."""
-        top = self.lines.get_line(self.top_y)
-        head = top.line.head if top else ()
-        if not 0 < len(head) <= _MARGIN:  # jumps leave as many lines above their target
-            return ()
-        below = self.lines.get_line(self.top_y + len(head))
-        return head if below and below.line.head else ()
+    def action_focus_mode(self) -> None:
+        self.post_message(FocusModeToggled())
 
     def action_top(self) -> None:
-        self.scroll_to(y=0, animate=False, force=True)
+        with self.remembering_jump():
+            self.scroll_to(y=0, animate=False, force=True)
 
     def action_bottom(self) -> None:
-        # Measure the chunks that the last screen shows, because the estimated number of lines may be wrong.
-        chunk, height = len(self.lines.chunks) - 1, 0
-        while chunk >= 0 and height < self.view_size.height:
-            height += len(self.lines.get_chunk_lines(chunk).lines)
-            chunk -= 1
-        self._blank_lines = 0
-        self._update_virtual_size()
-        self.scroll_to(y=len(self.lines), animate=False, force=True)
+        with self.remembering_jump():
+            self.scroll_to_end()
 
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
+        self._end_caret()
         self._link = None
         self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
@@ -407,7 +416,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Scroll the block at an offset to the top of the view. The current section stays the same."""
         self.jump_to(self.lines.get_offset_y(offset), margin=0, section_id=self.section_id)
 
-    def jump_to(self, y: int, *, margin: int = _MARGIN, section_id: str | None = None) -> None:
+    def jump_to(self, y: int, *, margin: int = MARGIN, section_id: str | None = None) -> None:
         """Scroll a line to the top of the view, with some lines above it.
 
         Args:
@@ -437,18 +446,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if not self.top_y + len(self._head_in_view) <= y < self.top_y + self.view_size.height:
             self.jump_to(y)
 
-    @contextmanager
-    def _keep_view(self) -> Iterator[None]:
-        """Keep the text in view at its place while chunks above it are laid out."""
-        lines = self.lines
-        position = lines.locate(self.top_y) if lines.chunks else None
-        yield
-        if position and lines is self.lines:
-            self._update_virtual_size()
-            y = lines.top(position.chunk) + position.line
-            if y != self.top_y:
-                self.scroll_to(y=y, animate=False, force=True)
-
     @override
     def render_line(self, y: int) -> Strip:
         line_y = y + self.top_y
@@ -459,7 +456,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return Strip.blank(width, palette.base).apply_offsets(0, line_y)
         position, line = found
         left = self.scroll_offset.x
-        if y < _MARGIN and y < len(head := self._head_in_view):
+        if y < MARGIN and y < len(head := self._head_in_view):
             strip = palette.draw(head[y], left + width, ())
             return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
         overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(position)]
@@ -548,29 +545,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return highlights
 
     @override
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        return "\n".join(part.text.rstrip() for part in self._list_selected(selection)), "\n"
-
-    def _list_selected(self, selection: Selection | None) -> list[SelectedText]:
-        if selection is None:
-            return []
-        # A selection that continues in another pane has no end here, so it ends with the view.
-        start = selection.start or Offset(0, self.top_y)
-        end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
-        return list_selected_lines(self.lines, start, end)
-
-    def _iter_lines_in_view(self, *, height_min: int = 0) -> Iterator[Line]:
-        for y in range(self.top_y, self.top_y + max(height_min, self.view_size.height)):
-            if found := self.lines.get_line(y):
-                yield found.line
-
-    @property
-    def line_in_view(self) -> Line | None:
-        """The first line with text in the view, or None."""
-        lines = list(self._iter_lines_in_view(height_min=1))
-        return next((line for line in lines if line.has_content), lines[0] if lines else None)
-
-    @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
@@ -627,25 +601,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             if message != self._last_posted:
                 self._last_posted = message
                 self.post_message(message)
-
-    def _measure_chunk_at(self, y: int, *, is_from_end: bool) -> int:
-        """Lay out the chunk of line `y`, and return the new number of the line.
-
-        With `is_from_end`, the line keeps its distance from the chunk's end, otherwise its relative position.
-        """
-        chunk, line = self.lines.locate(y)
-        estimated_height = self.lines.heights[chunk]
-        self.lines.get_chunk_lines(chunk)  # corrects the height
-        height = self.lines.heights[chunk]
-        line = max(0, height - estimated_height + line) if is_from_end else line * height // max(1, estimated_height)
-        return self.lines.top(chunk) + line
-
-    def _update_virtual_size(self) -> None:
-        """Set the scrollable size to the lines laid out so far and the estimated ones."""
-        width = max(self.view_size.width, self.lines.width) if self.lines.chunks else 0
-        size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
-        if size != self.virtual_size:
-            self.virtual_size = size
 
     def on_resize(self) -> None:
         if self.view_size.width != self._laid_out_width:

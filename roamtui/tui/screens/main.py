@@ -294,7 +294,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if event.is_alert:
             self.status_line.update_status(alert=event.words)
         else:
-            self.status_line.update_status(message=event.words, is_progress=event.is_progress)
+            self.status_line.show_message(event.words, is_progress=event.is_progress)
 
     @work(group="commands", exit_on_error=False)
     async def dispatch(self, make_command: CommandFactory) -> None:

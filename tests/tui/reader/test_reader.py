@@ -244,7 +244,9 @@ async def test_what_is_selected_is_copied_else_the_source() -> None:
         assert reader.get_selected_or_section_text() == _TEXT[_TEXT.index("## Leave") : _TEXT.index("## Security")]
         top = reader.top_y
         app.screen.selections = {reader: Selection(Offset(5, top + 3), Offset(4, top + 7))}
-        assert reader.get_selected_or_section_text() == "weeks of vacation, see the rules.\n\nSick leave\n\nCall"
+        assert reader.get_selected_or_section_text() == (
+            "weeks of vacation, see the rules.\n\nSick leave\n\nCall\n\n(Handbook › Leave)\n"
+        )
         style = app.screen.get_component_rich_style("screen--selection")
         (selected, *_) = [s.text for s in reader.render_line(7) if s.style and s.style.bgcolor == style.bgcolor]
         assert selected == "Call"

@@ -1,0 +1,196 @@
+"""What keeps a person in the reader: how far they are, the way back, selecting by keyboard, one column alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from roamtui.conversation.notes import NoteStore
+from roamtui.conversation.store import ConversationStore
+from roamtui.tui.app import RoamApp
+from roamtui.tui.screens.dialogs import PromptDialog
+from roamtui.tui.screens.find import FindDialog
+from roamtui.tui.screens.notes import NotesScreen
+from tests.tui.driving import app_of, make_app, make_context, running, screen_text, wait_until
+
+BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went on.\n\n" * 110 for number in range(6))
+NOTED = "# Top\n\nSee [below](#part) and[^1] more.\n\n" + "Words.\n\n" * 60 + "## Part\n\nHere.\n\n[^1]: The note.\n"
+
+
+def header(pilot: Pilot[None]) -> str:
+    pane = app_of(pilot).main_screen.reader_pane
+    return pane.title_line.render_line(0).text.strip()
+
+
+async def open_reader(pilot: Pilot[None], *keys: str) -> None:
+    main = app_of(pilot).main_screen
+    await wait_until(pilot, lambda: main.has_started)
+    main.panes.focus_tree()
+    await pilot.press(*keys, "enter", "3")
+    await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
+    await pilot.pause()
+
+
+async def test_the_header_says_how_much_is_read_and_how_long_the_rest_takes() -> None:
+    async with running(make_app(text=BOOK), (120, 30)) as (_, pilot):
+        await open_reader(pilot)
+        await wait_until(pilot, lambda: header(pilot).endswith("Book · 0 % · 12 min left"))
+        await pilot.press("]", "]", "]", "]")
+        await wait_until(pilot, lambda: header(pilot).endswith("Chapter 3 · 50 % · 6 min left"))
+        await pilot.press(*["pagedown"] * 4)
+        await wait_until(pilot, lambda: header(pilot).endswith("Chapter 3 · 56 % · 6 min left"))
+        await pilot.press("G")
+        await wait_until(pilot, lambda: header(pilot).endswith("Chapter 5 · 100 %"))
+
+
+async def test_a_narrow_header_drops_the_minutes_first() -> None:
+    async with running(make_app(text=BOOK), (56, 20)) as (_, pilot):
+        await open_reader(pilot, "j")
+        await wait_until(pilot, lambda: header(pilot).endswith("Chapter 0 · 0 %"))
+
+
+@pytest.mark.parametrize(("jump", "count"), [("G", 1), ("]", 1), ("oo", 1), ("olo", 1), ("Ggg", 2), ("]G", 2)])
+async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int) -> None:
+    async with running(make_app(text=NOTED), (120, 30)) as (app, pilot):
+        await open_reader(pilot)
+        reader = app.main_screen.reader_pane.reader
+        await pilot.press("pagedown", "pageup", "j", "k", "j")
+        await wait_until(pilot, lambda: reader.top_y == 1)
+        for key in jump:
+            await pilot.press(key)
+            await pilot.pause()
+        await pilot.press("j", "pageup")
+        for _ in range(count):
+            await wait_until(pilot, lambda: not app.main_screen.status_line.status.message)
+            await pilot.press("backspace")
+            await pilot.pause()
+        await wait_until(pilot, lambda: reader.top_y == 0)  # the start of what was at the top
+        await pilot.press("backspace")
+        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "Nothing to go back to")
+
+
+async def test_another_section_is_not_headed_by_the_last_match() -> None:
+    async with running(make_app(), (120, 30)) as (app, pilot):
+        await open_reader(pilot)
+        await pilot.press("/")
+        await wait_until(pilot, lambda: isinstance(app.screen, FindDialog))
+        app.screen.query_one(Input).value = "oven"
+        await wait_until(pilot, lambda: app.screen.results.query == "oven" and app.screen.results.is_complete)  # type: ignore[attr-defined]
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: "“oven” 3/" in header(pilot))
+        await pilot.press("j", "n")
+        await wait_until(pilot, lambda: "“oven” 4/" in header(pilot))
+        await pilot.press("]")
+        await wait_until(pilot, lambda: "oven”" not in header(pilot))
+        await pilot.press("n")
+        await wait_until(pilot, lambda: "“oven” " in header(pilot))
+
+
+async def select_rest(pilot: Pilot[None]) -> None:
+    """Select “It must rest for one hour after each batch.” by keyboard."""
+    await open_reader(pilot, "g", "j", "E", "j")
+    status = app_of(pilot).main_screen.status_line
+    await pilot.press("V")
+    await wait_until(pilot, lambda: status.status.message == "V selects from here: h l word · k j line · { } paragraph")
+    await pilot.press("}", *"llllll", "V", "}")
+    await wait_until(pilot, lambda: status.status.message.endswith("paragraph · y copy · b keep · i ask"))
+
+
+REST = "It must rest for one hour after each batch."
+
+
+async def test_words_selected_by_keyboard_are_copied_with_their_source() -> None:
+    async with running(make_app(), (120, 30)) as (app, pilot):
+        await select_rest(pilot)
+        assert " ".join((app.main_screen.get_selected_text() or "").split()) == REST
+        await pilot.press("y")
+        await wait_until(pilot, lambda: bool(app.clipboard))
+        assert app.clipboard.replace("\nbatch", " batch") == f"{REST}\n\n(Larch Lane Bakery › Ovens › Stone oven)\n"
+        await wait_until(pilot, lambda: not app.main_screen.selections)
+        await wait_until(pilot, lambda: not app.main_screen.status_line.status.message)
+        await pilot.press("j", "j")
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.top_y > 0)
+
+
+async def test_words_selected_by_keyboard_are_kept_and_asked_about(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "conversations")
+    app = RoamApp(make_context(store=store))
+    async with app.run_test(size=(120, 30)) as pilot:
+        await select_rest(pilot)
+        await pilot.press("b")
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.main_screen.status_line.status.message.startswith("Note saved"))
+        await wait_until(pilot, lambda: not app.main_screen.selections)
+        (note,) = NoteStore(store.notes_folder, "bakery.md").read()
+        assert " ".join((note.citation.quote or "").split()) == REST
+        await select_rest(pilot)
+        await pilot.press("i")
+        await wait_until(pilot, lambda: app.main_screen.question_box.text == f"“{REST}”\n")
+        assert not app.main_screen.selections
+        await wait_until(pilot, lambda: not app.main_screen.status_line.status.message)
+
+
+@pytest.mark.parametrize("end", ["escape", "G", "w", "r"])
+async def test_a_selection_by_keyboard_ends_with_escape_or_a_jump(end: str) -> None:
+    async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
+        await open_reader(pilot)
+        reader = app.main_screen.reader_pane.reader
+        await pilot.press("V", *"jjjjV", *["j"] * 60)
+        assert len(reader.get_selected_or_section_text().split("\n\n")) > 50
+        await wait_until(pilot, lambda: reader.top_y > 60)  # the view has followed
+        await pilot.press(end)
+        await wait_until(pilot, lambda: not app.main_screen.selections)
+        await wait_until(pilot, lambda: not app.main_screen.status_line.status.message)
+        assert app.main_screen.focused is reader
+
+
+async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_is_wanted() -> None:
+    async with running(make_app(text=BOOK), (160, 30)) as (app, pilot):
+        await open_reader(pilot)
+        main = app.main_screen
+        await pilot.press("Z")
+        await wait_until(pilot, lambda: not main.tree_pane.display and main.reader_pane.reader.lines.width > 0)
+        await wait_until(pilot, lambda: main.reader_pane.reader.view_size.width == 89)
+        region = main.reader_pane.reader.region
+        assert abs(region.x - (160 - region.right)) <= 1
+        assert not main.panes._chat.display
+        assert not main.question_box.is_on_screen
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: main.tree_pane.display and main.question_box.is_on_screen)
+        assert main.focused is main.reader_pane.reader
+        for key in ("1", "2", "tab", "Z"):
+            main.panes.focus_reader()
+            await pilot.press("Z")
+            await wait_until(pilot, lambda: not main.tree_pane.display)
+            await pilot.press(key)
+            await wait_until(pilot, lambda: main.tree_pane.display)
+
+
+async def test_focus_mode_from_the_palette_shows_the_section_under_the_cursor() -> None:
+    async with running(make_app(), (120, 30)) as (app, pilot):
+        await wait_until(pilot, lambda: app.main_screen.has_started)
+        await pilot.press("ctrl+p")
+        await wait_until(pilot, lambda: app.screen is not app.main_screen)
+        await pilot.press(*"one column", "enter")
+        await wait_until(pilot, lambda: not app.main_screen.tree_pane.display)
+        assert "How the bakery is run." in screen_text(app)
+        assert app.main_screen.focused is app.main_screen.reader_pane.reader
+
+
+async def test_a_note_shows_no_anchor_of_a_heading(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "conversations")
+    app = RoamApp(make_context(store=store, text="# Top { #top }\n\n## Part { #part }\n\nWords.\n"))
+    async with app.run_test(size=(120, 30)) as pilot:
+        await open_reader(pilot, "j")
+        await pilot.press("b")
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await pilot.press("B")
+        await wait_until(pilot, lambda: isinstance(app.screen, NotesScreen))
+        await wait_until(pilot, lambda: "› Part · lines 3-5" in screen_text(app))
+        assert "#part" not in screen_text(app)
