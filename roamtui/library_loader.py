@@ -25,7 +25,7 @@ from roamtui.headless.output import report_conversion, write_notice
 from roamtui.option_fields import WebArguments
 from roamtui.paths import conversions_path, notebooks_path, pages_path, summaries_path
 from roamtui.settings import load_settings
-from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.read import is_path
 
@@ -252,7 +252,10 @@ def _open_with_summaries(
         allowed=web.allowed_origins,
         read_allowed=lambda: load_settings().allowed_origins,
     )
-    library, loader = open_sources(sources, web=options, cache_dir=conversions_path(), report=report)
+    conversion = ConversionOptions(cache_dir=conversions_path())
+    if web.reads_scans:
+        conversion = replace(conversion, ocr_languages=load_settings().ocr_languages, reads_scans=True)
+    library, loader = open_sources(sources, web=options, conversion=conversion, report=report)
     path = summaries_path(library.source)
     if path.exists():
         from roamtui.search.summary_store import SummaryStore  # noqa: PLC0415 - few sources have summaries

@@ -153,13 +153,14 @@ SEARCH = "retrieval"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebArguments:
-    """Options for fetching from the web."""
+    """Options for reading sources: fetching from the web, and scanned pages."""
 
     is_offline: bool = option(False, "use cached pages only", name="--no-network")
     allowed_origins: tuple[str, ...] = option(
         (), "also fetch from this site without asking (repeatable)", name="--allow-origin", metavar="URL"
     )
     """Sites from which pages may be fetched without asking, in addition to the source's own site."""
+    reads_scans: bool = option(False, "read scanned pages of PDFs by tesseract, which must be installed", name="--ocr")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,6 +52,9 @@ class Settings:
     )
     outline_tokens: int | None = option(None, "approximate size of the outline in tokens", kind=int, low=200)
     allowed_origins: tuple[str, ...] = option((), "sites to fetch from without asking", key="web.allow")
+    ocr_languages: tuple[str, ...] = option(
+        ("eng",), "languages of scanned pages, by their names in tesseract", key="ocr.languages"
+    )
     theme: str | None = option(None, "colour theme")
     images: ImageMode = option(ImageMode.AUTO, "how the reader draws pictures")
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)

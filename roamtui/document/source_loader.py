@@ -15,7 +15,7 @@ from roamtui.document.loader import BatchLoader, LoadedBatch, Report, WebOptions
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.errors import SourceError, UsageError
-from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.file_sources import is_multi_file, list_sources
 from roamtui.sources.listing import Listing
 from roamtui.sources.read import RawText, is_path, read_source
@@ -30,7 +30,11 @@ def build_library(raw: RawText) -> Library:
 
 
 def open_sources(
-    names: Sequence[str], *, web: WebOptions = _NO_WEB, cache_dir: Path | None = None, report: PageReport | None = None
+    names: Sequence[str],
+    *,
+    web: WebOptions = _NO_WEB,
+    conversion: ConversionOptions = DEFAULT_OPTIONS,
+    report: PageReport | None = None,
 ) -> tuple[Library, SourceLoader | None]:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
@@ -53,12 +57,12 @@ def open_sources(
     listing = None
     try:
         if is_single:
-            library = build_library(read_source(names[0], cache_dir=cache_dir, report=report))
+            library = build_library(read_source(names[0], conversion=conversion, report=report))
         else:
             for name in names:
                 if not is_path(name):
                     raise UsageError(f"{name} cannot be combined with other sources.")
-            listing = list_sources([Path(name) for name in names], cache_dir=cache_dir)
+            listing = list_sources([Path(name) for name in names], conversion=conversion)
             rows = [
                 NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
                 for path, is_folder in listing.list_entries()

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
 from roamtui.sources.listing import (
     DEPTH_MAX,
@@ -33,7 +34,7 @@ _UNSAFE_NAME = re.compile(r"^[A-Za-z]:|[\\\0]")
 """Names with a drive, a backslash or a NUL character, which may lead outside the archive on some systems."""
 
 
-def list_archive(path: Path, *, cache_dir: Path | None = None) -> Listing:
+def list_archive(path: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
     """List the documents of a zip archive."""
     archive = _open(path)
     members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
@@ -70,7 +71,7 @@ def list_archive(path: Path, *, cache_dir: Path | None = None) -> Listing:
     return Listing(
         source=os.path.abspath(path),  # noqa: PTH100 - keeps symbolic links, as the person wrote them
         name=path.name,
-        readers={key: partial(_read_member, archive, info, key, cache_dir) for key, info in infos.items()},
+        readers={key: partial(_read_member, archive, info, key, conversion) for key, info in infos.items()},
         files=dict.fromkeys(infos, path),
         bytes_total=sum(estimate_load_cost(info.filename, info.file_size) for info in members.values()),
         notes=(
@@ -96,7 +97,7 @@ def _open(path: Path) -> zipfile.ZipFile:
     return archive
 
 
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, cache_dir: Path | None) -> RawText:
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, conversion: ConversionOptions) -> RawText:
     if info.flag_bits & ENCRYPTED_FLAG:
         raise SourceError(f"{key} is encrypted. Unpack the archive and open the folder.")
     if not is_bounded(info):
@@ -108,4 +109,4 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, cach
             data = member.read(FILE_BYTES_MAX + 1)
     except ZIP_ERRORS as error:
         raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
-    return to_raw_text(data, source=key, name=key.rpartition("/")[2], cache_dir=cache_dir)
+    return to_raw_text(data, source=key, name=key.rpartition("/")[2], conversion=conversion)

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.listing import FILES_MAX, Listing, estimate_load_cost, format_name, format_names, list_folder
 from roamtui.sources.read import RawText, check_file, is_path, read_file
 
@@ -46,13 +47,13 @@ def _is_archive(path: Path) -> bool:
     return path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path)  # noqa: PTH113 - as above
 
 
-def list_sources(paths: Sequence[Path], *, cache_dir: Path | None = None) -> Listing:
+def list_sources(paths: Sequence[Path], *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
     """List the files of a folder or an archive, or of several sources in the given order.
 
     The keys of several sources are relative to their common parent folder.
     """
     if len(paths) == 1:
-        return _list_source(paths[0], cache_dir)
+        return _list_source(paths[0], conversion)
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     try:
         top = os.path.commonpath([path.parent for path in absolute])
@@ -66,7 +67,7 @@ def list_sources(paths: Sequence[Path], *, cache_dir: Path | None = None) -> Lis
     for path in absolute:
         prefix = "/".join(map(format_name, path.relative_to(top).parts))
         if is_multi_file(path):
-            listing = _list_source(path, cache_dir)
+            listing = _list_source(path, conversion)
             notes.extend(listing.notes)
             bytes_total += listing.bytes_total
             folders.extend(listing.folders)
@@ -75,7 +76,7 @@ def list_sources(paths: Sequence[Path], *, cache_dir: Path | None = None) -> Lis
                 files.setdefault(f"{prefix}/{key}", listing.files[key])
         else:
             bytes_total += estimate_load_cost(path.name, check_file(path))
-            readers.setdefault(prefix, partial(read_file, path, cache_dir=cache_dir))
+            readers.setdefault(prefix, partial(read_file, path, conversion=conversion))
             files.setdefault(prefix, path)
     keys = list(readers)[:FILES_MAX]
     if len(keys) < len(readers):
@@ -91,12 +92,12 @@ def list_sources(paths: Sequence[Path], *, cache_dir: Path | None = None) -> Lis
     )
 
 
-def _list_source(path: Path, cache_dir: Path | None) -> Listing:
+def _list_source(path: Path, conversion: ConversionOptions) -> Listing:
     if not _is_archive(path):
-        return list_folder(path, cache_dir=cache_dir)
+        return list_folder(path, conversion=conversion)
     from roamtui.sources.archive import list_archive  # noqa: PLC0415 - few sources are archives
 
-    return list_archive(path, cache_dir=cache_dir)
+    return list_archive(path, conversion=conversion)
 
 
 @dataclass(frozen=True, slots=True)

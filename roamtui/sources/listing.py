@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.decode import decode_text
 from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, read_file
 
@@ -70,7 +71,7 @@ def _walk_tree(tree: dict[str, dict[str, Any]], above: tuple[str, ...]) -> Itera
         yield from _walk_tree(below, (*above, name))
 
 
-def list_folder(folder: Path, *, cache_dir: Path | None = None) -> Listing:
+def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
     """List the documents of a folder, without hidden files and those that `.gitignore` excludes.
 
     Links to files inside the folder are followed. Links to folders are not: their files are listed in their own place.
@@ -91,7 +92,7 @@ def list_folder(folder: Path, *, cache_dir: Path | None = None) -> Listing:
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
-        readers={key: partial(_read_listed, path, key, cache_dir) for key, path in files.items()},
+        readers={key: partial(_read_listed, path, key, conversion) for key, path in files.items()},
         files=files,
         bytes_total=walker.bytes_total,
         notes=(
@@ -104,14 +105,14 @@ def list_folder(folder: Path, *, cache_dir: Path | None = None) -> Listing:
     )
 
 
-def _read_listed(path: Path, key: str, cache_dir: Path | None) -> RawText:
+def _read_listed(path: Path, key: str, conversion: ConversionOptions) -> RawText:
     try:
         size = path.stat().st_size
     except OSError:
         size = 0
     if size > FILE_BYTES_MAX:
         raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself.")
-    return read_file(path, cache_dir=cache_dir)
+    return read_file(path, conversion=conversion)
 
 
 @dataclass(slots=True)

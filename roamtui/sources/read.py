@@ -12,7 +12,7 @@ from pathlib import Path
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert, detect_format, looks_like_text
-from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.decode import decode_text
 
 DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {
@@ -45,8 +45,10 @@ class RawText:
     """Whether the text was converted from another format."""
 
 
-def read_source(name: str, *, cache_dir: Path | None = None, report: PageReport | None = None) -> RawText:
-    """Read a path, or `-` for standard input. Slow conversions are cached in the folder `cache_dir`.
+def read_source(
+    name: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS, report: PageReport | None = None
+) -> RawText:
+    """Read a path, or `-` for standard input. `conversion` says how it is converted.
 
     Raises:
         SourceError: The source cannot be read or is not text. The message says what to do.
@@ -54,8 +56,8 @@ def read_source(name: str, *, cache_dir: Path | None = None, report: PageReport 
     if name == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
-        return to_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", cache_dir=cache_dir)
-    return read_file(Path(name), cache_dir=cache_dir, report=report)
+        return to_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", conversion=conversion)
+    return read_file(Path(name), conversion=conversion, report=report)
 
 
 def is_path(name: str) -> bool:
@@ -63,7 +65,9 @@ def is_path(name: str) -> bool:
     return name != "-" and not _SCHEME.match(name)
 
 
-def read_file(path: Path, *, cache_dir: Path | None = None, report: PageReport | None = None) -> RawText:
+def read_file(
+    path: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS, report: PageReport | None = None
+) -> RawText:
     """Read one file; see `read_source`."""
     check_file(path)
     try:
@@ -74,7 +78,7 @@ def read_file(path: Path, *, cache_dir: Path | None = None, report: PageReport |
     if path.suffix.lower() not in DOCUMENT_SUFFIXES and not looks_like_text(data) and detect_format(data, name) is None:
         raise SourceError(f"{name} is not a text file: it contains NUL characters. Name a document.")
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
-    return to_raw_text(data, source=source, name=name, cache_dir=cache_dir, report=report)
+    return to_raw_text(data, source=source, name=name, conversion=conversion, report=report)
 
 
 def to_raw_text(
@@ -83,11 +87,11 @@ def to_raw_text(
     source: str,
     name: str,
     media_type: str | None = None,
-    cache_dir: Path | None = None,
+    conversion: ConversionOptions = DEFAULT_OPTIONS,
     report: PageReport | None = None,
 ) -> RawText:
     """Decode or convert a document. Conversion may take minutes, so the screen calls this in a thread."""
-    converted = convert(data, name, media_type, cache_dir=cache_dir, report=report)
+    converted = convert(data, name, media_type, conversion=conversion, report=report)
     if converted is None:
         text, notes = decode_text(data, name)
         return RawText(text=text, source=source, name=name, is_markdown=has_headings(name), notes=notes)

@@ -10,18 +10,21 @@ import json
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from threading import Thread
 from typing import Any
 
 from roamtui.errors import RoamtuiError
-from roamtui.sources.convert.converted import DrawingRequest, Format
+from roamtui.sources.convert.converted import ConvertedText, DrawingRequest, Format
 from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.escaping import replace_surrogates
 
 DRAW = "DRAW"
-"""The job to draw a file. Other jobs are the names of formats to convert from."""
+"""The job to draw a file. Other jobs are the names of formats to convert from.
+
+After a colon come the languages, joined by plus signs, in which pages that are pictures are read.
+"""
 SECONDS_MAX = 300
 REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
@@ -42,13 +45,15 @@ def main(arguments: Sequence[str]) -> None:
     result: dict[str, object]
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what a library prints must not mix with the result
-            result = _draw(data, name) if job == DRAW else _convert(Format[job], data, name, output)
+            result = _draw(data, name) if job == DRAW else _convert(job, data, name, output)
     except RoamtuiError as error:
         result = {"problem": str(error)}
     output.write(json.dumps(result))
 
 
-def _convert(source_format: Format, data: bytes, name: str, output: Any) -> dict[str, object]:  # noqa: ANN401 - a file
+def _convert(job: str, data: bytes, name: str, output: Any) -> dict[str, object]:  # noqa: ANN401 - a file
+    format_name, _, languages = job.partition(":")
+    source_format = Format[format_name]
     reported_at = 0.0
     unreported: list[str] = []
 
@@ -63,7 +68,8 @@ def _convert(source_format: Format, data: bytes, name: str, output: Any) -> dict
 
     try:
         _limit_resources(_MEMORY_BYTES_MAX)
-        converted = get_converter(source_format, report)(data, name)
+        converter: Callable[..., ConvertedText] = get_converter(source_format, report)
+        converted = converter(data, name, **({"ocr_languages": languages.split("+")} if languages else {}))
     except ImportError:
         problem = f"{name} is a {source_format.value} file. To open it, install the converter: `{_INSTALL_COMMAND}`."
     except RoamtuiError as error:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
+from roamtui.sources.convert.converted import (
+    DEFAULT_OPTIONS,
+    ConversionOptions,
+    ConvertedText,
+    Format,
+    PageReport,
+)
 from roamtui.sources.convert.converters import get_converter
 
 _BYTES_MAX = 200_000_000
@@ -85,7 +91,7 @@ def convert(
     name: str,
     media_type: str | None = None,
     *,
-    cache_dir: Path | None = None,
+    conversion: ConversionOptions = DEFAULT_OPTIONS,
     report: PageReport | None = None,
 ) -> ConvertedText | None:
     """Convert a file to Markdown, or return None if it is text already. Takes milliseconds to minutes.
@@ -103,7 +109,7 @@ def convert(
     else:
         from roamtui.sources.convert.subprocess_converter import convert_cached  # noqa: PLC0415 - rarely needed
 
-        converted = convert_cached(source_format, data, name, cache_dir=cache_dir, report=report)
+        converted = convert_cached(source_format, data, name, options=conversion, report=report)
     without = f" without {converted.lost}" if converted.lost else ""
     note = f"{name}: converted from {source_format.value}{without}; line numbers refer to the converted text."
     return replace(

@@ -34,6 +34,21 @@ exception, the conversion ends.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConversionOptions:
+    """How files are converted."""
+
+    cache_dir: Path | None = None
+    """Folder for the texts of slow conversions, or None to store none."""
+    ocr_languages: tuple[str, ...] = ("eng",)
+    """Languages of pages that are pictures, by their names in tesseract."""
+    reads_scans: bool = False
+    """Whether pages that are pictures are read. Those that were read once are always found in the cache."""
+
+
+DEFAULT_OPTIONS = ConversionOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertedText:
     """A file converted to Markdown."""
 

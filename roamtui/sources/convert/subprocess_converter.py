@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from base64 import b64decode
+from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import blake2b
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
@@ -27,11 +28,22 @@ from roamtui import __version__
 from roamtui.errors import SourceError
 from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SECONDS_MAX
-from roamtui.sources.convert.converted import ConvertedText, Drawing, DrawingRequest, Format, PageReport
+from roamtui.sources.convert.converted import (
+    DEFAULT_OPTIONS,
+    ConversionOptions,
+    ConvertedText,
+    Drawing,
+    DrawingRequest,
+    Format,
+    PageReport,
+)
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
 _DRAWING_SECONDS_MAX = 20
+_SCAN_SECONDS_MAX = 3_600
+_GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
+"""The subprocess leads a group, so that it can be killed together with what it starts."""
 _CACHED_SECONDS_MIN = 0.2
 """A faster conversion is repeated each time."""
 _CACHE_BYTES_MAX = 200_000_000
@@ -42,35 +54,49 @@ _ADVICE = {
 }
 """What to do about a file that takes too long, and about one that cannot be read."""
 _DIGEST_SIZE = 16
-_VERSION = 16
+_VERSION = 17
 """Increment it when a converter's output changes."""
 
 
 def convert_cached(
-    source_format: Format, data: bytes, name: str, *, cache_dir: Path | None = None, report: PageReport | None = None
+    source_format: Format,
+    data: bytes,
+    name: str,
+    *,
+    options: ConversionOptions = DEFAULT_OPTIONS,
+    report: PageReport | None = None,
 ) -> ConvertedText:
-    """Convert a file to Markdown in a subprocess, or load it from the cache folder `cache_dir`.
+    """Convert a file to Markdown in a subprocess, or load it from the cache.
+
+    A PDF whose pictures were read before is loaded with their text, whatever `options` say now.
 
     Raises:
         SourceError: See `convert_in_subprocess`.
     """
-    if cache_dir is None:
-        return convert_in_subprocess(source_format, data, name, report=report)
+    wanted = options.ocr_languages if options.reads_scans and source_format is Format.PDF else ()
+    if options.cache_dir is None:
+        return convert_in_subprocess(source_format, data, name, report=report, ocr_languages=wanted)
     digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
     digest.update(f"{__version__} {_VERSION}".encode())
-    path = cache_dir / f"{digest.hexdigest()}.json"
-    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-        cached = msgspec.json.decode(path.read_bytes(), type=ConvertedText)
-        os.utime(path)  # marks it as used
-        return cached
+    path = options.cache_dir / f"{digest.hexdigest()}.json"
+    if wanted:
+        path = path.with_suffix(f".{'+'.join(wanted).replace('/', '-')}.json")
+        paths = [path]
+    else:
+        paths = [*options.cache_dir.glob(f"{path.stem}.*.json"), path]
+    for cached_path in paths:
+        with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+            cached = msgspec.json.decode(cached_path.read_bytes(), type=ConvertedText)
+            os.utime(cached_path)  # marks it as used
+            return cached
     started = time.perf_counter()
-    converted = convert_in_subprocess(source_format, data, name, report=report)
-    if time.perf_counter() - started >= _CACHED_SECONDS_MIN:
+    converted = convert_in_subprocess(source_format, data, name, report=report, ocr_languages=wanted)
+    if wanted or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
-            make_private_folder(cache_dir)
+            make_private_folder(options.cache_dir)
             write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
             total = 0
-            for old in sorted(cache_dir.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True):
+            for old in sorted(options.cache_dir.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True):
                 total += old.stat().st_size
                 if total > _CACHE_BYTES_MAX:
                     old.unlink(missing_ok=True)
@@ -84,13 +110,19 @@ def convert_in_subprocess(
     *,
     report: PageReport | None = None,
     seconds_max: float = SECONDS_MAX,
+    ocr_languages: Sequence[str] = (),
 ) -> ConvertedText:
-    """Convert a file to Markdown in a subprocess, which is killed however this call ends.
+    """Convert a file to Markdown in a subprocess, which is killed however this call ends, with what it started.
+
+    If `ocr_languages` are given, pages of a PDF that are pictures are read, and it may take an hour.
 
     Raises:
         SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
-    return msgspec.convert(_run(source_format.name, data, name, "convert", report, seconds_max), ConvertedText)
+    job = source_format.name
+    if ocr_languages:
+        job, seconds_max = f"{job}:{'+'.join(ocr_languages)}", max(seconds_max, _SCAN_SECONDS_MAX)
+    return msgspec.convert(_run(job, data, name, "convert", report, seconds_max), ConvertedText)
 
 
 def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None) -> Drawing:
@@ -112,6 +144,7 @@ def _run(job: str, data: bytes, name: str, verb: str, report: PageReport | None,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            **_GROUP,
         )
     except (OSError, ValueError) as error:
         raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None
@@ -124,11 +157,19 @@ def _run(job: str, data: bytes, name: str, verb: str, report: PageReport | None,
             f"Could not {verb} {name}: it is damaged, or needs too much memory. {_ADVICE[verb][1]}"
         ) from None
     finally:
-        process.kill()
-        process.wait()
+        _kill(process)
     if "problem" in result:
         raise SourceError(result["problem"])
     return result
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the subprocess, and the process that reads a page for it."""
+    if sys.platform != "win32" and process.poll() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
 
 
 def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:

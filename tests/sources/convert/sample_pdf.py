@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from roamtui.sources.convert.pdf.pdfium import PdfFile
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PdfLine:
@@ -84,6 +86,33 @@ def make_pdf(
     objects[3] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"
     objects[4] = f"<< /Title ({_escape(title)}) >>"
     objects[5] = "<< >>"
+    return assemble(objects)
+
+
+def make_scan(data: bytes, pages: Sequence[int], *, dots_per_inch: int = 200) -> bytes:
+    """Return a PDF with pictures of the pages of another one, as a scanner makes it. Pages are counted from 0."""
+    file = PdfFile(data, "sample.pdf")
+    objects = ["", "", "<< >>", "<< >>", "<< >>"]
+    numbers = []
+    for page_number in pages:
+        with file.open_page(page_number) as page:
+            assert page is not None
+            width, height = page.measure()
+            columns, rows = (round(length * dots_per_inch / 72) for length in (width, height))
+            pixels = page.draw(columns, rows, (0.0, 0.0, 1.0, 1.0))
+        packed = zlib.compress(bytes(pixels[::3])).decode("latin-1")
+        objects.append(
+            f"<< /Type /XObject /Subtype /Image /Width {columns} /Height {rows} /ColorSpace /DeviceGray "
+            f"/BitsPerComponent 8 /Length {len(packed)} /Filter /FlateDecode >>\nstream\n{packed}\nendstream"
+        )
+        objects.append(_write_stream(f"{width} 0 0 {height} 0 0 cm /I Do"))
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] /Contents {len(objects)} 0 R "
+            f"/Resources << /XObject << /I {len(objects) - 1} 0 R >> >> >>"
+        )
+        numbers.append(len(objects))
+    objects[0] = "<< /Type /Catalog /Pages 2 0 R >>"
+    objects[1] = f"<< /Type /Pages /Count {len(numbers)} /Kids [{' '.join(f'{number} 0 R' for number in numbers)}] >>"
     return assemble(objects)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from roamtui.errors import OpeningCancelledError, SourceError
 from roamtui.outline.labels import format_line_range
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert, detect_format
-from roamtui.sources.convert.converted import Format
+from roamtui.sources.convert.converted import ConversionOptions, Format
 from roamtui.sources.read import read_file
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
@@ -152,10 +154,30 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
             raise OpeningCancelledError
 
     with pytest.raises(OpeningCancelledError):
-        convert(_PDF, "a.pdf", cache_dir=tmp_path, report=stop)
+        convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path), report=stop)
     with pytest.raises(ProcessLookupError):
         os.kill(process_ids[0], 0)
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
+def test_what_a_conversion_started_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = "import subprocess; subprocess.Popen(['sleep', '60']); report(os.getpid(), 4, str()); signal.pause()"
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", start)))
+    groups: list[int] = []
+
+    def stop(done: int, count: int, _text: str) -> None:
+        if count:
+            groups.append(done)
+            raise OpeningCancelledError
+
+    with pytest.raises(OpeningCancelledError):
+        convert(_PDF, "a.pdf", report=stop)
+    deadline = time.monotonic() + 30
+    with suppress(ProcessLookupError):  # until the system has forgotten the killed process
+        while time.monotonic() < deadline:
+            os.killpg(groups[0], 0)
+    assert time.monotonic() < deadline
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,17 +198,19 @@ def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monke
 
 def test_a_slow_conversion_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_converter, "_CACHED_SECONDS_MIN", 0)
-    first = convert(_PDF, "a.pdf", cache_dir=tmp_path / "kept")
+    first = convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path / "kept"))
     assert first is not None
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
     notes = tuple(note.replace("a.pdf", "b.pdf") for note in first.notes)
-    assert convert(_PDF, "b.pdf", cache_dir=tmp_path / "kept") == replace(first, notes=notes)
+    assert convert(_PDF, "b.pdf", conversion=ConversionOptions(cache_dir=tmp_path / "kept")) == replace(
+        first, notes=notes
+    )
     (file,) = (tmp_path / "kept").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     for damaged in (b"", b"[]", b'{"text": 1, "title": "", "page_starts": [], "notes": []}'):
         file.write_bytes(damaged)
         with pytest.raises(SourceError):
-            convert(_PDF, "a.pdf", cache_dir=tmp_path / "kept")
+            convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path / "kept"))
 
 
 def test_the_least_recently_used_conversions_are_deleted_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +220,7 @@ def test_the_least_recently_used_conversions_are_deleted_first(tmp_path: Path, m
     for words in ("a", "b", "c"):
         for path in tmp_path.iterdir():
             os.utime(path, (path.stat().st_mtime - 10,) * 2)
-        convert(make_pdf([lay_out(words)]), "a.pdf", cache_dir=tmp_path)
+        convert(make_pdf([lay_out(words)]), "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path))
         kept.append({*tmp_path.iterdir()})
     assert kept[1] - kept[0] < kept[2]
     assert kept[0].isdisjoint(kept[2])

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 import time
+from collections.abc import Sequence
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport
 from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
+from roamtui.sources.convert.pdf.ocr import has_tesseract, read_scanned_page
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse_item
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, PdfFile, TocEntry
-from roamtui.sources.convert.pdf.rows import read_rows
+from roamtui.sources.convert.pdf.rows import PageRow, read_rows
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
 from roamtui.sources.convert.pdf.source_title import compute_source_title
 from roamtui.sources.convert.pdf.tables import detect_tables
@@ -40,26 +42,34 @@ _SAMPLE_ROWS = 3
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 _UNREADABLE_SHARE_MAX = 0.3
 _OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
+_OCR_FLAG_ADVICE = "Open it with `--ocr` to read it by tesseract."
 _DIGITS = re.compile(r"\d+")
 
 
 def convert_pdf(
-    data: bytes, name: str, *, uses_bookmarks: bool = True, report: PageReport | None = None
+    data: bytes,
+    name: str,
+    *,
+    uses_bookmarks: bool = True,
+    report: PageReport | None = None,
+    ocr_languages: Sequence[str] = (),
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
-    `uses_bookmarks` is off in tests that measure the other ways to detect headings.
+    `uses_bookmarks` is off in tests that measure the other ways to detect headings. If `ocr_languages` are given, pages
+    that are pictures are read by tesseract.
 
     Raises:
         SourceError: The file is damaged or protected, or contains no text.
     """
     file = PdfFile(data, name)
-    pages, notes = _read_pages(file, report)
+    reader = _PageReader(file, report, ocr_languages)
+    pages, notes = reader.read_pages(), reader.notes
     rows = [page.rows for page in pages]
     if not any(rows):
         if not any(page.is_readable for page in pages):
             raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
-        raise SourceError(f"{name} contains no text; it may be a scan. {_OCR_ADVICE.format(shlex.quote(name))}")
+        raise SourceError(f"{name} contains no text; it may be a scan. {reader.advise(shlex.quote(name))}")
     repairer = WordRepairer(rows)
     for page_rows in rows:
         repairer.repair(page_rows)
@@ -84,37 +94,82 @@ def convert_pdf(
     )
 
 
-def _read_pages(file: PdfFile, report: PageReport | None) -> tuple[list[PageText], list[str]]:
-    """Return the pages, and one sentence for each kind of missing text."""
-    pages: list[PageText] = []
-    without_text: list[int] = []
-    started = time.monotonic()
-    for number in range(min(file.page_count, _PAGES_MAX)):
-        if time.monotonic() - started > _SECONDS_MAX:
-            break
-        with file.open_page(number) as page:
-            rows = read_rows(page) if page is not None else []
-            links = page.read_links() if page is not None and rows else []
-            pages.append(PageText(rows, links, is_wide=page is not None and page.is_wide, is_readable=page is not None))
-            if page is not None and not rows and not page.is_blank():
-                without_text.append(number + 1)
-        if report is not None:
+class _PageReader:
+    """Reads the pages of a file, and notes what is missing."""
+
+    def __init__(self, file: PdfFile, report: PageReport | None, ocr_languages: Sequence[str]) -> None:
+        self._file = file
+        self._report = report
+        self._ocr_languages = ocr_languages if has_tesseract() else ()
+        self.notes: list[str] = []
+        """One sentence for each kind of missing text."""
+
+    def advise(self, name: str) -> str:
+        """Return what a person can do about text in pictures."""
+        if self._ocr_languages:
+            return "Tesseract found no text in it."
+        return _OCR_FLAG_ADVICE if has_tesseract() else _OCR_ADVICE.format(name)
+
+    def read_pages(self) -> list[PageText]:
+        """Read all pages, within limits."""
+        pages: list[PageText] = []
+        without_text: list[int] = []
+        started = time.monotonic()
+        for number in range(min(self._file.page_count, _PAGES_MAX)):
+            if time.monotonic() - started > _SECONDS_MAX:
+                break
+            with self._file.open_page(number) as page:
+                rows = read_rows(page) if page is not None else []
+                links = page.read_links() if page is not None and rows else []
+                is_wide = page is not None and page.is_wide
+                pages.append(PageText(rows, links, is_wide=is_wide, is_readable=page is not None))
+                if page is not None and not rows and not page.is_blank():
+                    without_text.append(number + 1)
+            self._report_page(number + 1, self._file.page_count, rows, number + 1)
+        damaged = [number for number, page in enumerate(pages, start=1) if not page.is_readable]
+        if damaged:
+            self.notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
+        if self._ocr_languages:
+            without_text = self._read_scans(pages, without_text)
+        if without_text:
+            advice = f", perhaps scanned. {self.advise('IN.pdf')}" if not self._ocr_languages else "."
+            self.notes.append(f"{_format_pages(without_text)} without text{advice}")
+        if len(pages) < self._file.page_count:
+            self.notes.append(f"Only the first {len(pages):,} of its {self._file.page_count:,} pages were read.")
+        sample = "".join(row.text for page in pages for row in page.rows[:_SAMPLE_ROWS])
+        if len(_UNREADABLE.findall(sample)) > _UNREADABLE_SHARE_MAX * len(sample):
+            advice = _OCR_ADVICE.format("IN.pdf")
+            self.notes.append(f"Its fonts lack character mappings, so much of the text is unreadable. {advice}")
+        return pages
+
+    def _read_scans(self, pages: Sequence[PageText], numbers: Sequence[int]) -> list[int]:
+        """Read pages that are pictures, and return the numbers of those in which no text was found."""
+        empty: list[int] = []
+        unclear: list[int] = []
+        slow: list[int] = []
+        for done, number in enumerate(numbers):
+            with self._file.open_page(number - 1) as page:
+                assert page is not None
+                scanned = read_scanned_page(page, self._ocr_languages)
+            rows = read_rows(scanned) if scanned is not None else []
+            pages[number - 1].rows = rows
+            if scanned is None:
+                slow.append(number)
+            elif not rows:
+                empty.append(number)
+            elif not scanned.is_clear:
+                unclear.append(number)
+            self._report_page(done + 1, len(numbers), rows, number)
+        if unclear:
+            self.notes.append(f"{_format_pages(unclear)} hard to read, so words may be wrong.")
+        if slow:
+            self.notes.append(f"{_format_pages(slow)} without text, because tesseract failed or took too long.")
+        return empty
+
+    def _report_page(self, done: int, count: int, rows: Sequence[PageRow], number: int) -> None:
+        if self._report is not None:
             text = "\n".join(row.text for row in rows).replace(HYPHEN, "-")
-            report(number + 1, file.page_count, f"· {number + 1} ·\n\n{text}\n\n")
-    notes = []
-    damaged = [number for number, page in enumerate(pages, start=1) if not page.is_readable]
-    if damaged:
-        notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
-    if without_text:
-        notes.append(f"{_format_pages(without_text)} without text, perhaps scanned. {_OCR_ADVICE.format('IN.pdf')}")
-    if len(pages) < file.page_count:
-        notes.append(f"Only the first {len(pages):,} of its {file.page_count:,} pages were read.")
-    sample = "".join(row.text for page in pages for row in page.rows[:_SAMPLE_ROWS])
-    if len(_UNREADABLE.findall(sample)) > _UNREADABLE_SHARE_MAX * len(sample):
-        notes.append(
-            f"Its fonts lack character mappings, so much of the text is unreadable. {_OCR_ADVICE.format('IN.pdf')}"
-        )
-    return pages, notes
+            self._report(done, count, f"· {number} ·\n\n{text}\n\n" if text or count == self._file.page_count else "")
 
 
 def _format_pages(numbers: list[int]) -> str:

@@ -9,6 +9,7 @@ from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from statistics import median
 
+from roamtui.sources.convert.pdf.ocr import ScannedPage
 from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, get_direction
 
 _OVERLAP_MIN = 0.5
@@ -311,7 +312,7 @@ def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
     return kept, vertical
 
 
-def read_rows(page: PdfPage) -> list[PageRow]:
+def read_rows(page: PdfPage | ScannedPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words, vertical = separate_stray_words(page.read_words())
     groups = _sort_into_reading_order(words, 0)

@@ -1,0 +1,188 @@
+"""Read pages that are pictures, by the program tesseract if it is installed.
+
+A page is drawn in memory and sent through a pipe, so nothing is written to disk. Its words come back with their boxes,
+and are then treated like those of other pages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, median
+from typing import Any
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word
+
+_PROGRAM = "tesseract"
+_SECONDS_MAX = 60
+"""For a page."""
+_DOTS_PER_INCH = 300
+"""What tesseract was trained for."""
+_PIXELS_MAX = 40_000_000
+_POINTS_PER_INCH = 72
+_CLEAR_CONFIDENCE = 60
+"""Pages with a lower mean confidence, in percent, are hard to read."""
+_NOISE_CONFIDENCE = 40
+"""A word without letters and digits is noise below this confidence."""
+_SAME_SIZE_RATIO = 1.15
+"""Lines whose letters differ less from the usual height have the usual height. Measured heights vary by a tenth."""
+_DESCENDER_SHARE = 0.22
+_BASE_SHARE_MAX = 0.4
+"""Greatest distance between the base lines of words in one row of a table, in letter heights."""
+_LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
+_UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line as tesseract read it."""
+
+    base: float
+    """The y of its base line, in pixels."""
+    size: float
+    """Height of its letters."""
+    words: list[Word] = field(default_factory=list)
+    confidences: list[float] = field(default_factory=list)
+
+    @property
+    def is_figures(self) -> bool:
+        """Whether most of its words are figures or dashes."""
+        count = sum(not any(map(str.isalpha, word.text)) for word in self.words)
+        return count > len(self.words) / 2
+
+
+class ScannedPage:
+    """The words that were read from a drawn page."""
+
+    is_mixed = is_mirrored = False
+    """Right-to-left words are in reading order already."""
+
+    def __init__(self, words: list[Word], confidence: float) -> None:
+        self._words = words
+        self.is_clear = confidence >= _CLEAR_CONFIDENCE
+
+    def read_words(self) -> list[Word]:
+        """Return the words in reading order."""
+        return self._words
+
+    def read_font(self, index: int) -> Font:  # noqa: ARG002 - as of a `PdfPage`
+        """Return an unknown font."""
+        return _UNKNOWN_FONT
+
+
+def has_tesseract() -> bool:
+    """Check whether tesseract is installed."""
+    return shutil.which(_PROGRAM) is not None
+
+
+def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | None:
+    """Read a page that is a picture. Return None if it takes too long.
+
+    Raises:
+        SourceError: A language is not installed.
+    """
+    width, height = page.measure()
+    scale = _DOTS_PER_INCH / _POINTS_PER_INCH
+    scale *= min(1.0, (_PIXELS_MAX / max(1.0, width * height * scale * scale)) ** 0.5)
+    columns, rows = max(1, round(width * scale)), max(1, round(height * scale))
+    picture = b"P6 %d %d 255\n" % (columns, rows) + page.draw(columns, rows, (0.0, 0.0, 1.0, 1.0))
+    program = shutil.which(_PROGRAM)
+    names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
+    assert program is not None
+    command = [program, "stdin", "stdout", "-l", names, "--dpi", str(round(scale * _POINTS_PER_INCH))]
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and no text of the document
+            [*command, "-c", "tessedit_create_hocr=1"],
+            input=picture,
+            capture_output=True,
+            timeout=_SECONDS_MAX,
+            check=False,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # several threads use more time in all and save little
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    if b"Failed loading language" in done.stderr:
+        raise SourceError(f"tesseract lacks data for {names}. Install them, or change `languages` below `[ocr]`.")
+    if done.returncode:
+        return None
+    from lxml import etree  # noqa: PLC0415 - only scans need it
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+    root = etree.fromstring(done.stdout, parser)
+    lines = [] if root is None else _join_figures(_read_lines(root))
+    confidence = fmean(value for line in lines for value in line.confidences) if lines else 100.0
+    words = [word for line in lines for word in line.words]
+    for index, word in enumerate(words):
+        word.first = word.last = index
+        # As in a PDF, y is 0 at the bottom of the page, and negative above it.
+        word.x0, word.x1 = word.x0 / scale, word.x1 / scale
+        word.top, word.bottom = word.top / scale - height, word.bottom / scale - height
+    return ScannedPage(words, confidence)
+
+
+def _read_lines(root: Any) -> list[_Line]:  # noqa: ANN401 - lxml has no types
+    """Return the lines in the order in which tesseract read them, with words of the height of their letters."""
+    lines: list[_Line] = []
+    for element in root.iter("{*}span"):
+        properties = _parse_properties(element)
+        if "x_size" not in properties:
+            continue
+        slope, offset = properties.get("baseline", [0.0, 0.0])
+        left, _, _, bottom = properties["bbox"]
+        line = _Line(bottom + offset, properties["x_size"][0])
+        for child in element.iter("{*}span"):
+            text = "".join("".join(child.itertext()).split())
+            values = _parse_properties(child)
+            if "x_wconf" not in values or not text:
+                continue
+            if values["x_wconf"][0] < _NOISE_CONFIDENCE and not any(map(str.isalnum, text)):
+                continue
+            x0, _, x1, _ = values["bbox"]
+            line.words.append(Word(text, x0, x1, 0.0, line.base + slope * (x0 - left), 0, 0))
+            line.confidences.append(values["x_wconf"][0])
+        if line.words:
+            lines.append(line)
+    usual = median(line.size for line in lines for _ in line.words) if lines else 0.0
+    for line in lines:
+        if 1 / _SAME_SIZE_RATIO < line.size / usual < _SAME_SIZE_RATIO:
+            line.size = usual
+        for word in line.words:
+            word.bottom += _DESCENDER_SHARE * line.size
+            word.top = word.bottom - line.size
+    return lines
+
+
+def _join_figures(lines: Sequence[_Line]) -> list[_Line]:
+    """Put figures after the words to their left. Tesseract often reads the columns of a table one after the other."""
+    ordered: list[_Line] = []
+    for line in lines:
+        if line.is_figures:
+            left = [
+                other
+                for other in ordered
+                if abs(other.base - line.base) < _BASE_SHARE_MAX * line.size and other.words[-1].x1 <= line.words[0].x0
+            ]
+            if left:
+                nearest = max(left, key=lambda other: other.words[-1].x1)
+                nearest.words += line.words
+                nearest.confidences += line.confidences
+                continue
+        ordered.append(line)
+    return ordered
+
+
+def _parse_properties(element: Any) -> dict[str, list[float]]:  # noqa: ANN401 - lxml has no types
+    """Parse the properties of an element of hOCR, such as ``bbox 1 2 30 40; x_wconf 96``."""
+    properties: dict[str, list[float]] = {}
+    for part in element.get("title", "").split(";"):
+        name, *values = part.split()
+        try:
+            properties[name] = [float(value) for value in values]
+        except ValueError:
+            continue
+    return properties

@@ -1,0 +1,136 @@
+"""Scanned pages of PDFs, read by the real tesseract: words, tables, languages, and what is hard to read."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert import subprocess_converter
+from roamtui.sources.convert.conversion import convert
+from roamtui.sources.convert.converted import ConversionOptions, ConvertedText
+from roamtui.sources.convert.pdf import ocr
+from roamtui.sources.convert.pdf.convert import convert_pdf
+from roamtui.sources.convert.pdf.pdfium import PdfFile
+from tests.real_documents import find_data_dir
+from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.sample_pdf import PdfLine, lay_cells, lay_out, make_pdf, make_scan
+
+_WORD = re.compile(r"[\w.,%$]*\w[\w.,%$]*")
+_needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
+_PROSE = [
+    "The harbour master keeps a list of every boat that enters or leaves",
+    "the port, with the name of its owner, the length of its keel and the",
+    "number of people on board. A boat longer than twelve metres pays 340",
+    "euros a year; smaller ones pay 120. Fees are due on 1 March. Whoever",
+    "pays later than 31 May loses the berth, unless the council decides",
+    "otherwise. In winter the northern basin is closed, because ice may",
+    "damage wooden hulls. Repairs are allowed on the eastern quay only.",
+]
+_PAGE = [*lay_out("# Harbour rules", "", "", *_PROSE), *lay_out("## Fees in winter", first_top=500)]
+_TABLE = lay_cells("Fees | 2023 | 2024", "Small boats | 1,120 | 1,240", "Large boats | 3,340 | 3,510", first_top=460)
+_TEXT_PDF = make_pdf([[*_PAGE, *_TABLE]])
+
+
+def _read(data: bytes, **options: tuple[str, ...]) -> ConvertedText:
+    return convert_pdf(data, "scan.pdf", ocr_languages=options.get("languages", ("eng",)))
+
+
+def _share_right(expected: str, read: str) -> float:
+    """Return which share of the words and numbers was read, whatever their order, quotation marks and dashes."""
+    wanted, found = (Counter(word.strip(".,") for word in _WORD.findall(text)) for text in (expected, read))
+    return sum((wanted & found).values()) / wanted.total()
+
+
+@_needs_tesseract
+def test_a_scan_at_200_dots_per_inch_has_the_text_headings_and_tables_of_the_page() -> None:
+    expected, converted = convert_pdf(_TEXT_PDF, "text.pdf"), _read(make_scan(_TEXT_PDF, [0]))
+    assert _share_right(expected.text, converted.text) >= 0.97
+    assert read_outline(converted.text) == read_outline(expected.text)
+    assert "| Small boats | 1,120 | 1,240 |\n| Large boats | 3,340 | 3,510 |" in converted.text
+    assert converted.page_starts == (0,)
+    assert converted.notes == ()
+
+
+@_needs_tesseract
+@pytest.mark.slow
+@pytest.mark.skipif(not find_data_dir().is_dir(), reason="no real documents")
+@pytest.mark.parametrize(
+    ("name", "pages"),
+    [
+        ("financebench/pdfs/PEPSICO_2022_10K.pdf", (60, 61)),
+        ("financebench/pdfs/BOEING_2018_10K.pdf", (20, 21)),
+        ("pdfs/freeculture.pdf", (40, 41)),
+    ],
+)
+def test_97_of_100_words_of_public_pages_are_right(name: str, pages: tuple[int, ...]) -> None:
+    data = (find_data_dir() / name).read_bytes()
+    original, scan = PdfFile(data, name), PdfFile(make_scan(data, pages), name)
+    texts = ["", ""]
+    for index, number in enumerate(pages):
+        with original.open_page(number) as page, scan.open_page(index) as picture:
+            assert page is not None
+            assert picture is not None
+            scanned = ocr.read_scanned_page(picture, ["eng"])
+            assert scanned is not None
+            for side, words in enumerate((page.read_words(), scanned.read_words())):
+                texts[side] += " ".join(word.text for word in words).replace(" %", "%") + " "
+    assert _share_right(*texts) >= 0.97
+
+
+@_needs_tesseract
+def test_only_pages_without_text_are_read_and_a_blurred_one_is_hard_to_read() -> None:
+    blurred = make_scan(_TEXT_PDF, [0], dots_per_inch=44)
+    converted = _read(blurred)
+    assert "Page 1 is hard to read, so words may be wrong." in converted.notes
+
+
+@_needs_tesseract
+def test_a_picture_without_words_stays_empty() -> None:
+    lines = [PdfLine(text="|", top=100)]
+    with pytest.raises(SourceError, match=r"contains no text; it may be a scan\. Tesseract found no text in it\."):
+        _read(make_scan(make_pdf([lines]), [0]))
+
+
+@_needs_tesseract
+def test_a_language_that_is_not_installed_is_named() -> None:
+    with pytest.raises(SourceError, match=r"tesseract lacks data for xyz\. Install them"):
+        _read(make_scan(_TEXT_PDF, [0]), languages=("xyz",))
+
+
+@_needs_tesseract
+def test_a_page_that_takes_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "_SECONDS_MAX", 0.01)
+    with pytest.raises(SourceError, match="contains no text"):
+        _read(make_scan(_TEXT_PDF, [0]))
+
+
+@_needs_tesseract
+def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = make_scan(_TEXT_PDF, [0])
+    with pytest.raises(SourceError, match=r"may be a scan\. Open it with `--ocr` to read it by tesseract\."):
+        convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path))
+    reports: list[tuple[int, int]] = []
+    first = convert(
+        data,
+        "a.pdf",
+        conversion=ConversionOptions(cache_dir=tmp_path, reads_scans=True),
+        report=lambda done, count, _text: reports.append((done, count)),
+    )
+    assert first is not None
+    assert "harbour master" in first.text
+    assert (1, 1) in reports
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
+    assert convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path)) == first
+
+
+def test_without_tesseract_the_sentence_names_a_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceError, match=r"may be a scan\. Run text recognition first, for example `ocrmypdf "):
+        _read(make_scan(_TEXT_PDF, [0]))
