@@ -71,6 +71,7 @@ def test_a_normalised_text_has_the_offset_of_each_character(text: str) -> None:
         ("a b", "a\n\n\nb", True),
         ("legal to copy", "It is illegal to copy.", False),
         ("Find the extension page", "extensionFind the extension pageQuick.", True),
+        ("Tool use is also known", "Context1MTool use is also known as such", True),
         ("Find the extension page", "1536Find the extension pageQuick.", True),
         ("less skill than Claude 3", "Yes, less skill than Claude 3Yes, less skill", True),
         ("Yes, less skill than Claude 3", "MultilingualYes, less skill than Claude 3Yes, less skill", True),
