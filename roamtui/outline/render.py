@@ -62,6 +62,7 @@ _COMPLETE_PREVIEW_MAX = 560
 """Maximum length of a preview that names all titles, in characters. The financial statements of a report fit."""
 _CONTAINER_SHARE_MAX = 0.25
 """A top heading is a container, such as a part of a book, if its own text is less than this share of its subtree."""
+_CHARACTERS_PER_TOKEN = 4
 _PREVIEW_TOKENS_MIN = 12
 _PREVIEW_SHARE = 0.3
 """Share of the tokens left after the top lines that is reserved for previews. A title in a preview costs a third."""
@@ -268,8 +269,8 @@ class _Outline:
             if below is not None:
                 line.below = below
                 push(below)
-            elif is_no_folder and line.node.tokens < _PART_SHARE_MIN * self.library.tokens:
-                partial.append(line)
+            elif line.node.tokens < _PART_SHARE_MIN * self.library.tokens and (is_no_folder or not self.is_below):
+                partial += [line] if is_no_folder else []
                 worth_min = max(worth_min, -_LESSER_SHARE * negative_worth)
             elif self._add_largest_children(line):
                 push(line.below)
@@ -351,7 +352,10 @@ class _Outline:
         return {node_id: chosen[node_id] for node_id in node_ids if node_id in chosen}
 
     def add_previews(self, roots: Sequence[_Line]) -> None:
-        """Add a preview to each line without lines below it, largest first: the titles below it, or its first words."""
+        """Add a preview to each line without lines below it, largest first: the titles below it, or its first words.
+
+        Each gets the usual length, or its share of the remaining tokens by size if that is more.
+        """
         leaves: list[_Line] = []
         pending = [*reversed(roots)]
         while pending:
@@ -367,12 +371,16 @@ class _Outline:
                 headings, _ = list_headings_below(self.library, line.entry.section_id, _PREVIEW_TITLES_MAX)
                 titles_below.update({heading.title.casefold() for heading in headings})
         shared = frozenset(title for title, times in titles_below.items() if times >= _SHARED_MIN)
+        unseen_tokens = sum(line.node.tokens for line in leaves)
         for line in leaves:
             if self.left < _PREVIEW_TOKENS_MIN:
                 break
+            share = self.left * line.node.tokens // max(1, unseen_tokens)
+            fair_length = max(_PREVIEW_LENGTHS[1], _CHARACTERS_PER_TOKEN * share)
+            unseen_tokens -= line.node.tokens
             is_repeated = titles[line.node.title.casefold()] > 1
             for length_max in _PREVIEW_LENGTHS[0 if line.entry.below else 1 :]:
-                preview = self._make_preview(line, length_max, shared, is_repeated=is_repeated)
+                preview = self._make_preview(line, min(length_max, fair_length), shared, is_repeated=is_repeated)
                 cost = estimate_tokens(preview) + 1 if preview else 0
                 if len(preview) <= _COMPLETE_PREVIEW_MAX and cost <= self.left:
                     self.left -= cost
