@@ -64,6 +64,8 @@ def quote_spans(library: Library, section_id: str, spans: Sequence[Span], said: 
         position = span.end
     lines = [line for line in text.splitlines() if line.strip()]
     kept, is_shortened = said.drop_repeats(lines)
+    if not any(map(_SAID_WORD.search, kept)):
+        return [], is_shortened
     quoted = []
     for line in kept:
         indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code

@@ -256,7 +256,7 @@ def _find_across_lines(quote: str, text: str) -> QuoteMatch | None:
 
 
 def _is_glued(text: str, position: int) -> bool:
-    """Return whether two words, or a number and a word, meet here without a space: "extensionFind", "2020The", "APITool"."""
+    """Return whether two words, or a number and a word, meet here without a space: "extensionFind", "2020The"."""
     before, after = text[position - 1 : position], text[position : position + 2]
     is_edge = after[:1].isupper() and (before.islower() or (before.isalnum() and after[1:].islower()))
     return is_edge and not _NEGATION.search(text, max(0, position - 8), position)

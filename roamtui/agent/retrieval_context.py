@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roamtui.agent.quoted_excerpts import SaidWords, has_text, quote_spans
 from roamtui.conversation.events import SearchHit, SectionsSearched
@@ -65,6 +65,7 @@ _PIECE_LENGTH = 100_000
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _DIGITS = re.compile(r"\d{2,}")
 _SHOWN_MARK = "excerpt above"
+_SAID_MARK = "same words above"
 _OPEN_MARK = "open: its text stands above"
 _PATH_TITLES_MAX = 3
 """Number of titles in a section's path, including its own title."""
@@ -284,7 +285,7 @@ def format_hits(
                 shown += spans
                 quoted, is_shortened = quote_spans(library, hit.source_id, spans, said)
                 if is_shortened:
-                    note = "" if quoted else _SHOWN_MARK
+                    note = "" if quoted else _SAID_MARK
             size = format_size(library, library.node(hit.section_id))
             marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
             lines += [f"- [{hit.section_id}] {name} ({marks})", *quoted]
@@ -434,6 +435,8 @@ def _choose_spans(
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max, language=language)
         spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
+            if hit.source_id != hit.section_id and source == own:
+                hit = replace(hit, section_id=hit.source_id)  # the model must name the section that it quotes
             chosen[hit] = spans
             cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
             used += cost

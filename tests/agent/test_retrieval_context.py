@@ -45,6 +45,14 @@ def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list
     return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, open: .*)?(?:, complete)?\)", r"\1", text).split("\n")
 
 
+def test_an_excerpt_stands_under_the_section_that_holds_it() -> None:
+    owls = "Owls eat nothing of note. " * 60
+    others = {f"{n}.md": f"# Other {n}\n\nBird {n} is a bird of some note.\n" for n in range(6)}
+    library = make_folder({**others, "birds.md": f"# Birds\n\n## Herons\n\nHerons eat.\n\n## Owls\n\n{owls}\n"})
+    text = _describe(library, *(f"Other {n}" for n in range(6)), "Herons", "Owls", query="herons eat").text
+    assert f"birds.md:\n- [{id_of(library, 'Herons')}] Herons (" in text
+
+
 def test_a_file_is_named_once_above_its_sections() -> None:
     herons, owls = id_of(LIBRARY, "Herons"), id_of(LIBRARY, "Owls")
     assert _lines(LIBRARY, "Herons", "Owls", query="eat")[:4] == [
@@ -239,7 +247,7 @@ def test_a_passage_stands_in_one_excerpt_only() -> None:
         f"    {_FEE}",
         f"- [{c}] C ({library.node(c).tokens})",
         "    Or three.",
-        f"- [{d}] D ({library.node(d).tokens}, excerpt above)",
+        f"- [{d}] D ({library.node(d).tokens}, same words above)",
     ]
 
 
