@@ -27,7 +27,7 @@ from roamtui.library_loader import (
     open_pages,
     reopen_source,
 )
-from roamtui.notebook_commands import NotebookCommand, NotebooksCommand
+from roamtui.notebook_commands import NotebookCommand, NotebooksCommand, NotesCommand
 from roamtui.option_fields import (
     FILES_HELP,
     SEARCH,
@@ -139,8 +139,13 @@ class AskCommand:
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
     conversation: ConversationArguments = add_argument_group(ConversationArguments)
     within: str | None = option(
-        None, "limit the question to this section and its subsections", name="--within", metavar="ID"
+        None,
+        "limit the question to this section and its subsections",
+        name="--within",
+        metavar="ID",
+        exclusive_group="scope",
     )
+    is_of_each: bool = option(False, "ask it of each source or file by itself", name="--each", exclusive_group="scope")
     as_json: bool = option(False, "print the answer and its metadata as JSON", name="--json", exclusive_group="form")
     as_events: bool = option(
         False, "stream events as JSON lines; the last line is the answer", name="--events", exclusive_group="form"
@@ -170,7 +175,14 @@ class AskCommand:
         output_format = "json" if self.as_json else "text"
         output_format = "events" if self.as_events else output_format
         return asyncio.run(
-            run_ask(agent, question, within=within, is_watched=sys.stderr.isatty(), output_format=output_format)
+            run_ask(
+                agent,
+                question,
+                within=within,
+                is_of_each=self.is_of_each,
+                is_watched=sys.stderr.isatty(),
+                output_format=output_format,
+            )
         )
 
 
@@ -324,56 +336,6 @@ class ConversationsCommand:
             except RoamtuiError as error:
                 warn(f"without the sections: {error}")
             write_text(render_html(state, source, library))
-        return 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotesCommand:
-    """Print your notes on a document as Markdown; without SOURCE, list documents with notes."""
-
-    source: str | None = option(
-        None, "the document; if it no longer exists, its name as listed", name="SOURCE", nargs="?"
-    )
-    web: WebArguments = add_argument_group(WebArguments)
-    delete: bool = option(False, "delete all notes on it permanently", name="--delete")
-
-    def run(self) -> int:
-        from roamtui.agent.recheck import locate_notes
-        from roamtui.conversation.library_sync import get_source_key
-        from roamtui.conversation.notes import NoteStore, count_notes
-        from roamtui.conversation.store import ConversationStore
-        from roamtui.export.markdown import render_notes
-
-        folder = ConversationStore(data_path()).notes_folder
-        if self.source is None:
-            if self.delete:
-                raise UsageError("--delete needs a SOURCE.")
-            counts = count_notes(folder)
-            for name, count in counts.items():
-                write_text(f"{sanitise_line(name)}  ({_format_note_count(count)})\n")
-            if not counts:
-                write_text("No notes yet. In the app, b adds one.\n")
-            if Path("notes").exists():
-                write_notices(["To open the file or folder named notes: roamtui ./notes"])
-            return 0
-        store, library = NoteStore(folder, self.source), None
-        try:
-            library = open_library(split_sources(self.source), self.web)
-            store = NoteStore(folder, get_source_key(library))
-        except RoamtuiError as error:
-            if not store.read():
-                raise
-            warn(f"showing notes as saved: {error}")
-        notes = store.read()
-        write_notices(filter(None, [store.damage]))
-        if self.delete:
-            store.delete([note.id for note in notes])
-            write_notices([f"Deleted {_format_note_count(len(notes))}."])
-        elif notes:
-            title = library.title if library is not None else notes[0].source
-            write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
-        else:
-            raise RoamtuiError("No notes on this document. In the app, b adds one.")
         return 0
 
 
@@ -694,7 +656,3 @@ def _to_flags(overrides: Mapping[str, Any]) -> list[str]:
         else:
             flags.append(f"--{flag}={value}")
     return flags
-
-
-def _format_note_count(count: int) -> str:
-    return "1 note" if count == 1 else f"{count:,} notes"

@@ -295,10 +295,21 @@ def _make_reloader(
     library: Library, arguments: AppArguments, settings: Settings
 ) -> Callable[[Library, frozenset[str]], Library] | None:
     # Returns None if the document came from standard input, which cannot be read twice.
+    reload_first = _make_first_reloader(library, arguments, settings)
+    if reload_first is None:
+        return None
+
+    def reload(before: Library, changed: frozenset[str]) -> Library:
+        return reload_sources(before, arguments.web) if before.sources else reload_first(before, changed)
+
+    return reload
+
+
+def _make_first_reloader(
+    library: Library, arguments: AppArguments, settings: Settings
+) -> Callable[[Library, frozenset[str]], Library] | None:
     from roamtui.sources.file_sources import stamp_source
 
-    if library.source.startswith(NOTEBOOK_MARK):
-        return lambda before, _changed: reload_sources(before, arguments.web)
     if library.root.columns.has_files:
         return partial(reload_changed_files, arguments.sources, arguments.web)
     if is_address(library.source) or NodeKind.LINK in library.root.columns.kinds:

@@ -1,4 +1,4 @@
-"""The commands `notebook` and `notebooks`."""
+"""The commands `notebook`, `notebooks` and `notes`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.document.library_source import NOTEBOOK_MARK
-from roamtui.errors import UsageError
-from roamtui.headless.output import write_notices
+from roamtui.document.plain import sanitise_line
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.headless.output import warn, write_notices, write_text
+from roamtui.library_loader import open_library
 from roamtui.option_fields import (
     FILES_HELP,
     SEARCH,
@@ -21,6 +23,7 @@ from roamtui.option_fields import (
     option,
 )
 from roamtui.paths import data_path, notebooks_path, reading_positions_path
+from roamtui.sources.file_sources import split_sources
 
 _TAKES = ("no NAME", "the NAME of a notebook", "the NAME of a notebook and NEW")
 
@@ -101,3 +104,57 @@ class NotebooksCommand:
             write_export(store.read(name), conversations, Path(self.target))
             write_notices([f"Wrote {self.target}. To open it: roamtui notebook NAME {self.target}"])
         return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesCommand:
+    """Print your notes on a document as Markdown; without SOURCE, list documents with notes."""
+
+    source: str | None = option(
+        None, "the document; if it no longer exists, its name as listed", name="SOURCE", nargs="?"
+    )
+    web: WebArguments = add_argument_group(WebArguments)
+    delete: bool = option(False, "delete all notes on it permanently", name="--delete")
+
+    def run(self) -> int:
+        from roamtui.agent.recheck import locate_notes
+        from roamtui.conversation.library_sync import get_source_key
+        from roamtui.conversation.notes import NoteStore, count_notes
+        from roamtui.conversation.store import ConversationStore
+        from roamtui.export.markdown import render_notes
+
+        folder = ConversationStore(data_path()).notes_folder
+        if self.source is None:
+            if self.delete:
+                raise UsageError("--delete needs a SOURCE.")
+            counts = count_notes(folder)
+            for name, count in counts.items():
+                write_text(f"{sanitise_line(name)}  ({_format_note_count(count)})\n")
+            if not counts:
+                write_text("No notes yet. In the app, b adds one.\n")
+            if Path("notes").exists():
+                write_notices(["To open the file or folder named notes: roamtui ./notes"])
+            return 0
+        store, library = NoteStore(folder, self.source), None
+        try:
+            library = open_library(split_sources(self.source), self.web)
+            store = NoteStore(folder, get_source_key(library))
+        except RoamtuiError as error:
+            if not store.read():
+                raise
+            warn(f"showing notes as saved: {error}")
+        notes = store.read()
+        write_notices(filter(None, [store.damage]))
+        if self.delete:
+            store.delete([note.id for note in notes])
+            write_notices([f"Deleted {_format_note_count(len(notes))}."])
+        elif notes:
+            title = library.title if library is not None else notes[0].source
+            write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
+        else:
+            raise RoamtuiError("No notes on this document. In the app, b adds one.")
+        return 0
+
+
+def _format_note_count(count: int) -> str:
+    return "1 note" if count == 1 else f"{count:,} notes"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from roamtui.agent.generated_texts import ask_model_for_questions, suggest_questions
 from roamtui.agent.loop import Agent
+from roamtui.agent.parts import SourcePart, list_named_parts
 from roamtui.conversation.commands import Approver, Command, ExpandSections, Origin, deny
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
@@ -24,7 +25,7 @@ from roamtui.document.added_sources import (
     mute_source,
 )
 from roamtui.document.library import Library
-from roamtui.document.library_source import LibrarySource, make_short_name
+from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_files
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import UsageError
@@ -131,6 +132,32 @@ class ConversationController:
             self._has_answered = stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
             return True
 
+    async def ask_or_each(
+        self,
+        question: str,
+        *,
+        within: str | None = None,
+        replaces: Exchange | None = None,
+        open_first: tuple[str, ...] = (),
+        follows: bool = False,
+    ) -> bool:
+        """Ask a question as `ask` does, or of each source by itself if it names several of them one by one."""
+        is_plain = within is None and replaces is None and not open_first
+        if is_plain and (parts := list_named_parts(question, self.state.library)):
+            return await self.ask_each(question, parts, follows=follows)
+        return await self.ask(question, within=within, replaces=replaces, open_first=open_first, follows=follows)
+
+    async def ask_each(self, question: str, parts: Sequence[SourcePart], *, follows: bool = False) -> bool:
+        """Ask a question of each part of the library by itself, in order, until an answer is stopped or fails.
+
+        Returns:
+            Whether the question was asked of all of them.
+        """
+        for index, part in enumerate(parts):
+            if not await self.ask(question, within=part.section_id, follows=follows or index > 0):
+                return False
+        return True
+
     async def dispatch(self, make: CommandFactory) -> str:
         """Carry out a section command after the earlier ones, without waiting for an answer.
 
@@ -178,11 +205,13 @@ class ConversationController:
         session = self.session
         if session.open_source is None:
             raise UsageError("no source can be added here. Start roamtui with all of them.")
-        if name in {source.name for source in list_sources_of(self.state.library)}:
-            raise UsageError(f"{make_short_name(name)} is a source of this conversation already.")
+        if name.startswith(NOTEBOOK_MARK):
+            raise UsageError(f"{name} is a notebook, which cannot be added. Open it, or add its sources.")
         part, loader = await asyncio.wrap_future(run_in_thread(partial(_open_whole, session.open_source, name)))
         async with self._changing():
             library = self.state.library
+            if part.source in {source.name for source in list_sources_of(library)}:
+                raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
             await self._change_sources(
                 await asyncio.to_thread(add_source, library, source, part),

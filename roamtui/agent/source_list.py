@@ -17,12 +17,20 @@ _PATH_STEP = " › "
 
 def format_source(citation: Citation, library: Library) -> str:
     """Return the section of a citation, with its file if there are several."""
-    title = format_section(citation.section_id, library)
+    return _PATH_STEP.join(filter(None, split_source(citation, library)))
+
+
+def split_source(citation: Citation, library: Library) -> tuple[str, str]:
+    """Return the short name of a citation's document, which is empty if there is only one, and the title."""
+    section_id = citation.section_id
+    title = format_section(section_id, library)
     file = citation.doc
     if "://" in file:
         file = file.rpartition("/")[2] or file
+    if not file and section_id in library and (source := library.source_of(section_id)) is not None:
+        file = source.title
     file = sanitise_line(file)
-    return title if file in ("", title) else f"{file}{_PATH_STEP}{title}"
+    return ("" if file == title else file), title
 
 
 def find_holder(citation: Citation, library: Library) -> str:
@@ -63,6 +71,13 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
         del names[0]
     is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
     return [sanitise_line(citation.doc), *names] if is_of_file else names
+
+
+def list_passage_titles(citation: Citation, library: Library) -> list[str]:
+    """List the titles down to a passage. If there are several documents, the name of its own comes first."""
+    name, title = split_source(citation, library)
+    titles = list_path_titles(citation, library.title) or [title]
+    return [name, *titles] if name and not citation.doc else titles
 
 
 def strip_links(text: str) -> str:

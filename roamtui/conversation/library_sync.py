@@ -31,6 +31,7 @@ from roamtui.conversation.events import (
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
+    NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
     ReadingSectionChanged,
@@ -308,8 +309,12 @@ def change_sources(state: ConversationState, library: Library) -> Update:
     Open sections of a source that was taken out close. Those of a muted one stay open, but the model no longer has
     their text: it is delivered again if the source is unmuted.
     """
+    was_alone = not state.sources
     state, asked = replace(state, library=library), library.asked
     events: list[ConversationEvent] = [SourcesChanged(sources=library.sources)]
+    first = next((node_id for node_id, document in library.grafts.items() if document.key == ""), None)
+    if was_alone and first is not None:  # its sections were on the screen, so they stay there
+        events.append(NodesUnfolded(section_ids=(first,), origin=Origin.PERSON))
     if state.reading_id is not None and state.reading_id not in library:
         events.append(ReadingSectionChanged(section_id=None))
     if folded := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):

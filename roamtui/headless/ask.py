@@ -17,6 +17,7 @@ import msgspec
 from roamtui.agent.answer import format_verification, list_unopened_hits
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
+from roamtui.agent.parts import SourcePart, list_named_parts, list_parts
 from roamtui.agent.passages import list_passages
 from roamtui.agent.proof import match_citations
 from roamtui.conversation.events import (
@@ -42,6 +43,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
+from roamtui.errors import UsageError
 from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.output import warn, write_json, write_notices, write_styled, write_text
 from roamtui.headless.terminal import (
@@ -63,7 +65,13 @@ _EXPAND_RESULT_FIELDS = ("id", "section_id", "status", "tokens")
 
 
 async def run_ask(
-    agent: Agent, question: str, *, within: str | None = None, is_watched: bool, output_format: str = "text"
+    agent: Agent,
+    question: str,
+    *,
+    within: str | None = None,
+    is_of_each: bool = False,
+    is_watched: bool,
+    output_format: str = "text",
 ) -> int:
     """Ask, write progress and the answer, and return the exit status: 1 if it failed, 130 if it was cancelled.
 
@@ -73,30 +81,60 @@ async def run_ask(
         agent: Answers the question.
         question: The question as the person typed it.
         within: Id of the section to limit the question to, or None for the whole document.
+        is_of_each: Whether to ask each source by itself. As text, a question that names several can ask for that too.
         is_watched: Whether a person sees stderr. Without one, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
     Raises:
         UnknownSectionError: There is no section `within`.
+        UsageError: There is only one source.
     """
-    report = _AskReport(agent, is_watched=is_watched, output_format=output_format)
+    library = agent.session.state.library
+    parts = list_parts(library) if is_of_each else ()
+    if is_of_each and not parts:
+        raise UsageError("--each needs several sources or files.")
+    if within is None and output_format == "text":  # JSON keeps its form unless --each is given
+        parts = parts or list_named_parts(question, library)
     controller = ConversationController(agent)
-    controller.subscribe(report.add)
+    reports: list[_AskReport] = []
+
+    def add(update: ConversationUpdated) -> None:
+        reports[-1].add(update)
+
+    controller.subscribe(add)
+    if output_format == "events":
+        for event in agent.session.opening_events:
+            print_event(event)
+    answers: list[dict[str, Any]] = []
+    status = 0
     try:
-        await controller.ask(question, within=within)
-    except asyncio.CancelledError:
-        if report.final is None:
-            raise
+        for part in parts or (None,):
+            report = _AskReport(agent, is_watched=is_watched, output_format=output_format, part=part)
+            reports.append(report)
+            try:
+                await controller.ask(question, within=within if part is None else part.section_id)
+            except asyncio.CancelledError:
+                if report.final is None:
+                    raise
+            if parts and output_format == "json":
+                answers.append(report.make_answer())
+            status = max(status, report.finish(is_written=not (parts and output_format == "json")))
+            if status:
+                break
     finally:
         await agent.model.close()
-    return report.finish()
+    if answers:
+        write_json({"question": question, "parts": answers})
+    return status
 
 
 class _AskReport:
     """Writes the progress of one question, then its answer."""
 
-    def __init__(self, agent: Agent, *, is_watched: bool, output_format: str) -> None:
+    def __init__(self, agent: Agent, *, is_watched: bool, output_format: str, part: SourcePart | None = None) -> None:
         self._agent = agent
+        self._part = part
+        """The part of the library that is asked, or None for all of it."""
         self._is_watched = is_watched and output_format != "events"
         self._output_format = output_format
         self._steps: list[dict[str, Any]] = []
@@ -105,9 +143,6 @@ class _AskReport:
         self._has_started = False
         """Whether the model received its first request."""
         self.final: QuestionAnswered | None = None
-        if output_format == "events":
-            for event in agent.session.opening_events:
-                print_event(event)
 
     def add(self, update: ConversationUpdated) -> None:
         """Record an event. Write it to stdout with `--events`, and to stderr if a person should see it."""
@@ -138,12 +173,39 @@ class _AskReport:
         if is_reported:
             write_notices(format_event_lines(event, library))
 
-    def finish(self) -> int:
-        """Write the answer, and return the exit status."""
+    def make_answer(self) -> dict[str, Any]:
+        """Return the answer as JSON values."""
         agent, final, state = self._agent, self.final, self._agent.session.state
+        assert final is not None, "the question has ended"
+        exchange, library = state.transcript.exchanges[-1], state.library
+        unopened = list_unopened_hits(exchange, library)
+        part = {} if self._part is None else {"source": self._part.title, "section_id": self._part.section_id}
+        return {
+            **part,
+            "conversation": state.id,
+            "model": agent.model.name,
+            "answer": final.answer,
+            "stopped": final.stopped.value,
+            "citations": [to_json_citation(citation) for citation in final.citations],
+            "passages": [to_json_passage(passage) for passage in list_passages(exchange, library)],
+            "opened": list(self._opened_ids),
+            "open": list(state.open_ids),
+            "not_opened": [
+                {"id": hit.section_id, "path": list(library.node(hit.section_id).path), "score": hit.score}
+                for hit in unopened.likely
+            ],
+            "steps": self._steps,
+            "usage": asdict(final.usage),
+        }
+
+    def finish(self, *, is_written: bool = True) -> int:
+        """Write the answer unless the caller does, and return the exit status."""
+        agent, final = self._agent, self.final
         if final is None:
             return 1
         width = measure_terminal()
+        if self._part is not None and self._output_format == "text":
+            write_text(f"## {self._part.title}\n\n")
         if self._output_format == "text" and width is not None:
             self._show_answer(final, width)
         elif self._output_format == "text":
@@ -152,30 +214,12 @@ class _AskReport:
                 lines += [""] if final.citations else []
                 lines += [f"  {line}" for line in format_sources(agent, final)]
                 write_text("\n".join(lines) + "\n")
-        else:
-            unopened = list_unopened_hits(state.transcript.exchanges[-1], state.library)
-            answer = {
-                "conversation": state.id,
-                "model": agent.model.name,
-                "answer": final.answer,
-                "stopped": final.stopped.value,
-                "citations": [to_json_citation(citation) for citation in final.citations],
-                "passages": [
-                    to_json_passage(passage) for passage in list_passages(state.transcript.exchanges[-1], state.library)
-                ],
-                "opened": list(self._opened_ids),
-                "open": list(state.open_ids),
-                "not_opened": [
-                    {"id": hit.section_id, "path": list(state.library.node(hit.section_id).path), "score": hit.score}
-                    for hit in unopened.likely
-                ],
-                "steps": self._steps,
-                "usage": asdict(final.usage),
-            }
-            if self._output_format == "events":
-                _print_line("answer", answer)
-            else:
-                write_json(answer)
+        elif self._output_format == "events":
+            _print_line("answer", self.make_answer())
+        elif is_written:
+            write_json(self.make_answer())
+        if self._part is not None and self._output_format == "text":
+            write_text("\n")
         if final.error:
             warn(final.error)
         if final.stopped in (StopReason.ERROR, StopReason.COST):

@@ -19,7 +19,7 @@ from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import read_answer_markdown
 from roamtui.agent.passages import ShownPassage
 from roamtui.agent.proof import AnswerProof, match_citations
-from roamtui.agent.source_list import describe_place, format_place, format_source, list_path_titles, strip_links
+from roamtui.agent.source_list import describe_place, format_place, format_source, list_passage_titles, strip_links
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import (
@@ -146,7 +146,7 @@ def render_passages(
     lines: list[_Line] = []
     for number, passage in enumerate(passages, start=1):
         citation = passage.citation
-        path = " › ".join(list_path_titles(citation, library.title)) or format_source(citation, library)
+        path = " › ".join(list_passage_titles(citation, library))
         head = [_Piece(path, (_BOLD,)), _Piece(f" · {describe_place(citation, path)}", (_DIM,))]
         lead = _Piece(f"{number} ", (_BOLD,))
         markdown = read_markdown(passage.text)

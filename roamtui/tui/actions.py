@@ -123,6 +123,13 @@ ACTIONS: tuple[Action, ...] = (
         "Open another document, or switch to an open one.",
         "app.open_document",
     ),
+    _action(
+        "global.add_source",
+        "f10",
+        "Add as source",
+        "Add another document, folder, site or open tab to this conversation.",
+        "app.add_source",
+    ),
     _action("global.next_document", "ctrl+t", "Next document", "Switch to the next open document.", "app.turn_to(0)"),
     _action(
         "global.close_document",
@@ -229,6 +236,14 @@ ACTIONS: tuple[Action, ...] = (
         "tree.undo", "u", "undo", "Undo the last open, close or pin, yours or the model's.", "screen.apply('undo')"
     ),
     _action("tree.redo", "U", "redo", "Redo what was last undone.", "screen.apply('redo')"),
+    _action(
+        "tree.mute",
+        "t",
+        "mute source",
+        "Mute or unmute the source under the cursor: the model does not see a muted one.",
+        "app.mute_source",
+    ),
+    _action("tree.take_out", "delete", "take out", "Take the source out of this conversation.", "app.take_out_source"),
     _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),
     _action("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
     _action("tree.previous_open", "{", "previous open", "Go to the previous open section.", "go_open(-1)"),
@@ -264,6 +279,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("chat.keep", "b", "keep", "Add a note on the selected passage or quote."),
     _action("chat.ask_model", "i", "ask a model", "Ask a model the same question about exactly these passages."),
     _action("chat.show_unquoted", "u", "unquoted", "Highlight what the last answer says without a quote."),
+    _action("chat.side_by_side", "s", "side by side", "Show side by side what several sources say to one question."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _navigation_action("reader.scroll_down", "j down", "down", "Scroll down.", "scroll(1)"),
     _navigation_action("reader.scroll_up", "k up", "up", "Scroll up.", "scroll(-1)"),
@@ -348,6 +364,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("start.next", "down", "next", "Select the next item.", "step(1)"),
     _navigation_action("start.previous", "up", "previous", "Select the previous one.", "step(-1)"),
     _focus_action("start.complete", "tab", "complete", "Complete the path."),
+    _focus_action("start.add", "ctrl+s", "add as source", "Add it to the current conversation, without opening it."),
     _navigation_action("start.leave", "escape", "close", "Cancel opening, clear the box, or close."),
 )
 

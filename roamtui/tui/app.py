@@ -44,6 +44,7 @@ from roamtui.tui.terminal_images import encode_deletions
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
+    from roamtui.tui.controllers.sources import SourcesController
     from roamtui.tui.screens.main import MainScreen
     from roamtui.tui.screens.open_document import OpenChoice
 
@@ -216,9 +217,16 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(DocumentRequested)
     def _on_document_requested(
-        self, event: DocumentRequested, show: Callable[[OpenChoice | RoamtuiError | None], None] | None = None
+        self,
+        event: DocumentRequested,
+        show: Callable[[OpenChoice | RoamtuiError | None], None] | None = None,
+        *,
+        is_adding: bool = False,
     ) -> None:
-        """Open a document by its source, or let the person choose one. `show` shows it in place of the usual way."""
+        """Open a document by its source, or let the person choose one. `show` shows it in place of the usual way.
+
+        With `is_adding`, add it to the current conversation instead.
+        """
         if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
             return
@@ -230,6 +238,7 @@ class RoamApp(App[None], inherit_bindings=False):
         open_documents = tuple(map(_to_start_offer, [*others, *current]))
         request = event if event.source else None
         dialog = OpenDialog(self._opener, self._keys, model, open_documents, request, self._problems)
+        dialog.is_adding = is_adding
         self.push_screen(dialog, show or self._on_document_chosen)
 
     def _on_document_chosen(self, chosen: OpenChoice | RoamtuiError | None) -> None:
@@ -239,6 +248,8 @@ class RoamApp(App[None], inherit_bindings=False):
             self.exit()
         elif chosen is None and not self.documents:
             self.exit()
+        elif chosen is not None and chosen.is_added:
+            self._sources.add(chosen.source)
         elif chosen is not None and chosen.opened is not None:
             self._switch_to(self._make_mode(chosen.opened))
         elif chosen is not None:
@@ -259,6 +270,21 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_open_document(self) -> None:
         self._on_document_requested(DocumentRequested())
+
+    @property
+    def _sources(self) -> SourcesController:
+        from roamtui.tui.controllers.sources import SourcesController  # noqa: PLC0415 - not for the first screen
+
+        return SourcesController(self.main_screen.controller, self.main_screen)
+
+    def action_add_source(self) -> None:
+        self._on_document_requested(DocumentRequested(), is_adding=True)
+
+    def action_mute_source(self) -> None:
+        self._sources.toggle_mute(self.main_screen.tree_pane.outline.cursor_id)
+
+    def action_take_out_source(self) -> None:
+        self._sources.take_out(self.main_screen.tree_pane.outline.cursor_id)
 
     def action_turn_to(self, number: int) -> None:
         """Show the open document with this number, counted from 1. 0 shows the next document."""

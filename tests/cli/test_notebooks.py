@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -123,6 +124,25 @@ def test_an_exported_notebook_opens_for_someone_else(run: RunCommand, garden: Pa
     assert "Notice" in run("outline", "@theirs").out
     (saved,) = (tmp_path / "sent" / "conversations").iterdir()
     assert "90 days" in saved.read_text()
+
+
+def test_each_source_is_asked_by_itself_and_the_parts_come_in_order(run: RunCommand, garden: Path, acts: Path) -> None:
+    run("notebook", "law", garden, acts, "--no-open")
+    printed = run("ask", "@law", "What is the notice period?", "--each").out
+    assert [line for line in printed.splitlines() if line.startswith("## ")] == [f"## {garden.name}", "## acts"]
+    assert printed.index("## acts") < printed.index("90 days")
+    each = run("ask", "@law", "What is the notice period?", "--each", "--json").json
+    assert each["question"] == "What is the notice period?"
+    assert [(part["source"], part["stopped"]) for part in each["parts"]] == [
+        (garden.name, "not_found"),
+        ("acts", "answered"),
+    ]
+    events = run("ask", "@law", "Notice?", "--each", "--events").out.splitlines()
+    assert [json.loads(line).get("source") for line in events if '"event": "answer"' in line] == [garden.name, "acts"]
+    named = run("ask", "@law", f"What do {garden.stem} and acts each say about notice?").out
+    assert [line for line in named.splitlines() if line.startswith("## ")] == [f"## {garden.name}", "## acts"]
+    alone = run("ask", garden, "Notice?", "--each")
+    assert (alone.code, alone.err) == (2, "roamtui: --each needs several sources or files.\n")
 
 
 def test_wrong_use_is_told_in_one_sentence(run: RunCommand, garden: Path) -> None:

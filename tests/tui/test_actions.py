@@ -116,9 +116,9 @@ def test_a_key_taken_from_another_action_is_told() -> None:
     ],
 )
 def test_a_key_bound_to_an_old_action_id_still_works(old_id: str, new_id: str) -> None:
-    keys = build_keymap({old_id: ("f10",)})
+    keys = build_keymap({old_id: ("f11",)})
     assert keys.conflicts == ()
-    assert keys.format_first_key(new_id) == "f10"
+    assert keys.format_first_key(new_id) == "f11"
 
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
@@ -143,7 +143,7 @@ def test_the_key_that_the_documentation_sets_as_an_example_takes_none_away() -> 
 
 def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
     keys = build_keymap(
-        {"tree.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "tree.open": ("ctrl+shift+o", "f10")}
+        {"tree.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "tree.open": ("ctrl+shift+o", "f11")}
     )
     assert keys.conflicts == (
         '"tree.pin" stays as it was: there is no key "ctrl+nonsense".',

@@ -16,7 +16,7 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.agent.source_list import format_source
+from roamtui.agent.source_list import split_source
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -44,7 +44,7 @@ from roamtui.tui.chat.content_view import (
     link_target,
 )
 from roamtui.tui.context import StartupContext
-from roamtui.tui.labels import format_full_path
+from roamtui.tui.labels import STEP, format_full_path, get_document_colour
 from roamtui.tui.messages import CopyRequested, NoteRequested, OpenRequested, StatusMessage
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._messages = Messages(self._earlier, welcome)
         self._shown: list[ExchangeView] = []
         self._pending: ExchangeView | None = None
+        self._pending_within: str | None = None
+        """The section of the pending question."""
         """A question that was sent but has no number yet."""
         self._selected: tuple[ContentView, int] | None = None
         self._typed_digit = ""
@@ -165,7 +167,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def show_pending(self, question: str, within: str | None, waiting_for: str) -> None:
         """Show a sent question in view at once, with its section and what it waits for."""
         self._welcome.display = False
-        self._pending = self._make_view(0, question, within)
+        self._pending, self._pending_within = self._make_view(0, question, within), within
         self._pending.show_waiting(waiting_for)
         self._messages.mount(self._pending)
         self._follow_newest()
@@ -182,8 +184,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._welcome.display = False
         self.clear_selection()
         view, self._pending = self._pending, None
+        within = self._first.state.transcript.exchanges[number - 1].within
+        if view is not None and within != self._pending_within:  # it is asked of each source by itself
+            view.remove()
+            view = None
         if view is None:
-            view = self._make_view(number, question, self._first.state.transcript.exchanges[number - 1].within)
+            view = self._make_view(number, question, within)
             self._messages.mount(view)
         view.number = number
         self._shown.append(view)
@@ -249,6 +255,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 line, top = current.answer_line, self.scroll_y
                 current.finish(state.transcript.exchanges[number - 1], state.library)
                 self.call_after_refresh(self._keep_answer_in_place, current, line, top)
+                self._hint_at_parts(state)
             case QuestionsRewound(first=number):
                 self._rewind_to(number)
             case ConversationSwitched():
@@ -328,8 +335,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._shown[:0] = views
         return widgets
 
-    def _format_source(self, citation: Citation) -> str:
-        return format_source(citation, self._first.state.library)
+    def _format_source(self, citation: Citation) -> Content:
+        """Return the section of a citation. If there are several documents, its own comes first, in its colour."""
+        library = self._first.state.library
+        name, title = split_source(citation, library)
+        if not name:
+            return Content.styled(title, "bold")
+        colour = get_document_colour(citation, library)
+        return Content.assemble((name, f"bold {colour}"), (STEP, "$muted"), (title, "bold"))
 
     @property
     def has_targets(self) -> bool:
@@ -491,6 +504,36 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_show_unquoted(self) -> None:
         if self.current is not None:
             self.current.toggle_unquoted()
+
+    def _hint_at_parts(self, state: ConversationState) -> None:
+        """Say how to see the answers about several sources to one question side by side."""
+        exchanges = state.transcript.exchanges
+        if len(exchanges) > 1 and exchanges[-1].within and exchanges[-1].question == exchanges[-2].question:
+            key = self._keys.format_first_key("chat.side_by_side")
+            self.post_message(StatusMessage(f"{key} in the conversation shows these answers side by side"))
+
+    def action_side_by_side(self) -> None:
+        from roamtui.agent.parts import list_last_parts  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.side_by_side import SideBySideDialog  # noqa: PLC0415 - the same
+
+        state = self._first.state
+        found = list_last_parts(state.transcript.exchanges, state.library)
+        if not found:
+            self.post_message(StatusMessage("No question was asked of several sources one by one"))
+            return
+        answers = []
+        for part, exchange in found:
+            view = self._make_view(exchange.number, exchange.question, exchange.within)
+            view.sources.has_peek = False
+            view.finish(exchange, state.library)
+            colour = get_document_colour(exchange.citations[0], state.library) if exchange.citations else "$muted"
+            answers.append((Content.styled(part.title, f"bold {colour}"), view))
+
+        def go_to(target: Target | None) -> None:
+            if target is not None:
+                self.post_message(TargetActivated(target))
+
+        self.app.push_screen(SideBySideDialog(found[0][1].question, answers), go_to)
 
     def action_copy(self) -> None:
         if self.current is not None and self.current.answer.strip():

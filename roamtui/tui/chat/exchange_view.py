@@ -51,7 +51,7 @@ class ExchangeView(Vertical):
         number: int,
         question: str,
         about: str,
-        name: Callable[[Citation], str],
+        name: Callable[[Citation], Content],
         get_state: Callable[[], ConversationState],
         keys: Keymap,
     ) -> None:
@@ -331,7 +331,7 @@ class SourcesView(ContentView):
     Below a selected one is its paragraph.
     """
 
-    def __init__(self, name: Callable[[Citation], str], get_state: Callable[[], ConversationState]) -> None:
+    def __init__(self, name: Callable[[Citation], Content], get_state: Callable[[], ConversationState]) -> None:
         super().__init__()
         self._name_source = name
         self._get_state = get_state
@@ -382,7 +382,7 @@ class SourcesView(ContentView):
         for index, (citation, place) in enumerate(zip(self._citations, self._places, strict=True)):
             style = "$success" if citation.is_verified else _COLOURS.get(citation.state, "$muted")
             source = Content.styled(f"{citation.state.sign} " if citation.state.sign else "", style)
-            source += Content.styled(self._name_source(citation), "bold")
+            source += self._name_source(citation)
             if place:
                 source += Content.styled(" · ", "$muted") + Content.styled(
                     place, _COLOURS.get(citation.state, "$muted")

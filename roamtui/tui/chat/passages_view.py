@@ -13,14 +13,14 @@ from textual.message import Message
 from typing_extensions import override
 
 from roamtui.agent.passages import PassageReply, ShownPassage
-from roamtui.agent.source_list import describe_place, format_source, list_path_titles
+from roamtui.agent.source_list import describe_place, list_passage_titles
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import Block
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text
 from roamtui.search.passages import QuestionWords, find_question_words
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
-from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.labels import STEP, format_full_path, get_document_colour
 from roamtui.tui.markdown.layout import MarkdownLayout
 from roamtui.tui.markdown.line import add_code_background, render_run
 from roamtui.tui.reader.document_view import build_parser_context
@@ -39,6 +39,8 @@ class _Card:
     """Titles down to the section."""
     place: str
     """Page or lines."""
+    colour: str = "$muted"
+    """Colour of the first title: that of the document, if there are several."""
     blocks: Sequence[Block] = ()
 
 
@@ -116,7 +118,8 @@ class PassagesView(ContentView):
     def _draw_card(self, card: _Card, index: int, width: int) -> list[Content]:
         is_selected = index == self.selected
         *above, own = card.path
-        head = Content.styled("".join(f"{title}{STEP}" for title in above), "$muted") + Content.styled(own, "bold")
+        head = Content.styled(f"{above[0]}{STEP}", card.colour) if above else Content()
+        head += Content.styled("".join(f"{title}{STEP}" for title in above[1:]), "$muted") + Content.styled(own, "bold")
         if card.place:
             head += Content.styled(f" · {card.place}", "$muted")
         number = Content.styled(f"{index + 1} ", "bold $accent")
@@ -142,8 +145,9 @@ class PassagesView(ContentView):
 
 def _make_card(passage: ShownPassage, library: Library) -> _Card:
     citation = passage.citation
-    path = list_path_titles(citation, library.title) or [format_source(citation, library)]
-    return _Card(path=tuple(path), place=describe_place(citation, path[-1]), blocks=_read_blocks(passage, library))
+    path = list_passage_titles(citation, library)
+    place, colour = describe_place(citation, path[-1]), get_document_colour(citation, library)
+    return _Card(path=tuple(path), place=place, colour=colour, blocks=_read_blocks(passage, library))
 
 
 def _read_blocks(passage: ShownPassage, library: Library) -> Sequence[Block]:

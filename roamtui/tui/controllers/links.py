@@ -17,6 +17,7 @@ from roamtui.document.document import make_anchor
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink, find_anchored_section, resolve_link
 from roamtui.document.node import NodeKind, Span
+from roamtui.sources.file_sources import is_multi_file
 from roamtui.sources.listing import is_document_name, is_skipped_folder
 
 _ENTRIES_MAX = 5_000
@@ -63,10 +64,15 @@ ReaderLink = SectionLink | WebLink | DeadLink | FileLink | GuessedLink
 
 def get_source_file(library: Library, section_id: str) -> Path | None:
     """Return the file on this machine that contains a section, or None, for instance for a section of an archive."""
-    source = Path(library.source)
+    source, doc = Path(library.source), library.node(section_id).doc
+    if (added := library.source_of(section_id)) is not None:
+        source = Path(added.name)
+        doc = "" if source.is_file() else doc.removeprefix(f"{added.key}/")
+        if not doc:
+            return None if is_multi_file(source) else source
     if not library.root.columns.has_files:
-        return source if source.is_file() and not library.node(section_id).doc else None
-    file = source / library.node(section_id).doc
+        return source if source.is_file() and not doc else None
+    file = source / doc
     return file if source.is_dir() and file.is_file() else None
 
 
@@ -153,8 +159,10 @@ def _find_file(folder: Path, root: Path, path: str) -> Path | None:
 def _get_own_file(library: Library, section_id: str) -> tuple[Path | None, Path]:
     """Return the file that contains a section, and the folder that was opened, or in which the opened file is."""
     file = get_source_file(library, section_id)
-    source = Path(library.source)
-    return file, source if library.root.columns.has_files or file is None else file.parent
+    added = library.source_of(section_id)
+    source = Path(library.source if added is None else added.name)
+    is_folder = library.root.columns.has_files if added is None else source != file
+    return file, source if is_folder or file is None else file.parent
 
 
 def _resolve_wikilink(href: str, library: Library, section_id: str, *, with_files: bool) -> ReaderLink:

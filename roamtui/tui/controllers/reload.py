@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Mapping
 
 from roamtui.agent.controller import ConversationController
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.sources.file_sources import SourceStamp, stamp_source
+from roamtui.sources.file_sources import FileStamps, SourceStamp, split_sources, stamp_source
+from roamtui.sources.read import is_path
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import format_count
@@ -49,6 +51,9 @@ class ReloadController:
         self._is_checking = False
         self._is_reloading = False
         self._next_check_at = 0.0
+        self._watched_paths: list[str] = []
+        """Paths of the sources, if a person has added some."""
+        self._watched_stamps: FileStamps | None = None
 
     async def check(self) -> None:
         """Check the files. If they have changed, say so, or reload the document if the settings ask for it.
@@ -95,7 +100,15 @@ class ReloadController:
         """Return the stamp of each file by its key, or None while the source is missing."""
         started = time.monotonic()
         stamps: Mapping[str, SourceStamp] | None
-        if self._context.read_stamps is not None:
+        sources = self._controller.state.library.sources
+        paths = [path for source in sources if is_path(source.name) for path in split_sources(source.name)]
+        paths = [path for path in paths if os.path.lexists(path)]
+        if paths != self._watched_paths:
+            self._watched_paths, self.needs_baseline = paths, True
+            self._watched_stamps = FileStamps(paths) if paths else None
+        if sources:
+            stamps = self._watched_stamps.read() if self._watched_stamps is not None else None
+        elif self._context.read_stamps is not None:
             stamps = self._context.read_stamps()
         else:
             stamp = stamp_source(self._controller.state.library.source)

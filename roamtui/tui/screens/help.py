@@ -28,6 +28,7 @@ _OUTLINE_SIGNS = (
     ("▸ ▾", "$muted", "folded, unfolded (in the outline only)"),
     ("⋯ ", "$muted", "not loaded yet; unfold or open to load"),
     ("✗ ", "$warning", "failed to load; the reader shows why, unfold to retry"),
+    ("✓ –", "$warning", "source that may be asked, muted source (with several sources)"),
 )
 _ANSWER_SIGNS = (
     ("✓ ", "$success", "quote found in that section"),

@@ -450,7 +450,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             is_shown = asyncio.Event()
             self.call_after_refresh(is_shown.set)
             await is_shown.wait()
-        await self.controller.ask(
+        await self.controller.ask_or_each(
             question,
             within=options.within,
             replaces=options.replaces,

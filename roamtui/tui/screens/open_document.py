@@ -51,7 +51,9 @@ class OpenChoice:
     conversation_id: str | None
     """The conversation to resume, or None for a new one."""
     opened: StartupContext | None
-    """The opened document, or None if it was open already."""
+    """The opened document, or None if it was open already or is to be added."""
+    is_added: bool = False
+    """Whether to add it as a source to the current conversation."""
 
 
 @dataclass(slots=True)
@@ -113,6 +115,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             problems: Problems of the configuration, in sentences.
         """
         super().__init__()
+        self.is_adding = False
+        """Whether to add the choice to the current conversation, instead of opening it."""
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
         self._opener = opener
         self._keys = keys
@@ -135,7 +139,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
                 yield Static(Content.assemble(("◆ ", "$secondary"), ("roamtui", "bold $primary")))
                 yield Static(Content(_INTRODUCTION), id="open-what")
             else:
-                yield Static(Content.styled("Open a document", "bold $primary"))
+                title = "Add a source to this conversation" if self.is_adding else "Open a document"
+                yield Static(Content.styled(title, "bold $primary"))
             with Vertical(id="open-box"):
                 yield self._field
             yield Static(id="open-message")
@@ -144,7 +149,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             labels = {action.id: action.label.lower() for action in self._keys.actions}
             hints = [
                 format_key_hint(self._keys.format_first_key(action_id), labels[action_id])
-                for action_id in _FOOT_ACTIONS
+                for action_id in self._foot_actions
             ]
             yield Static(Content("  ").join(hints), id="open-foot")
 
@@ -160,7 +165,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
         offers, problem = await asyncio.to_thread(self._opener.list_offers)
-        self._offers += offers
+        self._offers += tuple(offer for offer in offers if not (self.is_adding and offer.group is OfferGroup.NOTEBOOK))
         if problem:
             self._set_message(problem, is_problem=True)
         self._show()
@@ -238,6 +243,20 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         question = "No such file. Fetch it from the web?"
         self.app.push_screen(ConfirmDialog(question, address, yes="Fetch"), open_if_agreed)
 
+    @property
+    def _foot_actions(self) -> tuple[str, ...]:
+        can_add = not (self.is_adding or self.has_class("-alone"))
+        return (*_FOOT_ACTIONS[:1], *(["start.add"] if can_add else []), *_FOOT_ACTIONS[1:])
+
+    def action_add(self) -> None:
+        """Add the typed or chosen source to the current conversation."""
+        if self.has_class("-alone"):
+            self._set_message("Open a document first", is_problem=True)
+            return
+        was_adding, self.is_adding = self.is_adding, True
+        self.action_open()
+        self.is_adding = was_adding or self.app.screen is not self  # a dialog may ask first
+
     def action_complete(self) -> None:
         """Complete the path as far as all listed files agree, or else to the chosen one."""
         files = [offer for offer in self.offers if offer.group is OfferGroup.FILE]
@@ -250,6 +269,9 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._set_message("Nothing to complete")
 
     def _begin(self, source: str, conversation_id: str | None) -> None:
+        if self.is_adding:
+            self.finish(OpenChoice(source=source, conversation_id=None, opened=None, is_added=True))
+            return
         names = (source, os.path.abspath(source))  # noqa: PTH100 - keeps links
         if open_source := next((name for name in names if name in self._open_sources), None):
             self.finish(OpenChoice(source=open_source, conversation_id=conversation_id, opened=None))

@@ -160,7 +160,8 @@ class LineRenderer:
         section_id, fold = document.ids[row], self._lines.fold_at(line)
         section = self._open.get(section_id)
         title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
-        style = palette["title" if title else "untitled"]
+        source = self._lines.library.source_of(section_id)  # None unless a person added some
+        style = palette["size" if source is not None and source.is_muted else "title" if title else "untitled"]
         title = title or format_node(self._lines.library, section_id)
         head = [
             LineSegment(_draw_guides(self._lines.has_next(line), width), palette["guides"]),
@@ -170,6 +171,9 @@ class LineRenderer:
                 is_fold=fold is not FoldState.LEAF,
             ),
         ]
+        if source is not None and document is self._lines.library.root and document.columns.parents[row] < 0:
+            sign, name = ("–", "size") if source.is_muted else ("✓", "mark")
+            head.append(LineSegment(f"{sign} ", palette[name], is_title=True))
         if section is not None:
             sign, name = _OPEN_SIGNS[section.opened_by]
             style += palette[name]

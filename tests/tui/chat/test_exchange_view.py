@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.content import Content
 
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.node import Span
@@ -16,7 +17,7 @@ LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree fou
 
 
 def render_content(answer: str, *citations: Citation, width: int = 100) -> list[str]:
-    view = SourcesView(lambda citation: f"{citation.doc} › {citation.section_id}", make_state)
+    view = SourcesView(lambda citation: Content(f"{citation.doc} › {citation.section_id}"), make_state)
     view.show_citations(citations, answer, LIBRARY)
     assert len(view.targets) == len(citations)
     return view.render_content(width).plain.splitlines()
@@ -60,7 +61,7 @@ def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -
     late = next(section_id for section_id in LIBRARY.walk() if LIBRARY.title_of(section_id) == "Late")
     span = Span(doc="", start=27, end=32)
     citation = replace(cite("0a", "Three", QuoteState.MISATTRIBUTED, line=7), span=span, doc="")
-    view = SourcesView(lambda _: "Fees", make_state)
+    view = SourcesView(lambda _: Content("Fees"), make_state)
     view.show_citations((citation,), '"Three"', LIBRARY)
     assert view.render_content(80).plain.splitlines()[1] == " 1 ! Fees · these words stand in Late, line 7"
     assert view.targets == (SectionTarget(late, citation),)

@@ -1,0 +1,70 @@
+"""Asks one question of several sources, each by itself: "What do the lease and the act each say about notice?"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from roamtui.conversation.state import Exchange
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.plain import sanitise_line
+
+_EACH = re.compile(r"\b(each|both|respectively|jeweils|beide[nrs]?|chacune?s?|cada|ambos)\b", re.IGNORECASE)
+"""Words that ask about several things one by one. Without one, a question that names two sources may compare them."""
+_ENDING = re.compile(r"\.\w{1,8}\Z")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcePart:
+    """A source, or a file or folder at the top of the only one, that a question can be asked of by itself."""
+
+    section_id: str
+    title: str
+
+
+def list_parts(library: Library) -> tuple[SourcePart, ...]:
+    """List the parts of a library that may be asked, in order. A single document has none."""
+    asked = library.asked
+    if not asked.root.columns.has_files:
+        return ()
+    tops = asked.children(asked.root_id)
+    while len(tops) == 1 and asked.get_label(tops[0]).kind is NodeKind.FOLDER:
+        tops = asked.children(tops[0])
+    parts = tuple(SourcePart(section_id=top, title=sanitise_line(asked.title_of(top))) for top in tops)
+    return parts if len(parts) > 1 else ()
+
+
+def list_named_parts(question: str, library: Library) -> tuple[SourcePart, ...]:
+    """List the parts that a question asks about one by one: two or more that it names, with a word such as "each".
+
+    A part is named by its title, or by the title of its document. If the question names none of several sources, or is
+    about them together, nothing is listed.
+    """
+    if not library.sources or not _EACH.search(question):
+        return ()
+    words = _fold(question)
+    named = []
+    for part in list_parts(library):
+        file = library.file(part.section_id)
+        names = (_ENDING.sub("", part.title), file.title if file is not None else "")
+        if any(_fold(name) in words for name in names if name.strip()):
+            named.append(part)
+    return tuple(named) if len(named) > 1 else ()
+
+
+def list_last_parts(exchanges: tuple[Exchange, ...], library: Library) -> tuple[tuple[SourcePart, Exchange], ...]:
+    """List the newest exchanges that ask one question of different parts, with their parts; empty if there are none."""
+    titles = {part.section_id: part for part in list_parts(library)}
+    found: list[tuple[SourcePart, Exchange]] = []
+    for exchange in reversed(exchanges):
+        part = titles.pop(exchange.within or "", None)
+        if part is None or (found and exchange.question != found[0][1].question):
+            break
+        found.append((part, exchange))
+    return tuple(reversed(found)) if len(found) > 1 else ()
+
+
+def _fold(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold().replace('_', ' ')))} "

@@ -1,0 +1,86 @@
+"""Adds sources to the conversation on the screen, takes them out, and mutes them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from textual.widget import Widget
+
+from roamtui.agent.controller import ConversationController
+from roamtui.document.added_sources import list_sources_of
+from roamtui.document.library_source import LibrarySource, make_short_name
+from roamtui.document.plain import sanitise_line
+from roamtui.tui.messages import StatusMessage
+from roamtui.tui.screens.dialogs import ConfirmDialog
+
+
+class SourcesController:
+    """Changes the sources of one conversation. While a question is being answered, a change waits for its end."""
+
+    def __init__(self, controller: ConversationController, widget: Widget) -> None:
+        """Change the conversation of `controller`. `widget` posts messages and runs the work."""
+        self._controller = controller
+        self._widget = widget
+
+    def add(self, name: str) -> None:
+        """Add a document, folder or site."""
+        self._widget.post_message(StatusMessage(f"Adding {make_short_name(name)}…", is_progress=True))
+
+        async def add() -> str:
+            try:
+                source = await self._controller.add_source(name)
+            except BaseException:
+                self._widget.post_message(StatusMessage(""))
+                raise
+            return f"Added {sanitise_line(source.title)}: your next question sees it"
+
+        self._run(add())
+
+    def toggle_mute(self, section_id: str | None) -> None:
+        """Mute the source of a section, or unmute it."""
+        if (source := self._get_source(section_id)) is None:
+            self._warn_alone()
+            return
+
+        async def toggle() -> str:
+            await self._controller.mute_source(source.key, is_muted=not source.is_muted)
+            words = "may be asked again" if source.is_muted else "muted: the model no longer sees it"
+            return f"{sanitise_line(source.title)} {words}"
+
+        self._run(toggle())
+
+    def take_out(self, section_id: str | None) -> None:
+        """Take the source of a section out of the conversation, after asking the person."""
+        if (source := self._get_source(section_id)) is None:
+            self._warn_alone()
+            return
+        title = sanitise_line(source.title)
+
+        async def remove() -> str:
+            await self._controller.remove_source(source.key)
+            return f"Took out {title}; its files stay as they are"
+
+        def remove_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                self._run(remove())
+
+        question = f"Take {title} out of this conversation?"
+        dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
+        self._widget.app.push_screen(dialog, remove_if_agreed)
+
+    def _run(self, change: Awaitable[str]) -> None:
+        async def run() -> None:
+            self._widget.post_message(StatusMessage(await change))
+
+        self._widget.run_worker(run(), group="sources", exit_on_error=False)
+
+    def _get_source(self, section_id: str | None) -> LibrarySource | None:
+        library = self._controller.state.library
+        if section_id is None or section_id not in library:
+            return None
+        sources = list_sources_of(library)
+        return library.source_of(section_id) if len(sources) > 1 else None
+
+    def _warn_alone(self) -> None:
+        words = "This is the only source of the conversation. Add another one first."
+        self._widget.notify(words, severity="warning", markup=False)

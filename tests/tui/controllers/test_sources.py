@@ -1,0 +1,158 @@
+"""Sources are added in the app, by path or from another tab, muted, and taken out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import ConversationStore
+from roamtui.library_loader import open_added_source, open_lazily
+from roamtui.models.base import Model
+from roamtui.models.offline import OfflineModel
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.convert.converted import PageReport
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
+from roamtui.tui.controllers.links import get_source_file
+from tests.tui.driving import ask, find_id, go_to, running, screen_text, wait_until
+
+SIZE = (150, 34)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "contract.md").write_text("# Contract\n\n## Notice\n\nThe notice period is 60 days.\n")
+    (tmp_path / "acts").mkdir()
+    (tmp_path / "acts" / "lease.md").write_text("# Lease act\n\n## Term\n\nThe notice period is 90 days.\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def make_app(folder: Path) -> RoamApp:
+    def make_first(source: str) -> StartupContext:
+        library, loader = open_lazily([source])
+        store = ConversationStore(folder / "conversations")
+        session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
+        return StartupContext.from_app_context(
+            AppContext(agent=Agent(session, OfflineModel(), KeywordSearcher(library)))
+        )
+
+    def open_source(source: str, _id: str | None, _model: Model | None, _report: PageReport) -> StartupContext:
+        return make_first(source)
+
+    opener = DocumentOpener(
+        list_offers=lambda: ((), ""),
+        open_source=open_source,
+        suggest_address=lambda _: None,
+        save_settings=lambda _: None,
+    )
+    return RoamApp(make_first("contract.md"), opener)
+
+
+def list_keys(app: RoamApp) -> list[str]:
+    return [source.key for source in app.main_screen.session.state.library.sources]
+
+
+async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None:
+    async with running(make_app(folder), SIZE) as (app, pilot):
+        notice = find_id(app, "Notice")
+        await pilot.press("f10")
+        await wait_until(pilot, lambda: "Add a source to this conversation" in screen_text(app))
+        await pilot.press(*"acts", "slash", "enter")
+        await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
+        await wait_until(pilot, lambda: "✓ acts" in screen_text(app))
+        assert "✓ contract.md" in screen_text(app)
+        assert find_id(app, "Notice") == notice
+        assert "Notice" in screen_text(app)  # still unfolded
+
+        await ask(pilot, "What is the notice period?")
+        await wait_until(pilot, lambda: "acts/lease.md › Lease act › Term" in screen_text(app))
+        assert "contract.md › Contract › Notice" in screen_text(app)
+
+        app.main_screen.panes.focus_tree()
+        await go_to(pilot, find_id(app, "Term"))
+        await pilot.press("t")
+        await wait_until(pilot, lambda: "– acts" in screen_text(app))
+        assert app.main_screen.session.state.library.sources[1].is_muted
+        await pilot.press("t")
+        await wait_until(pilot, lambda: "✓ acts" in screen_text(app))
+
+        await pilot.press("delete")
+        await wait_until(pilot, lambda: "Take acts out" in screen_text(app))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: list_keys(app) == [])
+        await wait_until(pilot, lambda: "✓" not in screen_text(app).split("▕")[0])
+        assert find_id(app, "Notice") == notice
+        assert (folder / "acts" / "lease.md").exists()
+
+
+async def test_an_open_tab_is_added_by_choosing_it(folder: Path) -> None:
+    async with running(make_app(folder), SIZE) as (app, pilot):
+        await pilot.press("ctrl+o")
+        await wait_until(pilot, lambda: "Open a document" in screen_text(app))
+        assert "add as source" in screen_text(app)
+        await pilot.press(*"acts/lease.md", "enter")
+        await wait_until(pilot, lambda: len(app.documents) == 2)
+        await pilot.press("f10")
+        await wait_until(pilot, lambda: "Open\n" in screen_text(app) or "Contract" in screen_text(app))
+        await wait_until(pilot, lambda: app.screen.is_current and app.screen is not app.main_screen)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: list_keys(app) == ["", "contract.md"])
+        assert len(app.documents) == 2
+
+
+async def test_ctrl_s_in_the_dialog_adds_and_what_cannot_be_added_says_why(folder: Path) -> None:
+    async with running(make_app(folder), SIZE) as (app, pilot):
+        await pilot.press("ctrl+o")
+        await wait_until(pilot, lambda: app.screen is not app.main_screen)
+        await pilot.press(*"acts", "slash", "ctrl+s")
+        await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
+        await pilot.press("f10")
+        await wait_until(pilot, lambda: app.screen is not app.main_screen)
+        await pilot.press(*"contract.md", "ctrl+s")
+        await wait_until(pilot, lambda: "contract.md is a source" in screen_text(app))
+        assert len(app.documents) == 1
+
+
+async def test_answers_about_several_sources_stand_side_by_side(folder: Path) -> None:
+    async with running(make_app(folder), SIZE) as (app, pilot):
+        app.main_screen.panes.focus_chat()
+        await pilot.press("s")
+        await wait_until(pilot, lambda: "No question was asked of several" in screen_text(app))
+        await app.main_screen.controller.add_source(str(folder / "acts"))
+        await ask(pilot, "What do contract and acts each say about the notice period?")
+        assert len(app.main_screen.session.state.transcript.exchanges) == 2
+        await wait_until(pilot, lambda: "side by side" in screen_text(app))
+        app.main_screen.panes.focus_chat()
+        await pilot.press("s")
+        await wait_until(
+            pilot, lambda: any("60 days" in line and "90 days" in line for line in screen_text(app).splitlines())
+        )
+        await pilot.resize_terminal(60, 34)
+        await wait_until(pilot, lambda: app.screen.has_class("-stacked"))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+
+
+async def test_one_source_alone_is_neither_muted_nor_taken_out(folder: Path) -> None:
+    async with running(make_app(folder), SIZE) as (app, pilot):
+        app.main_screen.panes.focus_tree()
+        await go_to(pilot, find_id(app, "Notice"))
+        for key in ("t", "delete"):
+            await pilot.press(key)
+            await wait_until(pilot, lambda: "This is the only source of the conversation" in screen_text(app))
+        assert list_keys(app) == []
+
+
+async def test_the_file_of_a_section_is_found_in_any_source(folder: Path) -> None:
+    async with running(make_app(folder), SIZE) as (app, pilot):
+        await pilot.press("f10")
+        await wait_until(pilot, lambda: app.screen is not app.main_screen)
+        await pilot.press(*"acts", "slash", "enter")
+        await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
+        library = app.main_screen.session.state.library
+        assert get_source_file(library, find_id(app, "Notice")) == folder / "contract.md"
+        assert get_source_file(library, find_id(app, "Term")) == folder / "acts" / "lease.md"
