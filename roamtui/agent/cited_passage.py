@@ -38,13 +38,17 @@ class CitedPassage:
     spans: tuple[Span, ...] = ()
     """The quote, or those of its words that the most similar passage contains, in order; empty for a whole section."""
     is_missing: bool = False
-    """Whether the quote is not in the text."""
+    """Whether the quote is not in the text that the model got."""
+    is_unread: bool = False
+    """Whether the section contains the quote, but the model did not get it."""
 
     @property
     def warning(self) -> str:
         """A few words for a person who looks for a quote that is not in the text; else empty."""
         if not self.is_missing:
             return ""
+        if self.is_unread:
+            return "The section has these words, but the model had not read them"
         if self.spans:
             return "Quote is not in the text · nearest passage, matching words marked"
         return "Quote is not in the text, nor anything like it"
@@ -57,7 +61,11 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     """
     span = resolve_citation(citation, state)
     spans: tuple[Span, ...] = () if span is None else (span,)
-    is_missing = span is None and citation.quote is not None
+    is_missing, library = span is None and citation.quote is not None, state.library
+    if is_missing and citation.quote and citation.section_id in library:
+        unread = locate_in_span(citation.quote, library, library.get_content_span(citation.section_id))
+        if unread is not None:
+            return CitedPassage(section_id=citation.section_id, spans=(unread,), is_missing=True, is_unread=True)
     if is_missing and citation.quote:
         spans = _find_similar_words(citation.quote, citation.section_id, state)
     section_id = state.library.section_at(spans[0].doc, spans[0].start) if spans else None

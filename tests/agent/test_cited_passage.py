@@ -39,6 +39,15 @@ def test_a_quote_in_the_text_is_the_passage() -> None:
     assert not passage.warning
 
 
+def test_a_quote_of_a_section_that_the_model_had_not_read_says_so() -> None:
+    state, _ = expand_by_agent(begin(make_state(TEXT)), "Loans")
+    rooms = find(state, "Rooms")
+    (citation,) = verify_citations(f'Rooms "are let by the hour" [{rooms}].', state)
+    passage = find_cited_passage(citation, state)
+    assert read_spans(state, passage) == ["are let by the hour"]
+    assert passage.warning == "The section has these words, but the model had not read them"
+
+
 @pytest.mark.parametrize(
     ("quote", "marked"),
     [
