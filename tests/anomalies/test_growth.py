@@ -48,6 +48,7 @@ _GROWTH_MAX = 40
 _SECONDS_MIN = 0.001
 """Less counts as this much: it is what does not depend on the length."""
 _PIECES = (
+    "export const x = {\n\n",
     *" \n\r1.…!-_*`\"'[({<>|#&“«",
     *(
         " \n",

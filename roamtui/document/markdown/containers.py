@@ -6,10 +6,15 @@ Block rules of markdown-it-py for them would lose headings, so marks are looked 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+from markdown_it.token import Token
 
 from roamtui.document.markdown.inline import TagStarts, is_html_element
+from roamtui.document.text import normalise_line_ends
 
 _ALERTS = frozenset(
     (
@@ -64,6 +69,16 @@ _CODE_OR_TAG = re.compile(
     r"(?P<attributes>(?:[^<>\"'{}/]|/(?!>)|\"[^\"]{0,2000}+\"|'[^']{0,2000}+'|\{(?:[^{}]|\{[^{}]*+\})*+\})*+)(?P<empty>/?)>",
     re.MULTILINE,
 )
+
+
+STATEMENT = re.compile(
+    r"export (?:default (?:function|class|async|[({]|\w+;?[ \t]*(?:\n|\Z))|(?:const|let|var) \w+[ \t]*=)"
+    r"|export (?:async )?function "
+    r"|import (?:[\w{*][^\n]* from )?(?:'[^'\n]+'|\"[^\"\n]+\");?[ \t]*(?:\n|\Z)"
+)
+"""The start of a statement of JavaScript between the paragraphs of MDX."""
+_COMPONENT_LINES = 50
+"""Lines in which the end of a component is looked for first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,3 +185,78 @@ def _drop_kind(title: str, kind: str) -> str:
 
 def _read_attributes(text: str) -> dict[str, str]:
     return {key.lower(): double or single or braced for key, double, single, braced in _ATTRIBUTE.findall(text)}
+
+
+class SectionLines:
+    """The lines from which tokens were parsed, and the headings among them. Both are collected when needed."""
+
+    def __init__(self, tokens: Sequence[Token], source: str, base: int) -> None:
+        self._tokens, self._source, self._base = tokens, source, base
+        self._unclosed_end = 0
+        """The line up to which a statement was not closed. Later ones are not looked at before, to stay linear."""
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return normalise_line_ends(self._source).split("\n")
+
+    @cached_property
+    def _heading_lines(self) -> list[int]:
+        level = self._tokens[0].level
+        return [
+            token.map[0]
+            for token in self._tokens
+            if token.type == "heading_open" and token.level == level and token.map
+        ]
+
+    def get_text(self, first: int, end: int) -> str:
+        """Return the lines from `first` up to `end`."""
+        return "\n".join(self._lines[first - self._base : end - self._base])
+
+    def find_statement_end(self, first: int) -> int:
+        """Return the line after the statement that starts in line `first`. The next heading ends it at last."""
+        headings = self._heading_lines
+        after = bisect_left(headings, first)
+        limit = headings[after] if after < len(headings) else self._base + len(self._lines)
+        depth = 0
+        for number in range(first, limit if first >= self._unclosed_end else first):
+            line = self._lines[number - self._base]
+            depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
+            if depth <= 0:
+                return number + 1
+        self._unclosed_end = max(self._unclosed_end, limit)
+        return first
+
+    def find_component_end(self, first: int, starts: TagStarts) -> int:
+        """Return the line after the component that starts in line `first`. It is closed by the next heading at last."""
+        headings = self._heading_lines
+        after = bisect_left(headings, first)
+        limit = headings[after] if after < len(headings) else self._base + len(self._lines)
+        count = _COMPONENT_LINES
+        while True:
+            end = min(first + count, limit)
+            text = self.get_text(first, end)
+            names: list[str] = []
+            for tag in iter_components(text, starts):
+                if tag["end"] and tag["name"] in names:
+                    del names[names.index(tag["name"]) :]
+                elif not tag["end"] and not tag["empty"]:
+                    names.append(tag["name"])
+                if not names:
+                    return first + text.count("\n", 0, tag.end()) + 1
+            if end == limit:
+                return limit
+            count *= 4
+
+
+def find_after(tokens: Sequence[Token], index: int, end: int) -> tuple[int, int]:
+    """Return the first token after the blocks that start before line `end`, and the line after these blocks."""
+    end = max(end, (tokens[index].map or (0, 0))[1])
+    after = index + 1
+    while after < len(tokens):
+        span = tokens[after].map
+        if tokens[after].level == tokens[index].level and span:
+            if span[0] >= end:
+                break
+            end = max(end, span[1])
+        after += 1
+    return after, end

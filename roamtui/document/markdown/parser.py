@@ -5,10 +5,8 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import takewhile
 
 from markdown_it.common.normalize_url import normalizeLink
@@ -25,7 +23,16 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.document.markdown.containers import OPTION, Mark, iter_components, read_mark, to_mark
+from roamtui.document.markdown.containers import (
+    OPTION,
+    STATEMENT,
+    Mark,
+    SectionLines,
+    find_after,
+    iter_components,
+    read_mark,
+    to_mark,
+)
 from roamtui.document.markdown.formulas import convert_formula
 from roamtui.document.markdown.frames import SPAN_MAX, Frame
 from roamtui.document.markdown.inline import (
@@ -43,7 +50,7 @@ from roamtui.document.markdown.inline import (
 )
 from roamtui.document.markdown.rules import make_parser
 from roamtui.document.plain import strip_anchor
-from roamtui.document.text import compute_line_starts, normalise_line_ends
+from roamtui.document.text import compute_line_starts
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
@@ -53,8 +60,9 @@ _FRAMES_MAX = 100
 """Maximum depth of nested containers. The content of deeper ones is added to the last one."""
 _NESTED_PARSES_MAX = 10
 """Maximum depth of text in containers that is parsed by itself. Deeper text stays as it is."""
-_COMPONENT_LINES = 50
-"""Lines in which the end of a component is looked for first."""
+_ATTRIBUTES = re.compile(r"\{:?[ \t]*[.#][\w-][^{}]*\}")
+"""Attributes of the link or the code before them, as in Quarto and kramdown."""
+_WITH_ATTRIBUTES = ("code_inline", "link_close", "image")
 _FENCE_SIGNS = (":::", "///")
 _CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===", "{*", "{{#", "-8<-")
 _CONTAINERS = {
@@ -152,6 +160,8 @@ class _BlockBuilder:
         """Name of the open element whose text is skipped."""
         self._piece_line: int | None = None
         """Line of the current piece of HTML, or None in a paragraph of Markdown."""
+        self._is_definition = False
+        """Whether the current HTML is in ``<dt>`` or ``<dd>``, whose text MDX reads as Markdown."""
         self._code: list[str] | None = None
         """Texts of the open ``<pre>``, or None."""
         self._code_line = 0
@@ -171,7 +181,7 @@ class _BlockBuilder:
 
     def _add_tokens(self, tokens: Sequence[Token], source: str, base: int) -> None:
         """Add the blocks of tokens. `source` is what they were parsed from, and `base` its first line."""
-        sections = _Sections(tokens, source, base)
+        sections = SectionLines(tokens, source, base)
         done = 0
         for index, token in enumerate(tokens):
             if index < done:
@@ -179,6 +189,8 @@ class _BlockBuilder:
             kind, _, side = token.type.rpartition("_")
             if token.level == self._nested_parses and self._starts_component(tokens, index):
                 done = self._add_region(tokens, index, sections)
+            elif token.type == "paragraph_open" and not token.level and STATEMENT.match(tokens[index + 1].content):
+                done = self._add_statement(tokens, index, sections)
             elif side == "open":
                 self._open(kind, token)
             elif side == "close":
@@ -250,7 +262,11 @@ class _BlockBuilder:
 
     def _add_inline(self, children: Sequence[Token], content: str) -> None:
         starts = TagStarts(content)
+        before = ""
         for child in children:
+            if before in _WITH_ATTRIBUTES and child.type == "text":
+                child.content = _ATTRIBUTES.sub("", child.content, 1) if child.content[:1] == "{" else child.content
+            before = child.type
             kind, _, side = child.type.rpartition("_")
             if child.type == "html_inline" and (tag := next(iter_components(child.content, self._tag_starts), None)):
                 if tag["end"] and any(frame.fence == tag["name"].lower() for frame in self._frames):
@@ -389,19 +405,20 @@ class _BlockBuilder:
         tag = next(iter_components(tokens[index + 1].content, self._tag_starts), None)
         return tag is not None and tag.start() == 0
 
-    def _add_region(self, tokens: Sequence[Token], index: int, sections: _Sections) -> int:
+    def _add_region(self, tokens: Sequence[Token], index: int, sections: SectionLines) -> int:
         """Add a component with all blocks up to its end. Return the index of the first token after them."""
-        level, (first, end) = tokens[index].level, tokens[index].map or (0, 0)
-        end = max(end, sections.find_component_end(first, self._tag_starts))
-        after = index + 1
-        while after < len(tokens):
-            span = tokens[after].map
-            if tokens[after].level == level and span:
-                if span[0] >= end:
-                    break
-                end = max(end, span[1])
-            after += 1
+        first, _ = tokens[index].map or (0, 0)
+        after, end = find_after(tokens, index, sections.find_component_end(first, self._tag_starts))
         self._add_components(sections.get_text(first, end), first)
+        return after
+
+    def _add_statement(self, tokens: Sequence[Token], index: int, sections: SectionLines) -> int:
+        """Add a statement of MDX as code. Return the index of the first token after it."""
+        first, _ = tokens[index].map or (0, 0)
+        after, end = find_after(tokens, index, sections.find_statement_end(first))
+        text = sections.get_text(first, end).rstrip()
+        offsets = tuple(self._find_offset(first + number) for number in range(text.count("\n") + 2))
+        self._frames[-1].blocks.append(Code(text=text, info="jsx", offsets=offsets))
         return after
 
     def _add_components(self, text: str, line: int) -> None:
@@ -452,7 +469,7 @@ class _BlockBuilder:
         self._end_code()
         self._flush()
         self._words.close_all()
-        self._heading_level, self._hidden, self._piece_line = 0, "", None
+        self._heading_level, self._hidden, self._piece_line, self._is_definition = 0, "", None, False
 
     def _add_piece(self, piece: HtmlToken) -> None:
         name = piece.name
@@ -462,6 +479,11 @@ class _BlockBuilder:
             self._add_code(piece)
         elif not name and any(sign in piece.text for sign in _FENCE_SIGNS) and self._piece_line is not None:
             self._add_marked_html(piece.text, self._piece_line)
+        elif not name and self._is_definition and ("](" in piece.text or "`" in piece.text):
+            lead = " " if self._words.has_words and piece.text[0].isspace() else ""
+            text = lead + " ".join(piece.text.split())
+            self._add_inline(make_parser().parseInline(text, self._env)[0].children or [], text)
+            self._words.add_plain(" " * piece.text[-1].isspace())
         elif not name:
             self._words.add_html(piece.text)
         elif name in HIDDEN:
@@ -495,6 +517,7 @@ class _BlockBuilder:
         self._flush()
         self._span = self._piece_span
         self._words.close("dt")
+        self._is_definition = name in ("dt", "dd") and not piece.is_end and self._piece_line is not None
         self._heading_level = _HEADINGS.get(name, 0) if not piece.is_end else 0
         if name == "hr":
             self._frames[-1].blocks.append(ThematicBreak(start=self._piece_span[0], end=self._piece_span[1]))
@@ -599,51 +622,6 @@ class _BlockBuilder:
             frame.end = max(frame.end, self._piece_span[1])
         frame.add_to(self._frames[-1], is_shown=frame.start >= self._start)
         return frame
-
-
-class _Sections:
-    """The lines from which tokens were parsed, and the headings among them. Both are collected when needed."""
-
-    def __init__(self, tokens: Sequence[Token], source: str, base: int) -> None:
-        self._tokens, self._source, self._base = tokens, source, base
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        return normalise_line_ends(self._source).split("\n")
-
-    @cached_property
-    def _heading_lines(self) -> list[int]:
-        level = self._tokens[0].level
-        return [
-            token.map[0]
-            for token in self._tokens
-            if token.type == "heading_open" and token.level == level and token.map
-        ]
-
-    def get_text(self, first: int, end: int) -> str:
-        """Return the lines from `first` up to `end`."""
-        return "\n".join(self._lines[first - self._base : end - self._base])
-
-    def find_component_end(self, first: int, starts: TagStarts) -> int:
-        """Return the line after the component that starts in line `first`. It is closed by the next heading at last."""
-        headings = self._heading_lines
-        after = bisect_left(headings, first)
-        limit = headings[after] if after < len(headings) else self._base + len(self._lines)
-        count = _COMPONENT_LINES
-        while True:
-            end = min(first + count, limit)
-            text = self.get_text(first, end)
-            names: list[str] = []
-            for tag in iter_components(text, starts):
-                if tag["end"] and tag["name"] in names:
-                    del names[names.index(tag["name"]) :]
-                elif not tag["end"] and not tag["empty"]:
-                    names.append(tag["name"])
-                if not names:
-                    return first + text.count("\n", 0, tag.end()) + 1
-            if end == limit:
-                return limit
-            count *= 4
 
 
 def _read_number(attributes: dict[str, str], name: str, number_max: int) -> int:
