@@ -1,8 +1,8 @@
-"""Tables over real contracts: `python -m tests.benchmarks.tables [--model M] [--jobs N]`.
+"""Tables over real contracts: `python -m tests.benchmarks.tables [--model M] [--jobs N] [--kills N]`.
 
 Asks the ten most frequent questions of the cuad set about twenty of its contracts with `roamtui table`. A cell whose
 question has an annotated clause in the contract is right if its quote stands in the clause, or the clause in the quote;
-one without such a clause is right if it is "not found".
+one without such a clause is right if it is "not found". `--kills` kills a run at random instead, as often as told.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.anomalies.table_kills import kill_tables
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
 _DOCUMENTS = 20
@@ -60,7 +61,12 @@ def main() -> None:
     parser.add_argument("--model", default="offline")
     parser.add_argument("--jobs", default="2")
     parser.add_argument("--wrong", action="store_true", help="print the cells that are wrong")
+    parser.add_argument("--kills", type=int, default=0)
     arguments = parser.parse_args()
+    if arguments.kills:
+        with TemporaryDirectory() as home:
+            sys.stdout.write(f"{kill_tables(Path(home), arguments.kills)}\n")
+        return
     folder = find_data_dir() / "sets" / "cuad-contracts"
     documents, questions, golds = _read_golds(folder)
     started = time.perf_counter()
