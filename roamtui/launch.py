@@ -40,6 +40,7 @@ from roamtui.sources.file_sources import split_sources
 if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.sources.convert.converted import PageReport
+    from roamtui.table.runner import TableJob
     from roamtui.tui.context import (  # Textual is imported only for the app
         AppContext,
         StartOffer,
@@ -51,6 +52,8 @@ _OFFLINE = "offline"
 _QUICK_PDF_BYTES_MAX = 1_000_000
 """A PDF of at most this size is converted faster than a screen with its first pages would appear."""
 _NOTES_SHOWN = 5
+_TABLE_JOBS = 4
+"""Cells of a table that the app fills at a time."""
 _NO_TERMINAL = "the app needs a terminal. Use `roamtui ask SOURCE QUESTION` or `roamtui outline` instead."
 
 
@@ -70,7 +73,8 @@ def run_app(arguments: AppArguments) -> int:
     if _should_run_plain(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
     # The app can show the first pages of a large PDF before the others are converted.
-    first, is_loaded_later = None, _has_screen() and _needs_slow_conversion(arguments.sources)
+    first, has_table = None, _has_screen() and _is_table(arguments.sources)
+    is_loaded_later = has_table or (_has_screen() and _needs_slow_conversion(arguments.sources))
     if not is_loaded_later and (arguments.sources or not _has_screen()):
         first = _open_initial_document(arguments, settings)
         if "-" in arguments.sources:
@@ -87,9 +91,10 @@ def run_app(arguments: AppArguments) -> int:
         open_source=partial(_open_document, arguments, settings),
         suggest_address=suggest_address,
         save_settings=partial(save_settings, config_path()),
+        open_table=partial(_open_table, arguments, settings),
     )
     source = arguments.sources[0] if is_loaded_later else ""
-    exit_code, failures = show_app(RoamApp(first, opener, _make_initial_options(settings), source))
+    exit_code, failures = show_app(RoamApp(first, opener, _make_initial_options(settings), source, is_table=has_table))
     if failures:
         from roamtui.headless.output import write_notice
 
@@ -148,6 +153,21 @@ def _open_document(
     first = _open_initial_document(arguments, settings, model, report)
     _validate_arguments_eagerly(first, arguments, settings)
     return first
+
+
+def _is_table(sources: tuple[str, ...]) -> bool:
+    if len(sources) != 1 or not Path(sources[0]).is_dir():
+        return False
+    from roamtui.table.store import is_table
+
+    return is_table(Path(sources[0]))
+
+
+def _open_table(arguments: AppArguments, settings: Settings, source: str) -> TableJob:
+    # Implements `DocumentOpener.open_table`.
+    from roamtui.table_setup import TableOptions, prepare_table
+
+    return prepare_table(split_sources(source), (), settings, arguments.web, TableOptions(jobs=_TABLE_JOBS))
 
 
 def _confirm_address(arguments: AppArguments) -> AppArguments:

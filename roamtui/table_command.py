@@ -94,4 +94,6 @@ class TableCommand:
                 shard=parse_shard(self.shard) if self.shard is not None else None,
             ),
         )
+        if not job.defined.columns:
+            raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
         return run_table(job.store, job.defined, job.plan, self.output_path)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
 from roamtui.document.source_loader import is_address
-from roamtui.errors import UsageError
 from roamtui.library_loader import open_lazily
 from roamtui.option_fields import WebArguments
 from roamtui.paths import table_path
@@ -18,7 +17,7 @@ from roamtui.settings import Settings
 from roamtui.sources.file_sources import split_sources
 from roamtui.table.columns import Column, drop_repeated_columns
 from roamtui.table.rows import list_rows
-from roamtui.table.runner import TablePlan
+from roamtui.table.runner import TableJob, TablePlan
 from roamtui.table.store import Shard, TableDefined, TableStore, is_table, read_table
 from roamtui.wiring import build_model
 
@@ -34,15 +33,6 @@ class TableOptions:
     shard: Shard | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableJob:
-    """A table that is ready to be filled."""
-
-    store: TableStore
-    defined: TableDefined
-    plan: TablePlan
-
-
 def prepare_table(
     sources: Sequence[str],
     columns: Sequence[Column],
@@ -54,7 +44,7 @@ def prepare_table(
 
     Raises:
         SourceError: A source cannot be read.
-        UsageError: There are no questions, or a choice is unavailable.
+        UsageError: A choice is unavailable.
         StoreError: The folder of the table cannot be read.
     """
     options = options or TableOptions()
@@ -63,8 +53,6 @@ def prepare_table(
         folder = Path(sources[0])
         known = read_table(folder)
         sources, by_chapters, columns = known.sources, known.by_chapters, columns or known.columns
-    if not columns:
-        raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
     sources = tuple(source if is_address(source) else os.path.abspath(source) for source in sources)  # noqa: PTH100 - links are kept
     plan = TablePlan(
         model=build_model(settings),

@@ -13,7 +13,7 @@ from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
-from roamtui.conversation.log import Trace
+from roamtui.conversation.log import LOG_SUFFIX, Trace
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import ConversationStore
@@ -116,10 +116,18 @@ def start_or_resume_session(
 ) -> Session:
     """Start a conversation, or resume an earlier one.
 
+    The conversation of a cell of a table is named by the path of its log.
+
     Raises:
         UsageError: There is no such conversation about this document.
         StoreError: The conversation cannot be read.
     """
+    if arguments.conversation_id is not None and arguments.conversation_id.endswith(LOG_SUFFIX):
+        path = Path(arguments.conversation_id)
+        store = ConversationStore(path.parent, is_listed=False)
+        return Session.resume(
+            initial_state.library, path.stem, store=store, options=initial_state.options, loader=loader
+        )
     if not arguments.resume_latest and arguments.conversation_id is None:
         return Session(initial_state, store, loader=loader, open_source=open_source)
     if store.problem:

@@ -86,17 +86,19 @@ class ConversationStore:
     problem = ""
     """A sentence that says why conversations cannot be saved; empty if they can."""
 
-    def __init__(self, folder: Path, *, is_patient: bool = False) -> None:
+    def __init__(self, folder: Path, *, is_patient: bool = False, is_listed: bool = True) -> None:
         """Create the folder if it is missing, and import the conversations of older versions.
 
         Args:
             folder: Folder of the logs.
             is_patient: Whether to continue if the folder cannot be used, and to try again each time it is needed.
+            is_listed: Whether the conversations appear in lists. Those of the cells of a table do not.
 
         Raises:
             StoreError: The folder cannot be used.
         """
         self._folder = folder
+        self._is_listed = is_listed
         self._lock = Lock()
         self._reports: list[str] = []
         self._appenders: defaultdict[str, Appender] = defaultdict(Appender)
@@ -179,6 +181,8 @@ class ConversationStore:
         Raises:
             StoreError: The folder cannot be read.
         """
+        if not self._is_listed:
+            return ()
         rows = self._query(
             "SELECT id, source, title, model, created_at, updated_at, questions, is_answered, is_one_shot "
             "FROM conversations "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -22,8 +23,9 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.export.html import hash_source
 from roamtui.export.json import to_json_citation
 from roamtui.export.markdown import format_source_line, take_first_item
-from roamtui.table.cells import Cell, CellState
+from roamtui.table.cells import Cell
 from roamtui.table.columns import Column, to_json_column
+from roamtui.table.runner import TableRun
 from roamtui.table.store import Row, TableContent
 
 _GRID_LENGTH = 80
@@ -57,6 +59,12 @@ def to_json_table(content: TableContent, model: str = "") -> dict[str, Any]:
             }
         )
     return {"table": str(content.folder), "columns": list(map(to_json_column, content.columns)), "rows": rows}
+
+
+def render_json_table(content: TableContent, model: str = "") -> str:
+    """Render a table as JSON and a line end. A lone surrogate is escaped."""
+    text = json.dumps(to_json_table(content, model), ensure_ascii=False, indent=2)
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
 def _to_json_cell(column: Column, cell: Cell) -> dict[str, Any]:
@@ -231,9 +239,22 @@ def _render_html_cell(cell: Cell | None) -> str:
     return f'<td class="{cell.state.value}">{details}'
 
 
-def summarise_states(counts: Mapping[CellState, int]) -> str:
-    """Format how many cells have each state, such as ``61 found, 4 partly, 14 not found``."""
-    return ", ".join(f"{number:,} {state.label}" for state, number in counts.items() if number)
+def format_progress(run: TableRun) -> str:
+    """Format what a run has done, used and found, and what it may cost."""
+    parts = [f"{run.done:,} of {run.total:,} cells"]
+    if states := ", ".join(f"{number:,} {state.label}" for state, number in run.counts.items() if number):
+        parts[0] += f": {states}"
+    if run.kept:
+        parts.append(f"{run.kept:,} from before")
+    if tokens := run.usage.input_tokens + run.usage.output_tokens:
+        parts.append(f"{tokens:,} tokens")
+    if run.usage.cost_usd:
+        expected = run.expected_usd
+        rest = f" of about ${expected:.2f}" if expected is not None and run.done < run.total else ""
+        parts.append(f"${run.usage.cost_usd:.2f}{rest}")
+    if run.waiting_reason:
+        parts.append(f"waiting: {run.waiting_reason}")
+    return " · ".join(parts)
 
 
 RENDERERS: Mapping[str, Callable[[TableContent, str, Path], str]] = {

@@ -80,15 +80,10 @@ def _write(text: str, errors: str) -> None:
 
 
 def write_json(value: object) -> None:
-    """Write one JSON value and a line end to stdout, as `format_json` formats it."""
-    write_text(format_json(value))
-
-
-def format_json(value: object) -> str:
-    """Format one JSON value and a line end, with control characters and lone surrogates escaped."""
+    """Write one JSON value and a line end to stdout, with control characters and lone surrogates escaped."""
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
-    return _escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+    write_text(_escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
 
 
 def _escape_surrogates(text: str) -> str:

@@ -6,8 +6,8 @@ import asyncio
 from pathlib import Path
 
 from roamtui.errors import RoamtuiError
-from roamtui.export.table import RENDERERS, summarise_states, to_json_table
-from roamtui.headless.output import LiveLine, format_json, warn, write_notice, write_text
+from roamtui.export.table import RENDERERS, format_progress, render_json_table
+from roamtui.headless.output import LiveLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell, CellState
@@ -50,11 +50,11 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
     if content.skipped:
         warn(f"{content.skipped:,} lines of the table could not be read, so their cells were asked again.")
     if output_path is None:
-        write_text(format_json(to_json_table(content, model)))
+        write_text(render_json_table(content, model))
     elif render := RENDERERS.get(output_path.suffix.lower()):
         _write_file(output_path, render(content, model, output_path.absolute().parent))
     else:
-        _write_file(output_path, format_json(to_json_table(content, model)))
+        _write_file(output_path, render_json_table(content, model))
     if model == OFFLINE:
         write_notice("Each cell is the best passage of its row. No model has read them: --model chooses one.")
     write_notice(f"{format_progress(run)}. The table is in {store.folder}")
@@ -68,21 +68,3 @@ def _write_file(path: Path, text: str) -> None:
         path.write_bytes(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise RoamtuiError(f"could not write {path}: {error.strerror or error}. Name another file.") from None
-
-
-def format_progress(run: TableRun) -> str:
-    """Format what a run has done, used and found, and what it may cost."""
-    parts = [f"{run.done:,} of {run.total:,} cells"]
-    if states := summarise_states(run.counts):
-        parts[0] += f": {states}"
-    if run.kept:
-        parts.append(f"{run.kept:,} from before")
-    if tokens := run.usage.input_tokens + run.usage.output_tokens:
-        parts.append(f"{tokens:,} tokens")
-    if run.usage.cost_usd:
-        expected = run.expected_usd
-        rest = f" of about ${expected:.2f}" if expected is not None and run.done < run.total else ""
-        parts.append(f"${run.usage.cost_usd:.2f}{rest}")
-    if run.waiting_reason:
-        parts.append(f"waiting: {run.waiting_reason}")
-    return " · ".join(parts)

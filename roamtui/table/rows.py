@@ -13,7 +13,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import UsageError
 from roamtui.sources.file_sources import is_multi_file, list_sources
-from roamtui.sources.read import is_path
+from roamtui.sources.read import check_file, is_path
 from roamtui.table.store import Row
 
 OpenSource = Callable[[str], tuple[Library, Loader | None]]
@@ -55,6 +55,7 @@ def _list_documents(sources: Sequence[str]) -> Iterator[Row]:
             yield Row(key=source, title=source, source=source)
         elif not is_multi_file(Path(source)):
             path = Path(source).absolute()
+            check_file(path)
             yield Row(key=path.name, title=sanitise_line(path.name), source=str(path))
         else:
             listing = list_sources([Path(source)])

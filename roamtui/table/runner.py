@@ -46,6 +46,15 @@ class TablePlan:
     """The rows to fill, or None for all."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableJob:
+    """A table that is ready to be filled."""
+
+    store: TableStore
+    defined: TableDefined
+    plan: TablePlan
+
+
 @dataclass(slots=True)
 class TableRun:
     """The progress of a run."""

@@ -29,6 +29,7 @@ class Scope(StrEnum):
     CONVERSATIONS = "conversations"
     FIND = "find"
     NOTES = "notes"
+    TABLE = "table"
     START = "start"
 
 
@@ -41,10 +42,11 @@ SCOPE_TITLES = {
     Scope.CONVERSATIONS: "Saved conversations",
     Scope.FIND: "Find",
     Scope.NOTES: "Notes",
+    Scope.TABLE: "Table",
     Scope.START: "Open a document",
 }
 """Names of the scopes on the screen, in the order of the help screen."""
-SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.START})
+SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.TABLE, Scope.START})
 """Scopes of separate screens. Keys of other scopes do not work there, so they may use the same keys."""
 _TYPING_SCOPES = frozenset({Scope.INPUT, Scope.START})
 """Scopes where the focus is always in a text field."""
@@ -115,6 +117,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
     _action("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
     _action("global.notes", "B", "Notes", "List your notes on this document."),
+    _action("global.table", "T", "Table", "Ask questions about each document or file, as a table.", "app.open_table"),
     _action("global.new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."),
     _action(
         "global.open_document",
@@ -355,6 +358,22 @@ ACTIONS: tuple[Action, ...] = (
     _focus_action("find.previous_kind", "shift+tab", "", "Cycle backwards.", "step_kind(-1)"),
     _focus_action("find.page_down", "pagedown", "scroll", "Scroll the preview down.", "page(1)"),
     _focus_action("find.page_up", "pageup", "", "Scroll the preview up.", "page(-1)"),
+    _navigation_action("table.read", "enter", "quote", "Open the document at the quote of the cell."),
+    _navigation_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
+    _navigation_action("table.add_column", "+", "question", "Add a column by typing its question."),
+    _navigation_action("table.add_rows", "a", "sources", "Add rows: a file, a folder or an address."),
+    _navigation_action("table.run", "r", "run", "Ask what failed, changed or has no answer yet."),
+    _navigation_action("table.sort", "s", "sort", "Sort by the column; again reverses, then restores the order."),
+    _navigation_action("table.filter", "/", "filter", "Show the rows that contain typed words."),
+    _navigation_action("table.export", "e", "export", "Export the table as CSV, Markdown, a web page or JSON."),
+    _navigation_action("table.move_down", "j down", "", "Move to the next row.", "move(1, 0)"),
+    _navigation_action("table.move_up", "k up", "", "Move to the previous row.", "move(-1, 0)"),
+    _navigation_action("table.move_right", "l right", "", "Move to the next column.", "move(0, 1)"),
+    _navigation_action("table.move_left", "h left", "", "Move to the previous column.", "move(0, -1)"),
+    _navigation_action("table.page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
+    _navigation_action("table.page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
+    _navigation_action("table.first", "g home", "", "Move to the first row.", "page(-1000000)"),
+    _navigation_action("table.last", "G end", "", "Move to the last row.", "page(1000000)"),
     _navigation_action("notes.go", "enter", "go there", "Go to the note's passage."),
     _navigation_action("notes.edit", "e", "your words", "Edit your comment."),
     _navigation_action("notes.delete", "x delete", "delete", "Delete the note (undo until you close the list)."),

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console
-from textual import events, on
+from textual import events, on, work
 from textual.app import App
 from textual.driver import Driver
 from textual.notifications import Notify
@@ -23,6 +23,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 from textual.types import CSSPathType
 from typing_extensions import override
 
+from roamtui.conversation.log import LOG_SUFFIX
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
@@ -32,6 +33,7 @@ from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOff
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_count
 from roamtui.tui.messages import (
+    CellRequested,
     DocumentRequested,
     LinkedFileRequested,
     ModelReleased,
@@ -44,6 +46,7 @@ from roamtui.tui.terminal_images import encode_deletions
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
+    from roamtui.tui.chat.content_view import SectionTarget
     from roamtui.tui.controllers.sources import SourcesController
     from roamtui.tui.screens.main import MainScreen
     from roamtui.tui.screens.open_document import OpenChoice
@@ -96,6 +99,8 @@ class RoamApp(App[None], inherit_bindings=False):
         opener: DocumentOpener | None = None,
         options: TuiOptions | None = None,
         source: str = "",
+        *,
+        is_table: bool = False,
     ) -> None:
         """Show `first`.
 
@@ -104,6 +109,7 @@ class RoamApp(App[None], inherit_bindings=False):
             opener: Opens other documents, or None if that is impossible.
             options: Theme and keys, or None for those of `first`.
             source: If there is no `first`, a source to open now. Its pages are shown while they are read.
+            is_table: Whether that source is the folder of a table.
         """
         if isinstance(first, AppContext):
             first = StartupContext.from_app_context(first)
@@ -120,8 +126,11 @@ class RoamApp(App[None], inherit_bindings=False):
         self._problems = (*self._keys.conflicts, *theme_problems, *theme_problem)
         self._opener = opener
         self._source = source
+        self._is_table = is_table
         self._use_order = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
         """The order in which actions were chosen in the palette, the latest with the highest number."""
+        self._table_mode = ""
+        """The mode of the table that was given at the start; empty if a document was given."""
         self.failure: RoamtuiError | None = None
         """Why the document that was given at the start cannot be opened."""
         self.documents: dict[str, MainScreen] = {}
@@ -130,6 +139,8 @@ class RoamApp(App[None], inherit_bindings=False):
         """The model of the document that was closed last, because the person may have chosen it for this run."""
         self._links: list[tuple[str, str]] = []
         """The modes that a followed link led from and to, the latest last."""
+        self._cell_modes: dict[str, tuple[str, str | None]] = {}
+        """Source and conversation of each document that a cell of a table led to, by mode."""
         self._modes_made = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
@@ -173,7 +184,10 @@ class RoamApp(App[None], inherit_bindings=False):
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
         self.set_interval(_IDLE_SECONDS, self._collect_garbage_when_idle)
-        if not self.documents:
+        if not self.documents and self._is_table:
+            self._table_mode = self.current_mode
+            self.open_table(self._source)
+        elif not self.documents:
             self._on_document_requested(DocumentRequested(self._source))
 
     def _collect_garbage_when_idle(self) -> None:
@@ -188,10 +202,7 @@ class RoamApp(App[None], inherit_bindings=False):
         def arrive() -> None:
             if self.current_mode != origin:
                 self._links = [*self._links, (origin, self.current_mode)][-_LINKS_MAX:]
-                if self.main_screen.has_started:
-                    self.main_screen.reader_controller.show_anchor(event.anchor)
-                else:
-                    self.main_screen.first_anchor = event.anchor
+                self._show_place(event.anchor)
 
         def show(chosen: OpenChoice | RoamtuiError | None) -> None:
             self._on_document_chosen(chosen)
@@ -203,6 +214,68 @@ class RoamApp(App[None], inherit_bindings=False):
                 arrive()
                 return
         self._on_document_requested(DocumentRequested(event.path), show)
+
+    def _show_place(self, place: str | SectionTarget) -> None:
+        """Show an anchor or a quote in the current document, which may not have started yet."""
+        if self.main_screen.has_started:
+            self.main_screen.reader_controller.show_place(place)
+        else:
+            self.main_screen.first_place = place
+
+    def action_open_table(self) -> None:
+        self.open_table(self.main_screen.session.state.library.source)
+
+    @work(group="tables", exclusive=True, exit_on_error=False)
+    async def open_table(self, source: str) -> None:
+        """Show the table of a source, or a table by its folder."""
+        from roamtui.table.store import read_table  # noqa: PLC0415 - few open a table
+        from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
+
+        opener = self._opener
+        if opener is None or opener.open_table is None:
+            self.notify("Cannot open a table here.", severity="warning")
+            return
+        try:
+            job = await asyncio.to_thread(opener.open_table, source)
+            content = await asyncio.to_thread(read_table, job.store.folder)
+        except RoamtuiError as error:
+            self._on_table_failed(error)
+            return
+        await self.push_screen_wait(TableScreen(job, content, self._keys))
+        if not self.documents:
+            self.exit()
+
+    def _on_table_failed(self, error: RoamtuiError) -> None:
+        if self.documents:
+            self.notify(str(error), severity="warning", markup=False)
+        else:
+            self.failure = error
+            self.exit()
+
+    @on(CellRequested)
+    def _open_cell(self, event: CellRequested) -> None:
+        """Open the document of a cell with the conversation of the cell, and show the quote if it is wanted."""
+        from roamtui.tui.chat.content_view import SectionTarget  # noqa: PLC0415 - few open a table
+
+        cell = (event.source, event.log)
+
+        def arrive() -> None:
+            if event.section_id is not None:
+                self._show_place(SectionTarget(event.section_id, event.citation))
+
+        def show(chosen: OpenChoice | RoamtuiError | None) -> None:
+            if chosen is not None and not isinstance(chosen, RoamtuiError) and chosen.opened is not None:
+                mode = self._make_mode(chosen.opened)
+                self._cell_modes[mode] = cell
+                self._switch_to(mode)
+                arrive()
+
+        for mode, shown in self._cell_modes.items():
+            if shown == cell and mode in self.documents:
+                self._switch_to(mode)
+                arrive()
+                return
+        self._on_document_requested(DocumentRequested(*cell), show)
 
     @on(ReturnRequested)
     def _return_to_link(self) -> None:
@@ -232,10 +305,13 @@ class RoamApp(App[None], inherit_bindings=False):
             return
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only where another is opened
 
-        current = [self.main_screen] if self.documents else []
+        current = [screen for screen in [self.documents.get(self.current_mode)] if screen is not None]
         others = [screen for screen in self.documents.values() if screen not in current]
         model = current[0].app_context.agent.model if current else self._last_model
-        open_documents = tuple(map(_to_start_offer, [*others, *current]))
+        # The conversation of a cell opens next to the same document with another conversation.
+        is_cell = event.conversation_id is not None and event.conversation_id.endswith(LOG_SUFFIX)
+        offers = map(_to_start_offer, [*others, *current])
+        open_documents = tuple(offer for offer in offers if not (is_cell and offer.source == event.source))
         request = event if event.source else None
         dialog = OpenDialog(self._opener, self._keys, model, open_documents, request, self._problems)
         dialog.is_adding = is_adding
@@ -262,7 +338,7 @@ class RoamApp(App[None], inherit_bindings=False):
         """Show a document. Work in the other documents continues."""
         previous_mode = self.current_mode
         self.switch_mode(mode)
-        if previous_mode not in self.documents:
+        if previous_mode not in (*self.documents, self._table_mode):
             self.remove_mode(previous_mode)
         titles = [_to_start_offer(screen).name for screen in self.documents.values()]
         for number, screen in enumerate(self.documents.values()):
@@ -288,7 +364,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_turn_to(self, number: int) -> None:
         """Show the open document with this number, counted from 1. 0 shows the next document."""
-        modes = list(self.documents)
+        modes = [*filter(None, [self._table_mode]), *self.documents]
         index = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
             self._switch_to(modes[index % len(modes)])
@@ -405,7 +481,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def list_commands(self) -> tuple[Action, ...]:
         """List the actions that the palette offers on the current screen, the last used first."""
-        is_main = bool(self.documents) and self.screen is self.main_screen
+        is_main = self.screen is self.documents.get(self.current_mode)
         if not is_main:
             from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - not for the main screen
 
@@ -430,7 +506,7 @@ class RoamApp(App[None], inherit_bindings=False):
     async def run_command(self, action: Action, screen: Screen[object]) -> None:
         """Run an action as if its key had been pressed on `screen` while its scope had the focus."""
         self._use_order[action.id] = max(self._use_order.values(), default=0) + 1
-        if self.documents and screen is self.main_screen:
+        if screen is self.documents.get(self.current_mode):
             panes = self.main_screen.panes
             panes.focus_scope(action.scope)
             await self.run_action(action.call, panes.get_scope_widget(action.scope))
@@ -447,7 +523,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_help(self) -> None:
         from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
 
-        is_main = bool(self.documents) and self.screen is self.main_screen
+        is_main = self.screen is self.documents.get(self.current_mode)
         self.push_screen(HelpScreen(self._keys, self.main_screen.panes.scope if is_main else Scope.START))
 
     def action_marks(self) -> None:
@@ -458,12 +534,12 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask
 
-        saver = self.app_context.options if self.documents else self._opener
+        saver = self.app_context.options if self.current_mode in self.documents else self._opener
         pick_theme(self, saver.save_settings if saver is not None else None)
 
     def on_app_focus(self) -> None:
         """Check the document on disk, which may have been edited meanwhile."""
-        if self.documents:
+        if self.current_mode in self.documents:
             self.main_screen.check_for_changes()
 
     async def on_unmount(self) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from roamtui.models.embedders import MeaningOffer
     from roamtui.models.registry import ModelOffer
     from roamtui.search.base import Searcher
+    from roamtui.table.runner import TableJob
 
 
 class OfferGroup(StrEnum):
@@ -177,3 +178,5 @@ class DocumentOpener:
     """Returns the URL that a name without ``https://`` may mean, if no file has that name."""
     save_settings: Callable[[Mapping[str, str]], None]
     """As in `TuiOptions`."""
+    open_table: Callable[[str], TableJob] | None = None
+    """Prepares the table of some sources, or of its own folder. Called in a thread. Raises `RoamtuiError`."""

@@ -78,6 +78,19 @@ class LinkedFileRequested(Message):
 
 
 @dataclass
+class CellRequested(Message):
+    """A person wants to see the proof of a cell of a table, or its conversation."""
+
+    source: str
+    """The document of the row."""
+    log: str | None
+    """Path of the conversation of the cell, or None if nothing was asked."""
+    section_id: str | None = None
+    """The section to show, or None to show only the conversation."""
+    citation: Citation | None = None
+
+
+@dataclass
 class ReturnRequested(Message):
     """A person wants to go back to the document whose link led to this one."""
 

@@ -13,7 +13,7 @@ from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Usage
 from roamtui.document.tokens import estimate_tokens
-from roamtui.errors import ModelError, StoreError
+from roamtui.errors import ModelError, SourceError, StoreError
 from roamtui.models.base import ModelRequest
 from roamtui.models.offline import OfflineModel
 from roamtui.paths import data_path
@@ -137,6 +137,11 @@ async def test_a_document_that_cannot_be_read_fails_alone(tmp_path: Path) -> Non
     (leases / "anna.md").unlink()
     _, content = await fill(table, defined, answering_model())
     assert list_states(content) == [["failed"], ["found"]]
+
+
+def test_a_source_that_is_not_there_is_no_row(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"none\.md"):
+        define(tmp_path / "none.md", PERIOD)
 
 
 async def test_the_first_cell_of_a_row_comes_before_its_others(tmp_path: Path) -> None:

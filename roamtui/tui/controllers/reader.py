@@ -321,6 +321,13 @@ class ReaderController:
         self._reader.app.open_url(url)
         self._show_status(f"Opened {url} in your browser")
 
+    def show_place(self, place: str | SectionTarget) -> None:
+        """Show an anchor of the document, or a section or quote."""
+        if isinstance(place, str):
+            self.show_anchor(place)
+        elif problem := self.jump_to_target(place, came_from=None):
+            self._show_status(problem)
+
     def show_anchor(self, anchor: str) -> None:
         """Show the document from an anchor on, which a link in another document names, and focus the reader."""
         first_id = next(self._library.walk(), None)

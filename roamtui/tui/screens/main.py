@@ -117,8 +117,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.keys = keys
         self._problems = problems
         state = startup.state
-        self.first_anchor: str | None = None
-        """The anchor to show as soon as the screen has started, if a link led to it."""
+        self.first_place: str | SectionTarget | None = None
+        """The anchor or quote to show as soon as the screen has started, if a link or a cell of a table led to it."""
         self._stamp = stamp_source(state.library.source)
         label = make_model_label(startup.model_name)
         self.welcome = WelcomeView(state.library.title, startup.options.examples, label, keys)
@@ -250,8 +250,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up()
         self._index_ahead()
         self.reader_controller.show_last_read()
-        if self.first_anchor is not None:
-            self.reader_controller.show_anchor(self.first_anchor)
+        if self.first_place is not None:
+            self.reader_controller.show_place(self.first_place)
         position = self.reader_controller.describe_position()
         self.welcome.show_reading_place(position)
         self._hints.show_extra(("global.continue_reading",) if position else ())

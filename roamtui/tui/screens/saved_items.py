@@ -26,7 +26,7 @@ from roamtui.tui.status_line import ScreenKeyHints
 
 SavedItem = TypeVar("SavedItem")
 _EXPORT_FOOT = "enter to export, esc to cancel"
-_FORMAT_NAMES = {".md": "Markdown", ".json": "JSON", ".html": "a replay"}
+_FORMAT_NAMES = {".md": "Markdown", ".json": "JSON", ".html": "a web page", ".csv": "CSV"}
 
 
 class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenResultType]):

@@ -1,0 +1,183 @@
+"""The table on the screen: filling it, looking at its proofs, sorting, filtering and exporting it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from roamtui.models.base import ModelRequest
+from roamtui.table.store import read_table
+from roamtui.tui.screens.dialogs import PromptDialog
+from roamtui.tui.screens.table import TableScreen
+from roamtui.tui.screens.table_grid import TableGrid
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.table.filling import PERIOD, answer
+from tests.tui.driving import make_app, running, screen_text, wait_until
+from tests.tui.tabling import Tables, await_grid
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Tables:
+    return Tables(tmp_path)
+
+
+@pytest.fixture
+def filled(tables: Tables) -> Tables:
+    tables.fill()
+    return tables
+
+
+async def _answer_prompt(pilot: Pilot[None], words: str) -> None:
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptDialog))
+    pilot.app.screen.query_one(Input).value = words
+    await pilot.press("enter")
+    await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PromptDialog))
+
+
+def _titles(grid: TableGrid) -> list[str]:
+    return [row.title for row in grid.rows]
+
+
+async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(filled: Tables) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        await wait_until(pilot, lambda: "60 days" in screen_text(app))
+        text = screen_text(app)
+        assert "2 rows · 3 questions · scripted" in text
+        assert "✓ 60 days" in text
+        assert "! one cat" in text
+        assert "“The notice period is 60 days”" in text
+        assert "Lease of Anna › Notice › line 5 · quote found in the text" in text
+        await pilot.press("right", "down")
+        await wait_until(pilot, lambda: "not yes or no" in screen_text(app))
+
+
+async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
+    gate = asyncio.Event()
+
+    def answer_later(request: ModelRequest) -> ScriptedReply:
+        reply = answer(request)
+        return ScriptedReply(text=reply.text, gate=gate) if "Are pets" in request.messages[-1].text else reply
+
+    tables.model = ScriptedModel([answer_later] * 20)
+    async with running(tables.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        assert tables.model.requests == []
+        await pilot.press("r")
+        await wait_until(pilot, lambda: "three months" in screen_text(app) and "60 days" in screen_text(app))
+        assert "asking:" in screen_text(app)
+        assert "one cat" not in screen_text(app)
+        gate.set()
+        await wait_until(pilot, lambda: "6 of 6 cells" in screen_text(app) and "asking:" not in screen_text(app))
+        assert "one cat" in screen_text(app)
+
+
+async def test_escape_stops_asking_and_keeps_what_is_done(tables: Tables) -> None:
+    gate = asyncio.Event()
+    hold: Callable[[ModelRequest], ScriptedReply] = lambda request: (  # noqa: E731 - a reply of a script
+        answer(request) if PERIOD in request.messages[-1].text else ScriptedReply(text="Not found: x.", gate=gate)
+    )
+    tables.model = ScriptedModel([hold] * 20)
+    async with running(tables.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("r")
+        await wait_until(pilot, lambda: "2 of 6 cells" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Stopped. What is done is kept." in screen_text(app))
+        assert isinstance(app.screen, TableScreen)
+        assert len(read_table(tables.folder).cells) == 4, "two cells, by their model and as the newest"
+
+
+async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) -> None:
+    filled.questions = [PERIOD]
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        grid = await await_grid(pilot)
+        await pilot.press("+")
+        await _answer_prompt(pilot, "Since when? [date]")
+        await wait_until(pilot, lambda: "4 of 4 cells" in screen_text(app))
+        assert [column.type.value for column in grid.columns] == ["text", "date"]
+        assert [column.question for column in read_table(filled.folder).columns] == [PERIOD, "Since when?"]
+
+
+async def test_sources_are_added_as_rows(filled: Tables, tmp_path: Path) -> None:
+    more = tmp_path / "carl.md"
+    more.write_text("# Lease of Carl\n\n## Notice\n\nThe notice period is 60 days.\n", "utf-8")
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        grid = await await_grid(pilot)
+        await pilot.press("a")
+        await _answer_prompt(pilot, str(more))
+        await wait_until(pilot, lambda: len(grid.rows) == 3)
+        await wait_until(pilot, lambda: "Added 1 row" in screen_text(app))
+        await pilot.press("a")
+        await _answer_prompt(pilot, str(tmp_path / "none.md"))
+        await wait_until(pilot, lambda: "none.md" in screen_text(app))
+        assert len(grid.rows) == 3
+
+
+async def test_rows_are_sorted_and_filtered_by_value(filled: Tables) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        grid = await await_grid(pilot)
+        await pilot.press("right", "s")
+        await wait_until(pilot, lambda: "Sorted by" in screen_text(app))
+        assert _titles(grid) == ["anna.md", "bert.md"]
+        await pilot.press("s")
+        await wait_until(pilot, lambda: _titles(grid) == ["bert.md", "anna.md"])
+        await pilot.press("s", "/")
+        await _answer_prompt(pilot, "partly cat")
+        await wait_until(pilot, lambda: _titles(grid) == ["bert.md"])
+        assert "1 of 2 rows" in screen_text(app)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(grid.rows) == 2)
+        assert isinstance(app.screen, TableScreen)
+
+
+async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(filled: Tables) -> None:
+    async with running(filled.make_app(), (160, 40)) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+        screen = app.main_screen
+        await wait_until(pilot, lambda: screen.has_started and screen.reader_pane.reader.section_id is not None)
+        section_id = screen.reader_pane.reader.section_id
+        assert section_id is not None
+        assert screen.session.state.library.title_of(section_id) == "Notice"
+        assert screen.session.state.library.title == "Lease of Bert"
+        assert screen.session.state.transcript.exchanges[0].question == PERIOD
+        await pilot.press("ctrl+t")
+        await await_grid(pilot)
+        await pilot.press("right", "c")
+        await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
+        await wait_until(pilot, lambda: "Are pets allowed?" in screen_text(app))
+        await pilot.press("ctrl+t")
+        await await_grid(pilot)
+        await pilot.press("left", "enter")
+        await wait_until(pilot, lambda: app.screen is screen)
+        assert len(app.documents) == 2
+
+
+async def test_the_table_is_exported_in_the_format_of_its_ending(filled: Tables, tmp_path: Path) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        for ending, words in ((".csv", "anna.md,60 days,found"), (".html", "<table>"), (".json", '"60 days"')):
+            path = tmp_path / f"out{ending}"
+            await pilot.press("e")
+            await _answer_prompt(pilot, str(path))
+            await wait_until(pilot, path.exists)
+            assert words in path.read_text("utf-8")
+        await wait_until(pilot, lambda: "Saved" in screen_text(app))
+
+
+async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> None:
+    app = make_app()
+    app._opener = tables.make_app()._opener
+    async with running(app, (100, 24)) as (_, pilot):
+        await pilot.press("escape", "T")
+        grid = await await_grid(pilot)
+        assert len(grid.rows) == 2
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)

@@ -1,0 +1,72 @@
+"""A table over two leases, and an app that shows it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.source_loader import open_sources
+from roamtui.models.base import Model
+from roamtui.sources.convert.converted import PageReport
+from roamtui.table.runner import TableJob
+from roamtui.table.store import TableStore
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, DocumentOpener, StartupContext, TuiOptions
+from roamtui.tui.screens.table import TableScreen
+from roamtui.tui.screens.table_grid import TableGrid
+from tests.fakes.scripted_model import ScriptedModel
+from tests.table.filling import PERIOD, PETS, answering_model, define, fill, make_plan, write_leases
+from tests.tui.driving import wait_until
+
+HEATING = "Who pays for heating?"
+
+
+class Tables:
+    """Two leases and their table, and an app that opens both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.leases = write_leases(folder / "leases")
+        self.folder = folder / "table"
+        self.questions = [PERIOD, PETS, HEATING]
+        self.model: Model = answering_model()
+
+    def open_table(self, _source: str) -> TableJob:
+        defined = define(self.leases, *self.questions)
+        return TableJob(store=TableStore(self.folder), defined=defined, plan=make_plan(self.model, jobs=2))
+
+    def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> StartupContext:
+        library, loader = open_sources((source,))
+        if log is None:
+            session = Session.start(library, loader=loader)
+        else:
+            store = ConversationStore(Path(log).parent, is_listed=False)
+            session = Session.resume(library, Path(log).stem, store=store)
+        return StartupContext.from_app_context(AppContext(agent=Agent(session, model or ScriptedModel())))
+
+    def make_app(self, theme: str | None = None) -> RoamApp:
+        opener = DocumentOpener(
+            list_offers=lambda: ((), ""),
+            open_source=self.open_source,
+            suggest_address=lambda _: None,
+            save_settings=lambda _: None,
+            open_table=self.open_table,
+        )
+        app = RoamApp(None, opener, TuiOptions(theme=theme), str(self.folder), is_table=True)
+        app.animation_level = "none"
+        return app
+
+    def fill(self) -> None:
+        asyncio.run(fill(self.folder, define(self.leases, *self.questions), answering_model()))
+
+
+async def await_grid(pilot: Pilot[None]) -> TableGrid:
+    """Return the grid once it has rows and the focus."""
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, TableScreen))
+    grid = pilot.app.screen.query_one(TableGrid)
+    await wait_until(pilot, lambda: bool(grid.rows) and grid.has_focus)
+    return grid
