@@ -23,7 +23,6 @@ from textual.theme import BUILTIN_THEMES, Theme
 from textual.types import CSSPathType
 from typing_extensions import override
 
-from roamtui.conversation.log import LOG_SUFFIX
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
@@ -275,7 +274,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 self._switch_to(mode)
                 arrive()
                 return
-        self._on_document_requested(DocumentRequested(*cell), show)
+        self._on_document_requested(DocumentRequested(*cell), show, for_cell=True)
 
     @on(ReturnRequested)
     def _return_to_link(self) -> None:
@@ -295,10 +294,15 @@ class RoamApp(App[None], inherit_bindings=False):
         show: Callable[[OpenChoice | RoamtuiError | None], None] | None = None,
         *,
         is_adding: bool = False,
+        for_cell: bool = False,
     ) -> None:
-        """Open a document by its source, or let the person choose one. `show` shows it in place of the usual way.
+        """Open a document by its source, or let the person choose one.
 
-        With `is_adding`, add it to the current conversation instead.
+        Args:
+            event: The document.
+            show: Shows it in place of the usual way.
+            is_adding: Whether it is added to the current conversation instead.
+            for_cell: Whether it opens with the conversation of a cell of a table, even if it is open already.
         """
         if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
@@ -308,10 +312,8 @@ class RoamApp(App[None], inherit_bindings=False):
         current = [screen for screen in [self.documents.get(self.current_mode)] if screen is not None]
         others = [screen for screen in self.documents.values() if screen not in current]
         model = current[0].app_context.agent.model if current else self._last_model
-        # The conversation of a cell opens next to the same document with another conversation.
-        is_cell = event.conversation_id is not None and event.conversation_id.endswith(LOG_SUFFIX)
         offers = map(_to_start_offer, [*others, *current])
-        open_documents = tuple(offer for offer in offers if not (is_cell and offer.source == event.source))
+        open_documents = tuple(offer for offer in offers if not (for_cell and offer.source == event.source))
         request = event if event.source else None
         dialog = OpenDialog(self._opener, self._keys, model, open_documents, request, self._problems)
         dialog.is_adding = is_adding

@@ -12,6 +12,8 @@ from textual.widget import Widget
 
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.store import ConversationStore
+from roamtui.table.runner import TableJob
+from roamtui.table.store import TableContent, TableDefined, TableStore
 from roamtui.tui.actions import ACTIONS, DIGITS, SCREEN_SCOPES, Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
@@ -20,6 +22,9 @@ from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.help import KeyList
 from roamtui.tui.screens.notes import NotesScreen
 from roamtui.tui.screens.open_document import OpenDialog
+from roamtui.tui.screens.table import TableScreen
+from tests.fakes.scripted_model import ScriptedModel
+from tests.table.filling import make_plan
 from tests.tui.driving import make_app, make_context, running
 from tests.tui.opening import Opener
 
@@ -35,6 +40,10 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.NOTES:
             library = app.main_screen.session.state.library
             return NotesScreen(NoteStore(Path(), library.source), (), library, build_keymap())
+        case Scope.TABLE:
+            defined = TableDefined(sources=(), by_chapters=False, rows=(), columns=())
+            job = TableJob(store=TableStore(Path()), defined=defined, plan=make_plan(ScriptedModel()))
+            return TableScreen(job, TableContent(folder=Path()), build_keymap())
         case Scope.START:
             return OpenDialog(Opener().opening, build_keymap())
         case _:
