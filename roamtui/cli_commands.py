@@ -42,7 +42,6 @@ from roamtui.option_fields import (
 )
 from roamtui.paths import cache_path, config_path, data_path, indexes_path, preferences_path, summaries_path
 from roamtui.settings import Settings, load_settings
-from roamtui.sources.file_sources import split_sources
 from roamtui.table_command import TableCommand
 
 _LIMIT_DEFAULT = 10
@@ -332,7 +331,8 @@ class ConversationsCommand:
 
             library = None
             try:
-                library = open_library(split_sources(source))
+                added = state.sources
+                library = reopen_source(source, (), frozenset(), is_own=True, web=WebArguments(), added=added)
             except RoamtuiError as error:
                 warn(f"without the sections: {error}")
             write_text(render_html(state, source, library))

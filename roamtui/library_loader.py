@@ -122,17 +122,28 @@ def reload_sources(previous: Library, web: WebArguments | None) -> Library:
     return open_all(previous.sources, partial(open_added_source, web=web), previous.source)[0]
 
 
-def list_watched_paths(sources: Sequence[str]) -> tuple[str, ...]:
-    """List the paths of sources, without URLs. A notebook stands for its own sources."""
+def expand_notebooks(sources: Sequence[str]) -> tuple[str, ...]:
+    """List sources with each notebook replaced by those of its sources that may be asked.
+
+    Raises:
+        UsageError: There is no such notebook.
+        StoreError: Its file is not valid.
+    """
     names: list[str] = []
     for source in sources:
         if source.startswith(NOTEBOOK_MARK):
             from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few sources are notebooks
 
-            names += (each.name for each in NotebookStore(notebooks_path()).read(source[1:]).sources)
+            notebook = NotebookStore(notebooks_path()).read(source.removeprefix(NOTEBOOK_MARK))
+            names += (each.name for each in notebook.sources if not each.is_muted)
         else:
             names.append(source)
-    return tuple(path for name in names if is_path(name) for path in split_sources(name))
+    return tuple(names)
+
+
+def list_watched_paths(sources: Sequence[str]) -> tuple[str, ...]:
+    """List the paths of sources, without URLs. Errors are as in `expand_notebooks`."""
+    return tuple(path for name in expand_notebooks(sources) if is_path(name) for path in split_sources(name))
 
 
 def open_added_source(name: str, *, web: WebArguments | None = None) -> tuple[Library, Loader | None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
 from roamtui.document.source_loader import is_address
-from roamtui.library_loader import open_lazily
+from roamtui.library_loader import expand_notebooks, open_lazily
 from roamtui.option_fields import WebArguments
 from roamtui.paths import table_path
 from roamtui.search_setup import make_searcher_factory
@@ -53,6 +53,7 @@ def prepare_table(
         folder = Path(sources[0])
         known = read_table(folder)
         sources, by_chapters, columns = known.sources, known.by_chapters, columns or known.columns
+    sources = expand_notebooks(sources)
     sources = tuple(source if is_address(source) else os.path.abspath(source) for source in sources)  # noqa: PTH100 - links are kept
     plan = TablePlan(
         model=build_model(settings),

@@ -83,6 +83,10 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
         store = open_store(on_warning)
         session = start_or_resume_session(initial_state, store, conversation, loader, open_source)
         session.save_sources = save_notebook_sources
+        known = initial_state.library.notes
+        for note in session.state.library.notes:  # for instance that a source of the conversation is gone
+            if note not in known:
+                on_warning(note)
     searcher = make_searcher_factory(settings, on_warning, progress)(session.state.asked)
     options = AgentOptions(
         cost_usd_max=settings.max_cost_usd,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.agent.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
+from roamtui.conversation.events import SourcesChanged
 from roamtui.conversation.library_sync import list_links_to_reload
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
@@ -87,7 +88,7 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
                 claims=claims,
                 source=sources[conversation_id],
                 links=list_links_to_reload(saved),
-                sources=saved.sources,
+                sources=_list_all_sources(store, conversation_id),
                 approved=saved.approved_origins,
             )
         )
@@ -105,6 +106,15 @@ def _collect_table_claims(content: TableContent) -> list[ClaimGroup]:
             )
     # Another person may have written the table, so its addresses are those of a file.
     return [ClaimGroup(claims=tuple(of_row), source=source, is_own=False) for source, of_row in claims.items()]
+
+
+def _list_all_sources(store: ConversationStore, conversation_id: str) -> tuple[LibrarySource, ...]:
+    """List all sources that a conversation ever had, because its quotes may be in one that was taken out."""
+    sources: dict[str, LibrarySource] = {}
+    for event in store.read(conversation_id).events:
+        if isinstance(event, SourcesChanged):
+            sources |= {source.key: source for source in event.sources}
+    return tuple(sources.values())
 
 
 def recheck_claims(

@@ -15,7 +15,9 @@ from roamtui.conversation.events import ConversationEvent, DocumentReloaded, Sec
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.library_loader import open_added_source, open_lazily
+from roamtui.headless.recheck import collect_claims, recheck_claims
+from roamtui.library_loader import open_added_source, open_lazily, reopen_source
+from roamtui.option_fields import WebArguments
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import expanding
 from tests.conversation.conversations import find
@@ -156,6 +158,26 @@ async def test_a_source_that_is_gone_says_so_when_the_conversation_is_resumed(fo
     assert [source.key for source in resumed.state.library.sources] == ["", "acts", "tariff.md"]
     assert any("acts" in note and "There is no file" in note for note in resumed.state.library.notes)
     assert ride in resumed.state.library
+
+
+async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path) -> None:
+    controller, _ = control(folder)
+    await controller.add_source(str(folder / "tariff.md"))
+    ride = find(controller.state, "Zeppelin rides")
+    controller.agent.model = ScriptedModel([expanding(ride), ScriptedReply(text=f'It is "90 euros" [{ride}].')])
+    await controller.ask("What does a ride cost?")
+    await controller.remove_source("tariff.md")
+
+    store = controller.session.store
+    assert store is not None
+    groups = collect_claims(store, [], all_conversations=True)
+    rows = recheck_claims(
+        groups,
+        lambda source, group: reopen_source(
+            source, group.links, group.approved, is_own=True, web=WebArguments(), added=group.sources
+        ),
+    )
+    assert [(row["quote"], row["state"]) for row in rows] == [("90 euros", "same")]
 
 
 async def test_what_cannot_be_added_is_refused_and_nothing_changes(folder: Path) -> None:

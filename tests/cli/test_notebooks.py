@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import sys
@@ -10,15 +11,19 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.agent.recheck import cite_span
 from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.notes import NoteStore, make_note
+from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.headless.notebooks import ask_for_missing_sources
-from roamtui.library_loader import open_library
+from roamtui.library_loader import open_added_source, open_lazily, open_library
 from roamtui.paths import data_path, notebooks_path, reading_positions_path
 from tests.cli.conftest import RunCommand
 from tests.conversation.conversations import find
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 
 @pytest.fixture
@@ -46,6 +51,8 @@ def test_a_notebook_stands_for_its_sources_from_anywhere(
     assert {citation["doc"] for citation in asked["citations"]} == {"acts/lease.md"}
     assert run("search", "@law", "notice period", "--json").json["hits"][0]["doc"] == "acts/lease.md"
     assert run("check", "@law").code in (0, 1)
+    table = run("table", "@law", "-q", "What is the notice period?").json
+    assert [row["title"] for row in table["rows"]] == [garden.name, "lease.md"]
     assert run("notebooks").out == f"law  (2 sources: {garden.name}, acts)\n"
 
     (tmp_path / "else" / "@law").write_text("# A file\n")
@@ -103,6 +110,24 @@ def test_a_source_that_is_gone_is_told_and_the_rest_opens(run: RunCommand, garde
     assert store.read("law").sources[1].name == str(moved)
     sections = run("outline", "@law", "--json").json["sections"]
     assert [each["id"] for each in sections if each["doc"] == "acts/lease.md"] == ids
+
+
+def test_a_conversation_says_which_of_its_sources_is_gone(run: RunCommand, garden: Path, acts: Path) -> None:
+    library, loader = open_lazily((str(garden),))
+    store = ConversationStore(data_path())
+    session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
+    controller = ConversationController(Agent(session, ScriptedModel([ScriptedReply(text="So.")])))
+
+    async def converse() -> None:
+        await controller.add_source(str(acts))
+        await controller.ask("Why?")
+
+    asyncio.run(converse())
+    again = run("ask", garden, "What is the notice period?", "--continue")
+    assert ("90 days" in again.out, "There is no file" in again.err) == (True, False)
+    acts.rename(acts.with_name("moved"))
+    again = run("ask", garden, "What does a plot cost?", "--continue")
+    assert ("24 euros" in again.out, f"There is no file {acts}" in again.err) == (True, True)
 
 
 class Terminal(io.StringIO):
