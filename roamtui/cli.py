@@ -22,11 +22,11 @@ usage: roamtui [SOURCE] [--model M] [--continue]
 Ask questions of a well-organised document. A model reads its outline, opens the
 sections it needs, and proves its answer with quotes. Without a command, the app opens.
 
-SOURCE is a file (Markdown, text, PDF, HTML, EPUB, PPTX, XLSX, OpenDocument, a notebook,
+SOURCE is a file (Markdown, text, PDF, HTML, EPUB, PPTX, XLSX, OpenDocument, Jupyter,
 subtitles, reStructuredText, or DOCX with an extra), a folder or zip archive of files, the
-https:// address of a site, its llms.txt or a page, or - for standard input. The app, `index`,
-`outline` and `mcp` open several files and folders as one. Without SOURCE, the app shows a
-start screen.
+https:// address of a site, its llms.txt or a page, @NAME for a notebook (a named set of
+sources), or - for standard input. The app, `index`, `outline` and `mcp` open several files
+and folders as one. Without SOURCE, the app shows a start screen.
 
 commands:
   outline SOURCE [--json] [--budget N]    the outline as the model reads it

@@ -138,7 +138,7 @@ class ImageMode(StrEnum):
     OFF = "off"
 
 
-_KINDS = "Markdown, text, PDF, HTML, EPUB, Office and OpenDocument files, notebooks, subtitles"
+_KINDS = "Markdown, text, PDF, HTML, EPUB, Office and OpenDocument files, Jupyter notebooks, subtitles"
 SOURCE_HELP = (
     f"a document ({_KINDS}), a folder or a zip of documents, the https:// address of a site, its llms.txt or a page, "
     "or - for standard input"
