@@ -1,10 +1,13 @@
-"""Starts the person's own editor, which the environment names."""
+"""Starts the person's own programs: the editor that the environment names, and what the system has for a file."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 _LINE_AS_OPTION = frozenset(
@@ -35,6 +38,24 @@ def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
     if name in _LINE_AFTER_GOTO:
         return [*words, "--goto", f"{file}:{line}"]
     return [*words, str(file)]
+
+
+def open_in_viewer(file: Path) -> bool:
+    """Open a file in the program that the system has for it. Return False if there is no display or no such program."""
+    if sys.platform == "darwin":
+        command = ["open"]
+    elif sys.platform == "win32":
+        command = ["explorer"]
+    else:
+        command = ["xdg-open"] if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else []
+    program = shutil.which(command[0]) if command else None
+    if program is None:
+        return False
+    with suppress(OSError):
+        quiet = subprocess.DEVNULL
+        subprocess.run([program, str(file)], check=False, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603 - no shell
+        return True
+    return False
 
 
 def _split_on_windows(editor: str) -> list[str]:

@@ -23,6 +23,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.document.source_loader import is_address, suggest_address
 from roamtui.errors import UsageError
 from roamtui.library_loader import (
+    fetch_picture,
     list_watched_paths,
     open_added_source,
     open_lazily,
@@ -284,7 +285,10 @@ def _make_context(
     progress.is_muted = True
     context = AppContext(
         agent=agent,
-        options=_make_options(settings, choose_example_questions(agent.model, library)),
+        options=replace(
+            _make_options(settings, choose_example_questions(agent.model, library)),
+            fetch_picture=partial(fetch_picture, arguments.web),
+        ),
         reload_library=_make_reloader(library, arguments, settings),
         read_stamps=FileStamps(list_watched_paths(arguments.sources)).read if library.root.columns.has_files else None,
         reload_on_change=arguments.is_watching,

@@ -256,16 +256,10 @@ def _open_with_summaries(
     sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
     web = web or WebArguments()
-    options = WebOptions(
-        cache_dir=pages_path(),
-        is_offline=web.is_offline,
-        is_checking=is_checking,
-        allowed=web.allowed_origins,
-        read_allowed=lambda: load_settings().allowed_origins,
-    )
     conversion = ConversionOptions(cache_dir=conversions_path())
     if web.reads_scans:
         conversion = replace(conversion, ocr_languages=load_settings().ocr_languages, reads_scans=True)
+    options = _make_web_options(web, is_checking=is_checking)
     library, loader = open_sources(sources, web=options, conversion=conversion, report=report)
     path = summaries_path(library.source)
     if path.exists():
@@ -276,6 +270,36 @@ def _open_with_summaries(
         except StoreError as error:
             write_notice(f"roamtui: {error}")
     return library, loader
+
+
+def _make_web_options(web: WebArguments, *, is_checking: bool = False) -> WebOptions:
+    return WebOptions(
+        cache_dir=pages_path(),
+        is_offline=web.is_offline,
+        is_checking=is_checking,
+        allowed=web.allowed_origins,
+        read_allowed=lambda: load_settings().allowed_origins,
+    )
+
+
+def fetch_picture(web: WebArguments, url: str, source: str) -> bytes:
+    """Fetch a picture that a person wants to see, by the rules that pages have.
+
+    A private address is fetched only if the person typed its origin, for instance as the source of the document.
+
+    Raises:
+        SourceError: It cannot or must not be fetched.
+    """
+    from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - few pictures are on the web
+    from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of  # noqa: PLC0415 - the same
+
+    typed = frozenset({origin_of(normalise_url(source))}) if is_address(source) else frozenset()
+    pages = make_page_loader(_make_web_options(web), typed)
+    try:
+        allowed = AllowedOrigins(typed=pages.typed, approved=frozenset({origin_of(normalise_url(url))}))
+        return pages.fetcher.fetch(url, allowed).body
+    finally:
+        pages.close()
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:

@@ -17,11 +17,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from roamtui.sources.convert.converted import PIXELS_MAX, PictureFile
+from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
 from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
 from roamtui.sources.file_sources import ARCHIVE_SUFFIX, split_sources
 
 BYTES_MAX = 20_000_000
+PDF_BYTES_MAX = 200_000_000
 _HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
 """The size is in the first bytes, except in a JPEG file with a preview or a colour profile."""
 _PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
@@ -33,16 +34,16 @@ _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _JPEG_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
-def read_picture(file: PictureFile, bytes_max: int = BYTES_MAX) -> bytes:
-    """Return the first bytes of a picture, or an empty value if it cannot be read or is too large."""
+def read_picture(file: PictureFile, length: int = -1, *, size_max: int = BYTES_MAX) -> bytes:
+    """Return the first `length` bytes of a file, by default all, or nothing if it cannot be read or is too large."""
     with suppress(*ZIP_ERRORS):
         if not file.part:
-            if file.path.stat().st_size > BYTES_MAX:
+            if file.path.stat().st_size > size_max:
                 return b""
             with file.path.open("rb") as stream:
-                return stream.read(bytes_max)
+                return stream.read(length)
         *containers, name = file.part
-        return _open_archive(file.path, tuple(containers), file.path.stat().st_mtime_ns).read(name, bytes_max)
+        return _open_archive(file.path, tuple(containers), file.path.stat().st_mtime_ns).read(name, length)
     return b""
 
 
@@ -129,12 +130,12 @@ class _Archive:
             and info.file_size <= BYTES_MAX
         }
 
-    def read(self, name: str, bytes_max: int) -> bytes:
+    def read(self, name: str, length: int) -> bytes:
         info = self.members.get(name)
         if info is None:
             return b""
         with self._archive.open(info) as member:
-            return member.read(bytes_max)
+            return member.read(BYTES_MAX if length < 0 else length)
 
 
 @lru_cache(_ARCHIVES_MAX)

@@ -30,6 +30,7 @@ class Scope(StrEnum):
     FIND = "find"
     NOTES = "notes"
     TABLE = "table"
+    PICTURE = "picture"
     START = "start"
 
 
@@ -43,10 +44,11 @@ SCOPE_TITLES = {
     Scope.FIND: "Find",
     Scope.NOTES: "Notes",
     Scope.TABLE: "Table",
+    Scope.PICTURE: "Picture or page",
     Scope.START: "Open a document",
 }
 """Names of the scopes on the screen, in the order of the help screen."""
-SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.TABLE, Scope.START})
+SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.TABLE, Scope.PICTURE, Scope.START})
 """Scopes of separate screens. Keys of other scopes do not work there, so they may use the same keys."""
 _TYPING_SCOPES = frozenset({Scope.INPUT, Scope.START})
 """Scopes where the focus is always in a text field."""
@@ -323,6 +325,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("reader.next_link", "l", "next link", "Select the next link, or word while selecting.", "step_link(1)"),
     _action("reader.previous_link", "h", "previous link", "Select the previous link.", "step_link(-1)"),
     _hinted_action("reader.follow", "o enter", "follow link", "Follow the selected link, or fold the details."),
+    _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
     _action("reader.backlinks", "L", "links here", "List the sections that link to this one.", "screen.backlinks"),
     _hinted_action("reader.back", "backspace", "back", "Undo the last jump, also one from a document.", "screen.back"),
     _hinted_action("reader.open", "a", "open", "Open the section for the conversation.", "screen.apply('open')"),
@@ -379,6 +382,17 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("notes.delete", "x delete", "delete", "Delete the note (undo until you close the list)."),
     _navigation_action("notes.undo", "u", "undo", "Undo the last deletion."),
     _navigation_action("notes.export", "w", "export", "Export all notes as Markdown."),
+    _navigation_action("picture.zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
+    _navigation_action("picture.zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
+    _navigation_action("picture.fit", "0", "fit", "Fit the whole picture, or its width."),
+    _navigation_action("picture.left", "left h", "move", "Move left.", "move(-1, 0)"),
+    _navigation_action("picture.down", "down j", "", "Move down.", "move(0, 1)"),
+    _navigation_action("picture.up", "up k", "", "Move up.", "move(0, -1)"),
+    _navigation_action("picture.right", "right l", "", "Move right.", "move(1, 0)"),
+    _navigation_action("picture.next_page", "] pagedown space", "next page", "Go to the next page.", "step_page(1)"),
+    _navigation_action("picture.previous_page", "[ pageup", "before", "Go to the previous page.", "step_page(-1)"),
+    _navigation_action("picture.open_outside", "o enter", "open outside", "Open the file in its own program."),
+    _navigation_action("picture.leave", "escape v q", "", "Close."),
     _navigation_action("start.open", "enter", "open", "Open the typed or selected source."),
     _navigation_action("start.next", "down", "next", "Select the next item.", "step(1)"),
     _navigation_action("start.previous", "up", "previous", "Select the previous one.", "step(-1)"),

@@ -35,6 +35,7 @@ from roamtui.tui.messages import (
     CellRequested,
     DocumentRequested,
     LinkedFileRequested,
+    LookRequested,
     ModelReleased,
     ReturnRequested,
     StatusMessage,
@@ -467,6 +468,12 @@ class RoamApp(App[None], inherit_bindings=False):
                 super().stop_application_mode()
 
         return ImageDriver
+
+    @on(LookRequested)
+    def _look(self, event: LookRequested) -> None:
+        from roamtui.tui.controllers.pictures import PictureController  # noqa: PLC0415 - only for those who ask
+
+        self.main_screen.warn(PictureController(self, self._keys, self.app_context.options).look(event))
 
     @on(TerminalWriteRequested)
     def _write_image(self, event: TerminalWriteRequested) -> None:

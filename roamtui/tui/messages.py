@@ -22,6 +22,7 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
+from roamtui.document.library import Library
 from roamtui.document.loader import is_loadable
 from roamtui.models.base import Model
 
@@ -121,6 +122,21 @@ class ReadingPositionChanged(Message):
     """None in a document without pages."""
     overflow_signs: str = ""
     """The sides on which lines continue out of view: ``◂``, ``▸``, both or none."""
+
+
+@dataclass
+class LookRequested(Message):
+    """A person wants to see a picture, or a page of a PDF, on the whole screen."""
+
+    library: Library
+    section_id: str
+    """The section that shows it."""
+    href: str = ""
+    """The address of the picture, or empty for a page."""
+    page: int = 0
+    """Number of the page, counted from 1."""
+    quote: str = ""
+    """Words to mark on the page."""
 
 
 @dataclass

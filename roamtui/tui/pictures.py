@@ -16,9 +16,10 @@ from rich.style import Style
 from textual.app import App
 
 from roamtui.document.document import Document
+from roamtui.document.library import Library
 from roamtui.errors import OpeningCancelledError, RoamtuiError
 from roamtui.option_fields import ImageMode
-from roamtui.sources.convert.converted import DrawingRequest, PictureFile
+from roamtui.sources.convert.drawing import DrawingRequest, PictureFile
 from roamtui.sources.pictures import find_picture, measure_picture, read_picture
 from roamtui.tui.markdown.line import PictureLine
 from roamtui.tui.terminal_images import (
@@ -41,10 +42,18 @@ DrawnPicture = bytes | int
 """The pixels of a picture, or the id of its image in the terminal."""
 
 
-def choose_image_mode(mode: ImageMode, app: App[object]) -> ImageMode:
+def choose_image_mode(mode: ImageMode, app: App[None]) -> ImageMode:
     """Return how to draw in the terminal of an app."""
     has_all_colours = app.console.color_system == "truecolor" and not app.no_color
     return resolve_image_mode(mode, os.environ, has_all_colours=has_all_colours)
+
+
+def get_source(library: Library, section_id: str) -> tuple[str, str]:
+    """Return the source that contains a section, and the key of its document there."""
+    source, doc = library.source_of(section_id), library.get_content_span(section_id).doc
+    if source is None:
+        return library.source, doc
+    return source.name, doc.removeprefix(source.key).removeprefix("/")
 
 
 class PictureStore:
@@ -60,14 +69,14 @@ class PictureStore:
         self._measured: dict[tuple[str, str, str], tuple[PictureFile, int, int] | None] = {}
         self._drawn: OrderedDict[tuple[PictureFile, int, int], DrawnPicture] = OrderedDict()
 
-    def measure(self, source: str, document: Document, href: str) -> tuple[PictureFile, int, int] | None:
+    def measure(self, source: str, doc: str, document: Document, href: str) -> tuple[PictureFile, int, int] | None:
         """Return the picture that a link leads to, and its size in pixels, or None if it cannot be shown.
 
         Pictures of web pages are not: a page would otherwise decide what is fetched.
         """
-        key = (source, document.key, href)
+        key = (source, doc, href)
         if key not in self._measured and len(self._measured) < _MEASURED_MAX:
-            file = find_picture(source, document.key, href) if document.url is None else None
+            file = find_picture(source, doc, href) if document.url is None else None
             size = measure_picture(file) if file is not None else None
             if size is not None and not self._has_pillow:
                 self._is_pillow_missing, size = self._is_pillow_missing is not None, None
@@ -94,7 +103,8 @@ class PictureStore:
 
         is_packed = self.mode is ImageMode.KITTY
         width, height = CELL_PIXELS if is_packed else (1, 2)
-        request = DrawingRequest(width=picture.columns * width, height=picture.rows * height, is_packed=is_packed)
+        size = (picture.columns * width, picture.rows * height)
+        request = DrawingRequest(width=size[0], height=size[1], is_stretched=True, is_packed=is_packed)
         try:
             data = read_picture(picture.file)
             return draw_in_subprocess(request, data, picture.file.name, report=self._check).data

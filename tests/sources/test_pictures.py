@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.sources.convert.converted import PictureFile
+from roamtui.sources.convert.drawing import PictureFile
 from roamtui.sources.file_sources import join_sources
 from roamtui.sources.pictures import find_picture, measure_picture, parse_size, read_picture
 from tests.sources.convert.sample_books import make_epub_parts, pack

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 from textual.app import App
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input, OptionList
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import ApprovalRequest
+from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.errors import ModelError
+from roamtui.library_loader import open_library
 from roamtui.models.base import Model
+from roamtui.option_fields import ImageMode
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.find import FindDialog
+from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, make_context, model_of, wait_until
+from tests.tui.driving import (
+    EXAMPLES,
+    app_of,
+    ask,
+    expand,
+    find_id,
+    make_app,
+    make_context,
+    model_of,
+    screen_text,
+    wait_until,
+)
 
 Scene = Callable[[Pilot[Any]], Awaitable[None]]
 
@@ -255,3 +272,42 @@ def press(*keys: str) -> Scene:
             await pilot.pause()
 
     return show
+
+
+def make_reading_app(theme: str, source: Path) -> RoamApp:
+    """Return such an app over a file, with pictures as half cells."""
+    library = open_library([str(source)])
+    options = TuiOptions(theme=theme, examples=EXAMPLES, images=ImageMode.CELLS)
+    app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel(())), options=options))
+    app.animation_level = "none"
+    app.main_screen.question_box.cursor_blink = False
+    app.main_screen.header.show("Guide", "guide.md")
+    return app
+
+
+async def show_picture(pilot: Pilot[None]) -> None:
+    """Show a picture in the reader."""
+    screen = app_of(pilot).main_screen
+    await wait_until(pilot, lambda: screen.has_started)
+    await pilot.press("escape", "enter", "3")
+    await wait_until(pilot, lambda: "▀" in screen_text(app_of(pilot)))
+    await pilot.pause()
+
+
+async def show_look(pilot: Pilot[None]) -> None:
+    """Show a picture, or the page of a PDF, on the whole screen."""
+    app = app_of(pilot)
+    await wait_until(pilot, lambda: app.main_screen.has_started)
+    await pilot.press("escape", "enter", "3")
+    await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
+    await pilot.press("v")
+    await wait_until(pilot, lambda: _fills_screen(app.screen))
+    await pilot.pause()
+
+
+def _fills_screen(screen: Screen[Any]) -> bool:
+    if not isinstance(screen, PictureScreen) or screen.drawing is None:
+        return False
+    canvas = screen.query_one(PictureCanvas)
+    is_wide = canvas.columns >= canvas.size.width - 1 and canvas.rows <= canvas.size.height
+    return canvas.rows * 2 == screen.drawing.viewport.height and (is_wide or canvas.rows == canvas.size.height)

@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.store import ConversationStore
+from roamtui.option_fields import ImageMode
 from roamtui.table.runner import TableJob
 from roamtui.table.store import TableContent, TableDefined, TableStore
 from roamtui.tui.actions import ACTIONS, DIGITS, SCREEN_SCOPES, Scope, build_keymap
@@ -22,6 +23,7 @@ from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.help import KeyList
 from roamtui.tui.screens.notes import NotesScreen
 from roamtui.tui.screens.open_document import OpenDialog
+from roamtui.tui.screens.picture import PictureScreen, ShownFile
 from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.table.filling import make_plan
@@ -29,7 +31,7 @@ from tests.tui.driving import make_app, make_context, running
 from tests.tui.opening import Opener
 
 
-def find_owner(app: RoamApp, scope: Scope) -> Widget:
+def find_owner(app: RoamApp, scope: Scope) -> Widget:  # noqa: PLR0911 - one for each scope
     """Return the widget with the actions of a scope; the list of conversations is on the screen."""
     assert isinstance(app.screen, ConversationsScreen)
     match scope:
@@ -44,6 +46,9 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
             defined = TableDefined(sources=(), by_chapters=False, rows=(), columns=())
             job = TableJob(store=TableStore(Path()), defined=defined, plan=make_plan(ScriptedModel()))
             return TableScreen(job, TableContent(folder=Path()), build_keymap())
+        case Scope.PICTURE:
+            file = ShownFile(name="a.png", read=bytes, path=None)
+            return PictureScreen(file, build_keymap(), ImageMode.CELLS)
         case Scope.START:
             return OpenDialog(Opener().opening, build_keymap())
         case _:

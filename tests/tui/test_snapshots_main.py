@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from roamtui.models.offline import OfflineModel
 from roamtui.paths import get_resource_dir
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
+from tests.sources.sample_pictures import make_png
 from tests.tui.picturing import (
     DIALECTS,
     LARGE,
@@ -13,6 +17,7 @@ from tests.tui.picturing import (
     USUAL,
     WIDE,
     Compare,
+    make_reading_app,
     make_searching_app,
     make_still_app,
     name_size,
@@ -20,8 +25,10 @@ from tests.tui.picturing import (
     show_answer,
     show_dialects,
     show_focus_mode,
+    show_look,
     show_passages,
     show_peek,
+    show_picture,
     show_selection,
     show_source,
     show_start,
@@ -75,6 +82,33 @@ class TestStaying:
     def test_focus_mode(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         app = make_still_app("dusk", text=DIALECTS)
         assert snap_compare(app, terminal_size=size, run_before=show_focus_mode)
+
+
+@_AT_FOUR_SIZES
+class TestPicture:
+    """A picture is drawn above its words, and on the whole screen; so is a page of a PDF."""
+
+    def test_picture(self, snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
+        pytest.importorskip("PIL")
+        app = make_reading_app("dusk", _write_guide(tmp_path))
+        assert snap_compare(app, terminal_size=size, run_before=show_picture)
+
+    def test_picture_on_the_whole_screen(self, snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
+        pytest.importorskip("PIL")
+        app = make_reading_app("dusk", _write_guide(tmp_path))
+        assert snap_compare(app, terminal_size=size, run_before=show_look)
+
+    def test_page(self, snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
+        (tmp_path / "boats.pdf").write_bytes(make_pdf([lay_out("# Boats", "", "A boat floats.")]))
+        app = make_reading_app("dusk", tmp_path / "boats.pdf")
+        assert snap_compare(app, terminal_size=size, run_before=show_look)
+
+
+def _write_guide(folder: Path) -> Path:
+    stripes = [(200, 60, 50), (240, 200, 80), (60, 160, 90), (50, 110, 190)]
+    (folder / "stripes.png").write_bytes(make_png(160, 128, *stripes))
+    (folder / "guide.md").write_text("# Guide\n\nFour colours:\n\n![Four stripes](stripes.png)\n\nAnd more words.\n")
+    return folder / "guide.md"
 
 
 @_AT_FOUR_SIZES

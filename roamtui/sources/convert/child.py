@@ -16,8 +16,9 @@ from threading import Thread
 from typing import Any
 
 from roamtui.errors import RoamtuiError
-from roamtui.sources.convert.converted import ConvertedText, DrawingRequest, Format
+from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.convert.converters import get_converter
+from roamtui.sources.convert.drawing import DrawingRequest
 from roamtui.sources.convert.escaping import replace_surrogates
 
 DRAW = "DRAW"

@@ -7,7 +7,7 @@ import io
 from PIL import Image, ImageOps, ImageStat
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import PIXELS_MAX, Drawing, DrawingRequest
+from roamtui.sources.convert.drawing import PIXELS_MAX, Drawing, DrawingRequest, compute_viewport
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 """Pillow knows forty others, among them EPS, for which it starts Ghostscript."""
@@ -26,23 +26,24 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
     Raises:
         SourceError: The picture has more pixels than can be decoded in a moment.
     """
-    size = (request.width, request.height)
     with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
         width, height = image.size
         if width * height > PIXELS_MAX:
             raise SourceError(f"{name} has {width * height // 1_000_000} million pixels. Open it in its own program.")
-        left, top, right, bottom = request.box
-        if image.format == "JPEG":  # decodes at a half, a quarter or an eighth where that is enough
+        is_turned = image.getexif().get(_ORIENTATION_TAG, 1) >= _ROTATED_FROM
+        if is_turned and not request.is_stretched:
+            width, height = height, width
+        viewport = compute_viewport(request, width, height)
+        size, (left, top, right, bottom) = (viewport.width, viewport.height), viewport.box
+        if image.format == "JPEG" and not is_turned:  # decodes at a half, a quarter or an eighth where that is enough
             image.draft("RGB", (round(size[0] / (right - left)), round(size[1] / (bottom - top))))
-        orientation = image.getexif().get(_ORIENTATION_TAG, 1)
         picture: Image.Image = ImageOps.exif_transpose(image)
         if picture.mode in ("P", "PA", "LA", "La", "RGBa") or "transparency" in picture.info:
             picture = picture.convert("RGBA")
         elif picture.mode not in ("RGB", "RGBA"):
             picture = picture.convert("RGB")
         box = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)
-        if orientation >= _ROTATED_FROM and right - left == bottom - top == 1:
-            width, height = height, width
+        if is_turned and request.is_stretched:
             picture = ImageOps.pad(picture, size)  # its place was measured without the orientation
         else:
             picture = picture.resize(size, Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
@@ -58,4 +59,4 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         packed = io.BytesIO()
         picture.quantize(_COLOURS).save(packed, "PNG", compress_level=3)
         content = packed.getvalue()
-    return Drawing(data=content, full_width=width, full_height=height)
+    return Drawing(data=content, viewport=viewport, full_width=width, full_height=height)

@@ -32,15 +32,14 @@ from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
     ConversionOptions,
     ConvertedText,
-    Drawing,
-    DrawingRequest,
     Format,
     PageReport,
 )
+from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
-_DRAWING_SECONDS_MAX = 20
+_DRAWING_SECONDS_MAX = 30
 _SCAN_SECONDS_MAX = 3_600
 _GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
 """The subprocess leads a group, so that it can be killed together with what it starts."""

@@ -25,7 +25,7 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
 )
 from roamtui.document.markdown.line_parts import BULLETS, CHECKBOXES, RULE_WIDTH
-from roamtui.sources.convert.converted import PictureFile
+from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.markdown.code import describe_code, highlight_code
 from roamtui.tui.markdown.line import (
     HARD_BREAK,
@@ -146,7 +146,7 @@ class MarkdownLayout:
             if found and rows >= _PICTURE_ROWS_MIN:
                 self._add_lines([()] * rows, block.start, block.end)
                 for row in range(rows):
-                    picture = PictureLine(found[0], columns, rows, row)
+                    picture = PictureLine(found[0], words.link or 0, columns, rows, row)
                     self.lines[row - rows] = replace(self.lines[row - rows], picture=picture)
         return len(self.lines) > count
 

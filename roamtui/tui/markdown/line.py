@@ -16,7 +16,7 @@ from textual.content import Content
 from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.markdown.line_parts import LINE_SPACE, UNBROKEN_TEXT, WIDE_CHARACTERS
 from roamtui.document.plain import sanitise_text
-from roamtui.sources.convert.converted import PictureFile
+from roamtui.sources.convert.drawing import PictureFile
 
 TAB_WIDTH = 4
 
@@ -79,6 +79,8 @@ class PictureLine(NamedTuple):
     """One row of a picture."""
 
     file: PictureFile
+    link_number: int
+    """Number of the link to it within the chunk."""
     columns: int
     rows: int
     row: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -19,10 +19,19 @@ from roamtui.document.markdown.line_parts import WIDE_CHARACTERS
 from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.document.plain import sanitise_text
 from roamtui.document.text import compute_line_starts, normalise_line_ends
-from roamtui.sources.convert.converted import PictureFile
+from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.markdown.code import highlight_code
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
-from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, measure_runs, wrap_keeping_spaces
+from roamtui.tui.markdown.line import (
+    TAB_WIDTH,
+    Line,
+    PictureLine,
+    Run,
+    RunStyle,
+    TextRole,
+    measure_runs,
+    wrap_keeping_spaces,
+)
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64
@@ -210,6 +219,23 @@ class LazyLines:
                 if run.style.link_number is not None and run.style.link_number not in links:
                     links[run.style.link_number] = self.top(chunk) + number, measure_runs(line.runs[:index])
         return links
+
+    def iter_pictures(self, view: range) -> Iterator[tuple[PictureLine, int]]:
+        """Yield the lines of pictures in view, each with its chunk."""
+        for found in filter(None, map(self.get_line, view)):
+            if found.line.picture is not None:
+                yield found.line.picture, found.position.chunk
+
+    def find_image(self, view: range) -> LinkPosition | None:
+        """Return the first link in view that leads to an image, or whose image is in view."""
+        for (chunk, _), line in filter(None, map(self.get_line, view)):
+            numbers = [run.style.link_number for run in line.runs]
+            if line.picture is not None:
+                numbers.append(line.picture.link_number)
+            number = next((number for number in numbers if number in self.get_chunk_lines(chunk).images), None)
+            if number is not None:
+                return LinkPosition(chunk, number)
+        return None
 
     def get_adjacent_link(self, current: LinkPosition | None, direction: int, view: range) -> LinkPosition | None:
         """Return the link after (1) or before (-1) the current one, or None if there is none nearby.

@@ -11,7 +11,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from roamtui.document.markdown.blocks import Emphasis
-from roamtui.tui.markdown.line import Line, RunStyle, TextRole
+from roamtui.tui.markdown.line import Line, RunStyle, TextRole, measure_runs
+from roamtui.tui.pictures import DrawnPicture, draw_row
 
 _EMPHASIS_STYLES = {
     Emphasis.STRONG: Style(bold=True),
@@ -82,6 +83,16 @@ class ReaderPalette:
         for start, end, style in overlays:
             segments = list(_apply_overlay(segments, start, end, style))
         return Strip(segments).extend_cell_length(width, self.base + background)
+
+    def draw_picture(self, line: Line, drawn: DrawnPicture | None, width: int) -> Strip:
+        """Draw a row of a picture as a strip of at least `width` cells: dots until it is drawn."""
+        assert line.picture is not None
+        columns = line.picture.columns
+        cells: tuple[Segment, ...] = (Segment("·" * columns, self.get_style(RunStyle(TextRole.ASIDE))),)
+        if drawn is not None:
+            cells = draw_row(drawn, line.picture.row, columns)
+        prefix = [Segment(run.text, self.get_style(run.style)) for run in line.runs]
+        return Strip([*prefix, *cells], measure_runs(line.runs) + columns).extend_cell_length(width, self.base)
 
 
 def _apply_overlay(segments: list[Segment], first: int, last: int, added: Style) -> Iterable[Segment]:

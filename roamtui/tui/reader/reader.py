@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 from rich.cells import cell_len
-from rich.segment import Segment
 from textual import events, on, work
 from textual.strip import Strip
 from typing_extensions import override
@@ -22,22 +21,23 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import sanitise_line
 from roamtui.sources.convert.child import INSTALL_IMAGES
-from roamtui.sources.convert.converted import PictureFile
+from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import STEP, format_full_path
-from roamtui.tui.markdown.line import Line, PictureLine, RunStyle, TextRole, measure_runs
+from roamtui.tui.markdown.line import PictureLine, measure_runs
 from roamtui.tui.markdown.table import list_column_starts
 from roamtui.tui.messages import (
     CopyRequested,
     FocusModeToggled,
     LinkClicked,
+    LookRequested,
     ReadingPosition,
     ReadingPositionChanged,
     ScrolledPastEnd,
     StatusMessage,
     TerminalWriteRequested,
 )
-from roamtui.tui.pictures import PictureStore, draw_row
+from roamtui.tui.pictures import PictureStore, get_source
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, compute_selection_span
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, LinkTarget, ReadingProgress
@@ -196,7 +196,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
         With `only_in_view`, links outside the view do not count.
         """
-        view = range(self.top_y, self.top_y + self.view_size.height)
+        view = self._view_range
         with self._keep_view():
             found = self.lines.get_adjacent_link(self._link, direction, view)
         if found is None:
@@ -221,10 +221,34 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def action_follow(self) -> None:
         """Follow the selected link, or select the first one in view."""
         target = self.get_current_target()
-        if target is not None:
+        if self._is_image(self._link):
+            self.action_look()
+        elif target is not None:
             self.activate_link(target)
         elif not self.select_adjacent_link(1, only_in_view=True):
             self.post_message(StatusMessage("No link in view"))
+
+    def action_look(self) -> None:
+        """Ask to show the selected image, or else the first one in view, or else the page, on the whole screen."""
+        library, section_id, page = self._library, self.section_id, self.page_in_view
+        image = self._link if self._is_image(self._link) else self.lines.find_image(self._view_range)
+        if library is not None and section_id is not None and image is not None:
+            href = str(self.lines.get_chunk_lines(image.chunk).links[image.number])
+            self.post_message(LookRequested(library, section_id, href=href))
+        elif library is not None and section_id is not None and page is not None:
+            quote = self._highlights.quote if self.get_selection_span() else ()
+            page = self._view.document.page_at(quote[0].start) if quote else page
+            words = " | ".join(map(library.text_at, quote))
+            self.post_message(LookRequested(library, section_id, page=page or 1, quote=words))
+        else:
+            self.post_message(StatusMessage("No picture or page in view"))
+
+    def _is_image(self, link: LinkPosition | None) -> bool:
+        return link is not None and link.number in self.lines.get_chunk_lines(link.chunk).images
+
+    @property
+    def _view_range(self) -> range:
+        return range(self.top_y, self.top_y + self.view_size.height)
 
     def _get_section_at(self, offset: int) -> str | None:
         if self._library is None or self._view.is_generated:
@@ -465,35 +489,19 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             overlays.append((span[0], span[1] if span[1] >= 0 else len(line.text), palette.selection))
         strip = palette.draw(line, left + width, overlays)
         if line.picture is not None:
-            strip = self._draw_picture(line, line.picture, left + width)
+            drawn = self._pictures.get(line.picture) if self._pictures is not None else None
+            strip = palette.draw_picture(line, drawn, left + width)
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
-    def _draw_picture(self, line: Line, picture: PictureLine, width: int) -> Strip:
-        """Draw a row of a picture: dots until it is loaded."""
-        palette = self.palette
-        drawn = self._pictures.get(picture) if self._pictures is not None else None
-        if drawn is None:
-            cells: tuple[Segment, ...] = (Segment("·" * picture.columns, palette.get_style(RunStyle(TextRole.ASIDE))),)
-        else:
-            cells = draw_row(drawn, picture.row, picture.columns)
-        prefix = [Segment(run.text, palette.get_style(run.style)) for run in line.runs]
-        length = measure_runs(line.runs) + picture.columns
-        return Strip([*prefix, *cells], length).extend_cell_length(width, palette.base)
-
     def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:
-        assert self._pictures is not None
-        source = self._library.source if self._library is not None else ""
-        return self._pictures.measure(source, self._view.document, href)
+        if self._pictures is None or self._library is None or self.section_id is None:
+            return None
+        return self._pictures.measure(*get_source(self._library, self.section_id), self._view.document, href)
 
     def _find_unloaded_picture(self) -> tuple[PictureLine, int] | None:
         """Return a picture in view that is not loaded, and its chunk."""
-        if self._pictures is None:
-            return None
-        for y in range(self.top_y, self.top_y + self.view_size.height):
-            found = self.lines.get_line(y)
-            if found and found.line.picture is not None and self._pictures.get(found.line.picture) is None:
-                return found.line.picture, found.position.chunk
-        return None
+        found = self.lines.iter_pictures(self._view_range) if self._pictures is not None else ()
+        return next((pair for pair in found if self._pictures and self._pictures.get(pair[0]) is None), None)
 
     @work(group="pictures", exit_on_error=False)
     async def _load_pictures(self) -> None:
@@ -618,12 +626,17 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if clicked is None or found is None:
             return
         position, line = found
+        if line.picture is not None:
+            self._link = LinkPosition(position.chunk, line.picture.link_number)
+            self.action_look()
+            return
         end = 0
         for run in line.runs:
             end += cell_len(run.text)
             if clicked.x + self.scroll_offset.x < end:
                 if run.style.link_number is not None:
-                    self.activate_link(self.lines.get_chunk_lines(position.chunk).links[run.style.link_number])
+                    self._link = LinkPosition(position.chunk, run.style.link_number)
+                    self.action_follow()
                 return
 
     def activate_link(self, target: LinkTarget) -> None:

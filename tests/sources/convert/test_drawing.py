@@ -10,7 +10,7 @@ import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert import subprocess_converter
-from roamtui.sources.convert.converted import Drawing, DrawingRequest
+from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_bomb, make_gif, make_png
@@ -23,7 +23,7 @@ needs_pillow = pytest.mark.skipif(
 
 
 def _draw(data: bytes, name: str = "a.png", **request: object) -> Drawing:
-    return draw_in_subprocess(DrawingRequest(**{"width": 2, "height": 4, **request}), data, name)  # type: ignore[arg-type]
+    return draw_in_subprocess(DrawingRequest(**{"width": 2, "height": 4, "is_stretched": True, **request}), data, name)  # type: ignore[arg-type]
 
 
 def _rows(drawing: Drawing, width: int) -> list[tuple[int, ...]]:
@@ -37,7 +37,9 @@ def test_a_picture_is_scaled_and_cut() -> None:
     red, *_, blue = _rows(drawing, 2)
     assert (red, blue) == (_RED, _BLUE)
     assert (drawing.full_width, drawing.full_height) == (8, 8)
-    assert _rows(_draw(data, box=(0, 0.5, 1, 1)), 2) == [_BLUE] * 4
+    part = _draw(data, width=4, height=4, is_stretched=False, zoom=4, centre=(0.5, 0.99))
+    assert part.viewport.box == (0.375, 0.75, 0.625, 1.0)
+    assert all(blue > 250 for _, _, blue in _rows(part, 4))
 
 
 @needs_pillow
@@ -126,8 +128,13 @@ def test_a_page_is_drawn_with_its_quote_marked() -> None:
     x, y = (first[0] + first[2]) / 2, (first[1] + first[3]) / 2
     assert round(y * 396) * 306 + round(x * 306) in yellow
     assert all(0.05 < index // 306 / 396 < 0.2 for index in yellow)
-    part = _draw(_PDF, "a.pdf", **{**size, "width": 100, "height": 50}, box=(0, 0, 1, 0.1), is_packed=True)
+    part = _draw(_PDF, "a.pdf", page=1, width=100, height=50, is_stretched=False, zoom=0, is_packed=True)
+    assert part.viewport.box[:3] == (0.0, 0.0, 1.0)
+    assert part.viewport.box[3] == pytest.approx(0.5 * 612 / 792)
     assert len(zlib.decompress(part.data)) == 100 * 50 * 3
+    near = _draw(_PDF, "a.pdf", page=1, width=100, height=50, is_stretched=False, zoom=40, quote="oak").viewport
+    assert near.box[0] < first[0] + 0.2
+    assert near.box[1] < second[1] < near.box[3], "the view starts at the quote"
 
 
 def test_a_quote_that_is_not_in_one_piece_is_marked_part_by_part() -> None:

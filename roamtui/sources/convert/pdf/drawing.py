@@ -6,7 +6,7 @@ import zlib
 from difflib import SequenceMatcher
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Drawing, DrawingRequest
+from roamtui.sources.convert.drawing import Drawing, DrawingRequest, compute_viewport
 from roamtui.sources.convert.pdf.pdfium import PdfFile, Word
 
 _MARK = bytes(value * 2 // 5 for value in range(256))
@@ -29,18 +29,19 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         if page is None:
             raise SourceError(f"Page {request.page + 1} of {name} is damaged.")
         full_width, full_height = page.measure()
-        pixels = page.draw(request.width, request.height, request.box)
         ranges = _find_quote(page.read_words(), request.quote) if request.quote else []
         marks = tuple(mark for first, last in ranges for mark in page.locate_characters(first, last))
-    left, top, right, bottom = request.box
+        viewport = compute_viewport(request, full_width, full_height, marks)
+        width, height, (left, top, right, bottom) = viewport.width, viewport.height, viewport.box
+        pixels = page.draw(width, height, viewport.box)
     for x0, y0, x1, y1 in marks:
-        columns = [max(0, min(request.width, round((x - left) / (right - left) * request.width))) for x in (x0, x1)]
-        rows = [max(0, min(request.height, round((y - top) / (bottom - top) * request.height))) for y in (y0, y1)]
-        for row in range(rows[0], max(rows[0] + 1, rows[1]) if rows[0] < request.height else rows[0]):
-            part = slice((row * request.width + columns[0]) * 3 + 2, (row * request.width + columns[1]) * 3, 3)
+        columns = [max(0, min(width, round((x - left) / (right - left) * width))) for x in (x0, x1)]
+        first, last = (max(0, min(height, round((y - top) / (bottom - top) * height))) for y in (y0, y1))
+        for row in range(first, min(height, max(first + 1, last))):  # a low line is marked too
+            part = slice((row * width + columns[0]) * 3 + 2, (row * width + columns[1]) * 3, 3)
             pixels[part] = pixels[part].translate(_MARK)
     content = zlib.compress(pixels, 1) if request.is_packed else bytes(pixels)
-    return Drawing(data=content, full_width=full_width, full_height=full_height, marks=marks)
+    return Drawing(data=content, viewport=viewport, full_width=full_width, full_height=full_height, marks=marks)
 
 
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:

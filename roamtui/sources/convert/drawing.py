@@ -1,0 +1,94 @@
+"""Pictures and pages to draw: where a picture is, which part of it to draw, and the drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+PIXELS_MAX = 25_000_000
+"""A picture this large takes 138 MB and about a second to decode."""
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom of a part, as shares of the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFile:
+    """A file on this machine, or a part of one."""
+
+    path: Path
+    """With symbolic links resolved."""
+    part: tuple[str, ...] = ()
+    """Names of the parts in which it is, outermost first; empty if it is the file itself."""
+
+    @property
+    def name(self) -> str:
+        """A short name for people."""
+        return PurePosixPath(self.part[-1]).name if self.part else self.path.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawingRequest:
+    """Which part of a picture or of a page of a PDF to draw, and how."""
+
+    width: int
+    """In pixels, as `height`: the room for the drawing."""
+    height: int
+    is_stretched: bool = False
+    """Whether to fill the room exactly with the whole picture. Otherwise, its pixels stay square."""
+    zoom: float = 1.0
+    """1 to fit the whole into the room, 2 for twice its size, and so on. 0 to fit the width."""
+    centre: tuple[float, float] | None = None
+    """The point to show in the middle, as shares of the whole. None for the first mark, or else the top."""
+    page: int | None = None
+    """0-based page of a PDF; None for a picture."""
+    quote: str = ""
+    """Words to mark on the page."""
+    is_packed: bool = False
+    """Whether to return a PNG file (a picture) or compressed pixels (a page), for a terminal that decodes them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewport:
+    """The part of a picture or page that is drawn, and the size of the drawing in pixels."""
+
+    box: Box
+    width: int
+    height: int
+    zoom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """A drawn part of a picture or page."""
+
+    data: bytes
+    """Three bytes for each pixel, row by row; a PNG file or zlib-compressed pixels if `is_packed` was requested."""
+    viewport: Viewport
+    full_width: float
+    """Width of the whole picture in pixels, or of the page in points."""
+    full_height: float
+    marks: tuple[Box, ...] = ()
+    """The marked rectangles."""
+
+
+def compute_viewport(
+    request: DrawingRequest, full_width: float, full_height: float, marks: Sequence[Box] = ()
+) -> Viewport:
+    """Compute what to draw of a picture or page of this size."""
+    if request.is_stretched:
+        return Viewport(box=(0.0, 0.0, 1.0, 1.0), width=request.width, height=request.height, zoom=1.0)
+    fitting = min(request.width / full_width, request.height / full_height)
+    zoom = request.zoom or request.width / full_width / fitting
+    scaled = (full_width * fitting * zoom, full_height * fitting * zoom)
+    sizes, shares = [], []
+    for room, size in zip((request.width, request.height), scaled, strict=True):
+        sizes.append(max(2, round(min(room, size)) // 2 * 2))  # a row of half cells has two rows of pixels
+        shares.append(1.0 if size <= room + 1 else sizes[-1] / size)
+    centre = request.centre
+    if centre is None:
+        left, top, right, bottom = marks[0] if marks else (0.5, 0.0, 0.5, 0.0)
+        centre = (left + right) / 2, (top + bottom) / 2
+    left, top = (max(0.0, min(1 - share, middle - share / 2)) for middle, share in zip(centre, shares, strict=True))
+    box = (left, top, left + shares[0], top + shares[1])
+    return Viewport(box=box, width=sizes[0], height=sizes[1], zoom=zoom)

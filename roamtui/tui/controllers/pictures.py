@@ -1,0 +1,113 @@
+"""Finds the picture or page that a person wants to see, and shows it on the whole screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urljoin, urlsplit
+
+from textual.app import App
+
+from roamtui.document.document import Document
+from roamtui.editor import open_in_viewer
+from roamtui.errors import SourceError
+from roamtui.option_fields import ImageMode
+from roamtui.sources.convert.drawing import PictureFile
+from roamtui.sources.pictures import BYTES_MAX, PDF_BYTES_MAX, find_picture, locate_document, read_picture
+from roamtui.tui.actions import Keymap
+from roamtui.tui.context import TuiOptions
+from roamtui.tui.messages import LookRequested
+from roamtui.tui.pictures import choose_image_mode, get_source
+from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.screens.picture import PictureScreen, ShownFile
+
+_SVG_SUFFIX = ".svg"
+
+
+class PictureController:
+    """Shows pictures and pages on the whole screen."""
+
+    def __init__(self, app: App[None], keys: Keymap, options: TuiOptions) -> None:
+        self._app = app
+        self._keys = keys
+        self._options = options
+
+    def look(self, request: LookRequested) -> str | None:
+        """Show what is wanted, after asking if it must be fetched. Return a sentence if it cannot be shown."""
+        source, doc = get_source(request.library, request.section_id)
+        document = request.library.document(request.library.get_content_span(request.section_id).doc)
+        if not request.href:
+            return self._show_page(request, source, doc, document)
+        url = _get_url(request.href, document)
+        if url:
+            return self._fetch(url, source)
+        file = find_picture(source, doc, request.href)
+        if file is None:
+            return f'"{request.href}" is not a picture in the folder that you opened.'
+        if file.name.lower().endswith(_SVG_SUFFIX):
+            return self._offer_viewer(file)
+        path = None if file.part else file.path
+        self._show(ShownFile(name=file.name, read=partial(_read, file), path=path))
+        return None
+
+    def _show_page(self, request: LookRequested, source: str, doc: str, document: Document) -> str | None:
+        owner = locate_document(source, doc) if document.url is None else None
+        if owner is None:
+            return "The pages of this document are not on this machine."
+        file = PictureFile(owner.path.resolve(), owner.part)
+        self._show(
+            ShownFile(
+                name=file.name,
+                read=partial(_read, file, size_max=PDF_BYTES_MAX),
+                path=None if file.part else file.path,
+                page=request.page - 1,
+                page_count=len(document.page_starts),
+                quote=request.quote,
+            )
+        )
+        return None
+
+    def _fetch(self, url: str, source: str) -> str | None:
+        fetch = self._options.fetch_picture
+        if fetch is None:
+            return f"{url} cannot be fetched here."
+        name = urlsplit(url).path.rpartition("/")[2] or urlsplit(url).netloc
+        shown = ShownFile(name=name, read=lambda: fetch(url, source), path=None)
+        self._ask("Fetch this picture?", url, "Fetch", lambda: self._show(shown))
+        return None
+
+    def _offer_viewer(self, file: PictureFile) -> str | None:
+        if file.part:
+            return f"{file.name} is an SVG drawing inside {file.path.name}. Unpack it to see it in its own program."
+
+        def open_file() -> None:
+            if not open_in_viewer(file.path):
+                self._app.copy_to_clipboard(str(file.path))
+                self._app.notify(f"No program to open it here. Copied its path: {file.path}", markup=False)
+
+        self._ask("Open this SVG drawing in its own program?", str(file.path), "Open", open_file)
+        return None
+
+    def _ask(self, question: str, detail: str, yes: str, action: Callable[[], None]) -> None:
+        def act(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                action()
+
+        self._app.push_screen(ConfirmDialog(question, detail, yes=yes), act)
+
+    def _show(self, file: ShownFile) -> None:
+        mode = choose_image_mode(self._options.images, self._app)
+        self._app.push_screen(PictureScreen(file, self._keys, mode if mode is not ImageMode.OFF else ImageMode.CELLS))
+
+
+def _get_url(href: str, document: Document) -> str:
+    """Return the URL of a picture, or an empty text if it is not on the web."""
+    url = urljoin(document.url or "", href.strip())
+    return url if urlsplit(url).scheme in ("http", "https") else ""
+
+
+def _read(file: PictureFile, size_max: int = BYTES_MAX) -> bytes:
+    data = read_picture(file, size_max=size_max)
+    if not data:
+        raise SourceError(f"{file.name} cannot be read, or is too large.")
+    return data

@@ -1,0 +1,227 @@
+"""`PictureScreen`: a picture or a page of a PDF on the whole screen, to zoom and move."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.segment import Segment
+from textual import on, work
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
+from typing_extensions import override
+
+from roamtui.document.plain import sanitise_line
+from roamtui.editor import open_in_viewer
+from roamtui.errors import OpeningCancelledError, RoamtuiError
+from roamtui.option_fields import ImageMode
+from roamtui.sources.convert.drawing import Drawing, DrawingRequest
+from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.messages import TerminalWriteRequested
+from roamtui.tui.pictures import CELL_PIXELS, DrawnPicture, draw_row
+from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.terminal_images import CELLS_MAX, encode_deletion, encode_image, take_image_id
+
+_ZOOM_STEP = 1.5
+_ZOOM_MAX = 40.0
+_MOVE_SHARE = 0.4
+"""How far a key moves the view, as a share of what is in view."""
+_LETTER_POINTS = 5.0
+"""Height of an x in usual text."""
+_LETTER_PIXELS_MIN = 3.0
+"""Lower letters cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFile:
+    """A picture, or a PDF whose pages are shown."""
+
+    name: str
+    read: Callable[[], bytes]
+    """Reads or fetches it. Called in a thread; may raise `RoamtuiError`."""
+    path: Path | None
+    """The file to open in its own program; None if it is part of another file or not on this machine."""
+    page: int | None = None
+    """0-based page that is shown first; None for a picture."""
+    page_count: int = 0
+    quote: str = ""
+    """Words to mark on the first page."""
+
+
+class PictureCanvas(Widget):
+    """The drawing, in the middle of the room."""
+
+    drawn: DrawnPicture | None = None
+    columns = rows = 0
+
+    class Resized(Message):
+        """There is more or less room for the drawing."""
+
+    def on_resize(self) -> None:
+        """Ask for a drawing of the new size."""
+        self.post_message(self.Resized())
+
+    def show(self, drawn: DrawnPicture, columns: int, rows: int) -> None:
+        """Show another drawing of this size in cells."""
+        self.drawn, self.columns, self.rows = drawn, columns, rows
+        self.refresh()
+
+    @override
+    def render_line(self, y: int) -> Strip:
+        row = y - (self.size.height - self.rows) // 2
+        base = self.rich_style
+        if self.drawn is None or not 0 <= row < self.rows:
+            return Strip.blank(self.size.width, base)
+        margin = max(0, (self.size.width - self.columns) // 2)
+        cells = draw_row(self.drawn, row, self.columns)
+        return Strip([Segment(" " * margin, base), *cells], margin + self.columns).adjust_cell_length(
+            self.size.width, base
+        )
+
+
+class PictureScreen(Screen[None]):
+    """Shows a file. Each change of the view is drawn in a subprocess, and only the part in view."""
+
+    BINDINGS = make_bindings(Scope.PICTURE)
+
+    def __init__(self, file: ShownFile, keys: Keymap, mode: ImageMode) -> None:
+        """Show a file as `CELLS` or `KITTY`."""
+        super().__init__()
+        self._file = file
+        self._keys = keys
+        self._mode = mode
+        self._page = file.page
+        self._zoom = 0.0 if file.page is not None and mode is ImageMode.KITTY else 1.0
+        self._centre: tuple[float, float] | None = None
+        self._data = b""
+        self._drawing: Drawing | None = None
+        self._request_count = 0
+        self._canvas = PictureCanvas()
+        self._status = Static(id="picture-status", markup=False)
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self._canvas
+        yield self._status
+        yield ScreenKeyHints(self._keys, Scope.PICTURE)
+
+    @property
+    def drawing(self) -> Drawing | None:
+        """What is shown, or None until it is drawn."""
+        return self._drawing
+
+    @on(PictureCanvas.Resized)
+    @work(group="drawing", exclusive=True, exit_on_error=False)
+    async def _draw(self) -> None:
+        """Draw the view in the room that there is."""
+        self._request_count += 1
+        number = self._request_count
+        is_packed = self._mode is ImageMode.KITTY
+        cell = CELL_PIXELS if is_packed else (1, 2)
+        columns, rows = (max(1, min(length, CELLS_MAX)) for length in self._canvas.size)
+        request = DrawingRequest(
+            width=columns * cell[0],
+            height=rows * cell[1],
+            zoom=self._zoom,
+            centre=self._centre,
+            page=self._page,
+            quote=self._file.quote if self._page == self._file.page else "",
+            is_packed=is_packed,
+        )
+        try:
+            drawing = await asyncio.to_thread(self._load, request, number)
+        except RoamtuiError as error:
+            if number == self._request_count:
+                self._status.update(Content(sanitise_line(str(error))))
+            return
+        if number == self._request_count and self.is_attached:
+            self._show(drawing, cell)
+
+    def _load(self, request: DrawingRequest, number: int) -> Drawing:
+        from roamtui.sources.convert.subprocess_converter import draw_in_subprocess  # noqa: PLC0415 - rarely needed
+
+        def check(_done: int, _count: int, _text: str) -> None:
+            if number != self._request_count:
+                raise OpeningCancelledError
+
+        self._data = self._data or self._file.read()
+        return draw_in_subprocess(request, self._data, self._file.name, report=check)
+
+    def _show(self, drawing: Drawing, cell: tuple[int, int]) -> None:
+        viewport, previous = drawing.viewport, self._canvas.drawn
+        self._drawing, self._zoom = drawing, viewport.zoom
+        left, top, right, bottom = viewport.box
+        self._centre = (left + right) / 2, (top + bottom) / 2
+        columns, rows = -(-viewport.width // cell[0]), -(-viewport.height // cell[1])
+        drawn: DrawnPicture = drawing.data
+        if self._mode is ImageMode.KITTY:
+            drawn = take_image_id()
+            pixels = (viewport.width, viewport.height) if self._page is not None else None
+            self._write_to_terminal(encode_image(drawn, drawing.data, columns, rows, pixels=pixels))
+        self.app.call_later(self._canvas.show, drawn, columns, rows)
+        if isinstance(previous, int):
+            self.app.call_later(self._write_to_terminal, encode_deletion(previous))
+        self._status.update(Content(" · ".join(self._list_facts(drawing))))
+
+    def _list_facts(self, drawing: Drawing) -> list[str]:
+        facts = [sanitise_line(self._file.name)]
+        if self._page is not None:
+            facts.append(f"page {self._page + 1:,} of {self._file.page_count:,}")
+        viewport = drawing.viewport
+        facts.append(f"{viewport.zoom * 100:.0f} %")
+        scale = viewport.width / ((viewport.box[2] - viewport.box[0]) * drawing.full_width)
+        if self._mode is not ImageMode.KITTY and self._page is not None and scale * _LETTER_POINTS < _LETTER_PIXELS_MIN:
+            zoom_key, open_key = map(self._keys.format_first_key, ("picture.zoom_in", "picture.open_outside"))
+            facts.append(f"too coarse to read: {zoom_key} enlarges, {open_key} opens it in its own program")
+        return facts
+
+    def _write_to_terminal(self, data: str) -> None:
+        self.app.post_message(TerminalWriteRequested(data))
+
+    def action_zoom(self, steps: int) -> None:
+        self._zoom = max(1.0, min(_ZOOM_MAX, (self._zoom or 1.0) * _ZOOM_STEP**steps))
+        self._draw()
+
+    def action_fit(self) -> None:
+        """Fit the whole picture into the screen, or if it fits already, its width."""
+        self._zoom = 0.0 if self._zoom == 1.0 else 1.0
+        self._draw()
+
+    def action_move(self, across: int, down: int) -> None:
+        if self._drawing is None or self._centre is None:
+            return
+        left, top, right, bottom = self._drawing.viewport.box
+        x, y = self._centre
+        self._centre = x + across * _MOVE_SHARE * (right - left), y + down * _MOVE_SHARE * (bottom - top)
+        self._draw()
+
+    def action_step_page(self, pages: int) -> None:
+        if self._page is not None and 0 <= self._page + pages < self._file.page_count:
+            self._page += pages
+            self._centre = (self._centre[0], 0.0) if self._centre is not None else None
+            self._draw()
+
+    async def action_open_outside(self) -> None:
+        """Open the file in its own program, or say and copy where it is."""
+        path = self._file.path
+        if path is None:
+            words = f"{sanitise_line(self._file.name)} is not a file of its own on this machine."
+        elif await asyncio.to_thread(open_in_viewer, path):
+            words = f"Opened {sanitise_line(str(path))}"
+        else:
+            self.app.copy_to_clipboard(str(path))
+            words = f"No program to open it here. Copied its path: {sanitise_line(str(path))}"
+        self._status.update(Content(words))
+
+    def action_leave(self) -> None:
+        self._request_count += 1  # ends a drawing that is under way
+        if isinstance(self._canvas.drawn, int):
+            self._write_to_terminal(encode_deletion(self._canvas.drawn))
+        self.dismiss(None)

@@ -1,0 +1,267 @@
+"""A picture or a page on the whole screen: zoomed, moved, its quote marked, and opened in its own program."""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from base64 import b64decode
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.errors import SourceError
+from roamtui.library_loader import fetch_picture, open_library
+from roamtui.option_fields import ImageMode, WebArguments
+from roamtui.sources.convert.drawing import DrawingRequest, compute_viewport
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.screens.picture import PictureScreen
+from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.site import FakeSite, SitePage
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
+from tests.sources.sample_pictures import make_png
+from tests.tui.driving import running, screen_text, wait_until
+
+needs_pillow = pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
+_RED, _BLUE = (255, 0, 0), (0, 0, 255)
+_PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "of oak and tar.", "It is black.")])
+
+
+@asynccontextmanager
+async def _read(
+    source: Path,
+    mode: ImageMode = ImageMode.CELLS,
+    fetch: Callable[[str, str], bytes] | None = None,
+) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
+    """Run the app with a document in the reader."""
+    library = open_library([str(source)])
+    options = TuiOptions(images=mode, fetch_picture=fetch)
+    app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel(())), options=options))
+    async with running(app, (100, 40)) as (_, pilot):
+        screen = app.main_screen
+        await wait_until(pilot, lambda: screen.has_started)
+        screen.reader_controller.read(next(library.walk()), came_from=None)
+        screen.panes.focus_reader()
+        await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
+        yield app, pilot
+
+
+async def _look(app: RoamApp, pilot: Pilot[None]) -> PictureScreen:
+    await pilot.press("v")
+    await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
+    screen = app.screen
+    assert isinstance(screen, PictureScreen)
+    return screen
+
+
+def _count_marks(screen: PictureScreen) -> int:
+    assert screen.drawing is not None
+    return len(screen.drawing.marks)
+
+
+def _guide(folder: Path, text: str = "# Guide\n\n![Two stripes](a.png)\n") -> Path:
+    (folder / "a.png").write_bytes(make_png(80, 96, _RED, _BLUE))
+    (folder / "guide.md").write_text(text, "utf-8")
+    return folder / "guide.md"
+
+
+@needs_pillow
+async def test_the_picture_in_view_fills_the_screen_and_can_be_zoomed_and_moved(tmp_path: Path) -> None:
+    async with _read(_guide(tmp_path)) as (app, pilot):
+        screen = await _look(app, pilot)
+        first = screen.drawing
+        assert first is not None
+        assert first.viewport.box == (0.0, 0.0, 1.0, 1.0)
+        assert first.viewport.height == 76, "two pixels for each of 38 rows"
+        await wait_until(pilot, lambda: "▀" in screen_text(app))
+        assert "a.png · 100 %" in screen_text(app)
+        await pilot.press("+", "+", "+", "down", "right")
+        await wait_until(pilot, lambda: screen.drawing is not None and screen.drawing.viewport.box[1] > 0.36)
+        drawing = screen.drawing
+        assert drawing is not None
+        assert drawing.viewport.zoom == pytest.approx(1.5**3)
+        left, top, right, bottom = drawing.viewport.box
+        assert right - left < 1
+        assert bottom - top == pytest.approx(1.5**-3, abs=0.01)
+        await pilot.press("0")
+        await wait_until(
+            pilot, lambda: screen.drawing is not None and screen.drawing.viewport.box == (0.0, 0.0, 1.0, 1.0)
+        )
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+
+
+@needs_pillow
+async def test_an_image_link_that_is_followed_is_shown(tmp_path: Path) -> None:
+    text = "# Guide\n\n![First](b.png)\n\nSee ![a picture](a.png) here.\n"
+    async with _read(_guide(tmp_path, text)) as (app, pilot):
+        await pilot.press("l", "l", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
+        assert "a.png" in screen_text(app)
+
+
+async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> None:
+    (tmp_path / "boats.pdf").write_bytes(_PDF)
+    async with _read(tmp_path / "boats.pdf") as (app, pilot):
+        library = app.main_screen.session.state.library
+        document = library.root
+        start = str(document.text).index("of oak")
+        section_id = library.section_at("", start)
+        assert section_id is not None
+        quote = library.get_content_span(section_id)
+        span = type(quote)(doc="", start=start, end=start + len("of oak and tar"))
+        app.main_screen.reader_controller.read(section_id, came_from=None, highlight=(span,))
+        await pilot.pause()
+        screen = await _look(app, pilot)
+        assert screen.drawing is not None
+        assert _count_marks(screen) == 1
+        text = screen_text(app)
+        assert "boats.pdf · page 2 of 2 · 100 % · too coarse to read: + enlarges, o opens it in its own program" in text
+        await pilot.press("[")
+        await wait_until(pilot, lambda: "page 1 of 2" in screen_text(app))
+        assert _count_marks(screen) == 0
+        await pilot.press("[", *("+" * 5))
+        await wait_until(pilot, lambda: "page 1 of 2 · 759 %" in screen_text(app))
+        assert "too coarse" not in screen_text(app)
+
+
+async def test_in_kitty_a_page_is_sent_as_pixels_that_fit_the_width(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "boats.pdf").write_bytes(_PDF)
+    written: list[str] = []
+    async with _read(tmp_path / "boats.pdf", ImageMode.KITTY) as (app, pilot):
+        monkeypatch.setattr(app, "_write_to_terminal", written.append)
+        screen = await _look(app, pilot)
+        assert screen.drawing is not None
+        viewport = screen.drawing.viewport
+        assert (viewport.width, viewport.box[:3]) == (1_000, (0, 0, 1))
+        await wait_until(pilot, lambda: "\U0010eeee" in screen_text(app))
+        head, _, payload = written[0].partition(";")
+        assert re.fullmatch(r"\x1b_Ga=T,U=1,q=2,f=24,o=z,s=1000,v=760,i=\d+,c=100,r=38,m=[01]", head)
+        pixels = b64decode("".join(re.findall(r";([^\x1b;]*)\x1b", f";{payload}")))
+        assert zlib.decompress(pixels) == zlib.decompress(screen.drawing.data)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(written) > 1)
+        assert written[-1].startswith("\x1b_Ga=d,d=I,q=2,i=")
+
+
+async def test_what_cannot_be_shown_is_one_sentence(tmp_path: Path) -> None:
+    text = "# Guide\n\n![Gone](gone.png) and nothing else\n"
+    async with _read(_guide(tmp_path, text)) as (app, pilot):
+        await pilot.press("v")
+        await wait_until(pilot, lambda: '"gone.png" is not a picture in the folder' in screen_text(app))
+    async with _read(_guide(tmp_path, "# Guide\n\nWords.\n")) as (app, pilot):
+        await pilot.press("v")
+        await wait_until(pilot, lambda: "No picture or page in view" in screen_text(app))
+    (tmp_path / "a.png").write_bytes(make_png(300, 300)[:150])
+    guide = tmp_path / "guide.md"
+    guide.write_text("# Guide\n\n![Two stripes](a.png)\n")
+    async with _read(guide) as (app, pilot):
+        await pilot.press("v")
+        sentence = "Could not draw a.png: it is damaged." if find_spec("PIL") else "install Pillow"
+        await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and sentence in screen_text(app))
+
+
+async def test_an_svg_drawing_is_offered_to_its_own_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = _install_viewer(tmp_path, monkeypatch)
+    (tmp_path / "v.svg").write_text("<svg><image href='file:///etc/passwd'/></svg>")
+    async with _read(_guide(tmp_path, "# Guide\n\n![Vector](v.svg)\n")) as (app, pilot):
+        await pilot.press("v")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        assert str(tmp_path / "v.svg")[:40] in screen_text(app).replace("\n", "")
+        await pilot.press("y")
+        await wait_until(pilot, opened.exists)
+        assert opened.read_text().strip() == str((tmp_path / "v.svg").resolve())
+
+
+@needs_pillow
+async def test_the_system_opens_a_picture_or_its_path_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = _install_viewer(tmp_path, monkeypatch)
+    async with _read(_guide(tmp_path)) as (app, pilot):
+        await _look(app, pilot)
+        await pilot.press("o")
+        await wait_until(pilot, lambda: "Opened " in screen_text(app))
+        assert opened.read_text().strip() == str((tmp_path / "a.png").resolve())
+        monkeypatch.delenv("DISPLAY")
+        await pilot.press("o")
+        await wait_until(pilot, lambda: "No program to open it here. Copied its path" in screen_text(app))
+        assert app.clipboard == str((tmp_path / "a.png").resolve())
+
+
+def _install_viewer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put an `xdg-open` on the path that notes what it is given."""
+    if os.name == "nt":
+        pytest.skip("Windows has its own way to open files")
+    program, opened = folder / "bin" / "xdg-open", folder / "opened"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$1" > "{opened}.new"\nmv "{opened}.new" "{opened}"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    return opened
+
+
+@pytest.fixture
+def site() -> Iterator[FakeSite]:
+    page = SitePage(body=make_png(80, 96, _RED), media_type="image/png")
+    with FakeSite({"/a.png": page}) as site:
+        yield site
+
+
+@needs_pillow
+async def test_a_picture_on_the_web_is_fetched_only_after_asking(tmp_path: Path, site: FakeSite) -> None:
+    url = site.url("/a.png")
+    text = f"# Guide\n\n![Far]({url})\n"
+    fetch = partial(fetch_picture, WebArguments(allowed_origins=(url,)))
+    async with _read(_guide(tmp_path, text), fetch=fetch) as (app, pilot):
+        await pilot.press("v")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        assert site.counts.paths == []
+        await pilot.press("n")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        assert site.counts.paths == []
+        await pilot.press("v")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
+        assert "/a.png" in site.counts.paths
+
+
+def test_a_private_address_in_a_document_is_not_fetched(site: FakeSite) -> None:
+    with pytest.raises(SourceError, match=r"^127\.0\.0\.1 is not a public address\."):
+        fetch_picture(WebArguments(), site.url("/a.png"), "/home/me/guide.md")
+    assert site.counts.paths == []
+
+
+@pytest.mark.parametrize(
+    ("zoom", "centre", "marks", "expected"),
+    [
+        (1, None, (), ((0, 0, 1, 1), (50, 100))),
+        (0, None, (), ((0, 0, 1, 0.5), (100, 100))),
+        (0, (0.5, 0.9), (), ((0, 0.5, 1, 1), (100, 100))),
+        (4, None, ((0.5, 0.7, 0.7, 0.72),), ((0.35, 0.585, 0.85, 0.835), (100, 100))),
+    ],
+)
+def test_the_view_keeps_its_shape_and_stays_on_the_page(
+    zoom: float,
+    centre: tuple[float, float] | None,
+    marks: tuple[tuple[float, float, float, float], ...],
+    expected: tuple[tuple[float, ...], tuple[int, int]],
+) -> None:
+    viewport = compute_viewport(DrawingRequest(width=100, height=100, zoom=zoom, centre=centre), 300, 600, marks)
+    assert viewport.box == pytest.approx(expected[0])
+    assert (viewport.width, viewport.height) == expected[1]
