@@ -28,6 +28,7 @@ from roamtui.library_loader import (
     open_added_source,
     open_lazily,
     open_library,
+    read_scans,
     reload_changed_files,
     reload_sources,
     reload_with_pages,
@@ -291,6 +292,7 @@ def _make_context(
         ),
         reload_library=_make_reloader(library, arguments, settings),
         read_stamps=FileStamps(list_watched_paths(arguments.sources)).read if library.root.columns.has_files else None,
+        read_scans=partial(read_scans, library.source) if library.source.lower().endswith(".pdf") else None,
         reload_on_change=arguments.is_watching,
         notices=tuple(notes),
     )

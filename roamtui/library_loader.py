@@ -27,7 +27,7 @@ from roamtui.paths import conversions_path, notebooks_path, pages_path, summarie
 from roamtui.settings import load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
-from roamtui.sources.read import is_path
+from roamtui.sources.read import is_path, read_source
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
@@ -252,13 +252,31 @@ def _get_document_key(library: Library, node_id: str) -> str:
     return "/".join(listing.columns.path(row))
 
 
+def read_scans(source: str, report: PageReport) -> None:
+    """Read the pages of a PDF that are pictures. When it is opened again, their text is found in the cache.
+
+    Raises:
+        SourceError: The pages cannot be read, or tesseract is not installed.
+    """
+    from roamtui.sources.convert.pdf.ocr import has_tesseract  # noqa: PLC0415 - few documents are scans
+
+    if not has_tesseract():
+        raise SourceError("Scanned pages are read by tesseract. Install it, for example the package tesseract-ocr.")
+    read_source(source, conversion=_make_conversion(reads_scans=True), report=report)
+
+
+def _make_conversion(*, reads_scans: bool) -> ConversionOptions:
+    if not reads_scans:
+        return ConversionOptions(cache_dir=conversions_path())
+    languages = load_settings().ocr_languages
+    return ConversionOptions(cache_dir=conversions_path(), ocr_languages=languages, reads_scans=True)
+
+
 def _open_with_summaries(
     sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
     web = web or WebArguments()
-    conversion = ConversionOptions(cache_dir=conversions_path())
-    if web.reads_scans:
-        conversion = replace(conversion, ocr_languages=load_settings().ocr_languages, reads_scans=True)
+    conversion = _make_conversion(reads_scans=web.reads_scans)
     options = _make_web_options(web, is_checking=is_checking)
     library, loader = open_sources(sources, web=options, conversion=conversion, report=report)
     path = summaries_path(library.source)

@@ -337,6 +337,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("reader.raw", "r", "raw", "Toggle raw source."),
     _hinted_action("reader.wrap", "w", "wrap", "Toggle line wrapping."),
     _hinted_action("reader.focus_mode", "Z", "focus", "Show only the reader, as one column in the middle."),
+    _action("reader.read_scans", "O", "read scans", "Read the scanned pages of a PDF.", "screen.reload('scans')"),
     _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section.", "screen.edit"),
     _navigation_action("conversations.resume", "enter", "resume", "Resume the conversation."),
     _navigation_action("conversations.create", "n", "new", "Begin a new conversation."),

@@ -691,10 +691,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Check whether the document has changed on disk."""
         await self._reload_controller.check()
 
-    def action_reload(self) -> None:
+    def action_reload(self, scans: str = "") -> None:
         if not self.warn_if_busy():
-            self._reload()
+            self._reload(scans)
 
     @work(group="reloading", exit_on_error=False)
-    async def _reload(self) -> None:
-        await self._reload_controller.reload()
+    async def _reload(self, scans: str) -> None:
+        await (self._reload_controller.read_scans() if scans else self._reload_controller.reload())

@@ -69,10 +69,7 @@ def make_pdf(
     objects = [""] * 6
     numbers = []
     for lines in pages:
-        stream = "".join(
-            f"BT /{line.font} {line.size} Tf 1 0 0 1 {line.x} {line.top} Tm ({_escape(line.text)}) Tj ET\n"
-            for line in lines
-        )
+        stream = "".join(map(_write_text, lines))
         objects.append(_write_stream(stream or empty))
         numbers.append(len(objects) + 1)
         objects.append(
@@ -89,8 +86,11 @@ def make_pdf(
     return assemble(objects)
 
 
-def make_scan(data: bytes, pages: Sequence[int], *, dots_per_inch: int = 200) -> bytes:
-    """Return a PDF with pictures of the pages of another one, as a scanner makes it. Pages are counted from 0."""
+def make_scan(data: bytes, pages: Sequence[int], *, dots_per_inch: int = 200, typed: Sequence[PdfLine] = ()) -> bytes:
+    """Return a PDF with pictures of the pages of another one, as a scanner makes it. Pages are counted from 0.
+
+    If `typed` has lines, they are on a page of their own, the last one, as text.
+    """
     file = PdfFile(data, "sample.pdf")
     objects = ["", "", "<< >>", "<< >>", "<< >>"]
     numbers = []
@@ -109,6 +109,14 @@ def make_scan(data: bytes, pages: Sequence[int], *, dots_per_inch: int = 200) ->
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] /Contents {len(objects)} 0 R "
             f"/Resources << /XObject << /I {len(objects) - 1} 0 R >> >> >>"
+        )
+        numbers.append(len(objects))
+    if typed:
+        objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+        objects.append(_write_stream("".join(map(_write_text, typed))))
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>"
         )
         numbers.append(len(objects))
     objects[0] = "<< /Type /Catalog /Pages 2 0 R >>"
@@ -131,6 +139,10 @@ def assemble(objects: Sequence[str]) -> bytes:
 def write_bomb(length: int) -> str:
     """Return a stream object that unpacks to `length` characters."""
     return _write_stream(" " * length)
+
+
+def _write_text(line: PdfLine) -> str:
+    return f"BT /{line.font} {line.size} Tf 1 0 0 1 {line.x} {line.top} Tm ({_escape(line.text)}) Tj ET\n"
 
 
 def _write_stream(text: str) -> str:

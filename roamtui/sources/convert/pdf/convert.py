@@ -43,6 +43,7 @@ _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 _UNREADABLE_SHARE_MAX = 0.3
 _OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
 _OCR_FLAG_ADVICE = "Open it with `--ocr` to read it by tesseract."
+_OCR_KEY_ADVICE = "Open it with `--ocr`, or press `O` in the reader, to read them by tesseract."
 _DIGITS = re.compile(r"\d+")
 
 
@@ -104,11 +105,11 @@ class _PageReader:
         self.notes: list[str] = []
         """One sentence for each kind of missing text."""
 
-    def advise(self, name: str) -> str:
+    def advise(self, name: str, flag_advice: str = _OCR_FLAG_ADVICE) -> str:
         """Return what a person can do about text in pictures."""
         if self._ocr_languages:
             return "Tesseract found no text in it."
-        return _OCR_FLAG_ADVICE if has_tesseract() else _OCR_ADVICE.format(name)
+        return flag_advice if has_tesseract() else _OCR_ADVICE.format(name)
 
     def read_pages(self) -> list[PageText]:
         """Read all pages, within limits."""
@@ -132,7 +133,7 @@ class _PageReader:
         if self._ocr_languages:
             without_text = self._read_scans(pages, without_text)
         if without_text:
-            advice = f", perhaps scanned. {self.advise('IN.pdf')}" if not self._ocr_languages else "."
+            advice = f", perhaps scanned. {self.advise('IN.pdf', _OCR_KEY_ADVICE)}" if not self._ocr_languages else "."
             self.notes.append(f"{_format_pages(without_text)} without text{advice}")
         if len(pages) < self._file.page_count:
             self.notes.append(f"Only the first {len(pages):,} of its {self._file.page_count:,} pages were read.")
