@@ -157,6 +157,8 @@ class Document:
     """Added to all ids of this document if another one would have the same ids; usually empty."""
     page_starts: tuple[int, ...] = ()
     """Start offset of each page; empty if the file has no pages."""
+    lost: str = ""
+    """What its conversion left out, such as `3 pictures, 1 chart`; empty if nothing."""
     is_html: bool = False
     """Whether it was converted from an HTML page without a Markdown variant."""
     problem: str = ""

@@ -90,6 +90,8 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
     document = parse_document(
         raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
     )
+    if raw.lost:
+        document = replace(document, lost=raw.lost)
     if raw.page_starts:
         # The title of a PDF was chosen with its cover in view, so it is better than a sole heading of the top level.
         document = replace(document, page_starts=raw.page_starts, title=raw.title or document.title)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import shutil
 import sqlite3
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +21,10 @@ from roamtui.models.options import ModelOptions
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
+_READERS = {"PDF": "pypdfium2", "Office, OpenDocument, EPUB, HTML": "lxml", "DOCX": "mammoth", "pictures": "pillow"}
+"""What reads each kind of file, by the name of its package. Markdown, notebooks and subtitles need none."""
+_TESSERACT = "tesseract"
+_PROBE_SECONDS_MAX = 5
 _MODELS_SHOWN = 5
 _NAME_WIDTH_MAX = 34
 _TOOL_CALLS = {
@@ -50,10 +56,8 @@ def collect_diagnostics(
         inspected = asyncio.run(inspect_model(model, api_base=api_base, options=model_options))
     versions = {"roamtui": roamtui.__version__, "Python": platform.python_version()}
     for title, package in _PACKAGES.items():
-        try:
-            versions[title] = version(package)
-        except PackageNotFoundError:
-            versions[title] = "not installed"
+        versions[title] = _find_version(package) or "not installed"
+    readers = {kind: _find_version(package) for kind, package in _READERS.items()}
     versions["SQLite"] = sqlite3.sqlite_version
     places = []
     for name, path in paths.items():
@@ -63,6 +67,7 @@ def collect_diagnostics(
         places.append({"name": name, "path": str(path), "exists": path.exists(), "writable": is_writable})
     return {
         "versions": versions,
+        "readers": {**readers, "scans": _probe_tesseract()},
         "terminal": examine_terminal(os.environ),
         "places": places,
         "settings_problem": settings_problem or None,
@@ -70,6 +75,29 @@ def collect_diagnostics(
         "ollama": asdict(probe_server(get_ollama_url(os.environ))),
         "model": None if inspected is None else _to_json_report(inspected),
     }
+
+
+def _find_version(package: str) -> str:
+    """Return the version of a package, or an empty string if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _probe_tesseract() -> str:
+    """Return the languages of which tesseract can read scans, or an empty string if it is not installed."""
+    program = shutil.which(_TESSERACT)
+    if program is None:
+        return ""
+    try:
+        listed = subprocess.run(  # noqa: S603 - no shell, and no text of a document
+            [program, "--list-langs"], capture_output=True, text=True, timeout=_PROBE_SECONDS_MAX, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    languages = [line.strip() for line in listed.stdout.splitlines()[1:] if line.strip() not in ("", "osd")]
+    return ", ".join(languages) or "no language"
 
 
 def examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -114,6 +142,10 @@ def print_diagnosis(diagnostics: Mapping[str, Any], *, as_json: bool = False) ->
     lines.append(
         f"terminal       {size}, {terminal['colours']}, TERM={sanitise_line(terminal['term']) or 'is not set'}"
     )
+    readers = diagnostics["readers"]
+    there = "; ".join(f"{kind} ({sanitise_line(found)})" for kind, found in readers.items() if found)
+    missing = ", ".join(kind for kind, found in readers.items() if not found)
+    lines.append(f"readers        {there}{f'; not installed: {missing}' if missing else ''}")
     for place in diagnostics["places"]:
         state = "writable" if place["writable"] else "NOT WRITABLE"
         state = state if place["exists"] else f"missing, {state}"

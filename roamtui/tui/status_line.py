@@ -26,6 +26,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Usage
+from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.paths import display_path
@@ -47,6 +48,7 @@ _EXTRA_HINTS = {
     Scope.READER: ("global.find",),
 }
 """Global actions by the scope in which their keys are shown, after those of the scope, if there is room."""
+_LOST_SIGN = "✂"
 _MESSAGE_WIDTH_MIN = 20
 """In cells. If a message would get less room, the count of open sections is left out."""
 
@@ -65,6 +67,8 @@ class StatusLineState:
     """Usage of the whole conversation."""
     document_tokens: int = 0
     """Tokens of the whole source."""
+    lost: str = ""
+    """What conversions left out, such as `3 pictures, 1 chart`; empty if nothing."""
     open_count: int = 0
     open_tokens: int = 0
     alert: str = ""
@@ -128,6 +132,7 @@ class StatusLine(ClickableBar):
             open_tokens=state.open_tokens,
             usage=usage,
             document_tokens=document_tokens,
+            lost=_format_lost(state.library),
         )
 
     def show_event(self, event: ConversationEvent) -> None:
@@ -158,6 +163,9 @@ class StatusLine(ClickableBar):
         message = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
         size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tokens"
         opened = _make_clickable(Content(size if status.open_count else "No open sections"), "tree.go_to_cited")
+        if status.lost:  # the sign stays where there is no room for the words
+            opened += Content.styled(f" {_LOST_SIGN}", "$warning")
+        lost = Content.styled(f"without {sanitise_line(status.lost)}" if status.lost else "", "$muted")
         usage = Content()
         if status.usage.input_tokens or status.usage.output_tokens:
             usage = Content.styled(describe_usage(status.usage, status.document_tokens), "$muted")
@@ -170,7 +178,7 @@ class StatusLine(ClickableBar):
             message = message.truncate(
                 room if room >= _MESSAGE_WIDTH_MIN else _measure_room(width, line), ellipsis=True
             )
-        return _join_fitting([line, message, opened, usage], width)
+        return _join_fitting([line, message, opened, usage, lost], width)
 
     def _render_model(self, *, with_note: bool) -> Content:
         """Return the model's name, and the step that it is working on."""
@@ -185,6 +193,12 @@ class StatusLine(ClickableBar):
         stop = f"{self._keys.format_first_key('global.copy_or_cancel')} stops"
         work = Content.assemble((f"{SPINNER_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted"))
         return _join_fitting([name, _make_clickable(work, "global.copy_or_cancel")], self.size.width)
+
+
+def _format_lost(library: Library) -> str:
+    """Return what the conversion of the document left out, or how many of several documents lack something."""
+    lost = [document.lost for document in library.documents if document.lost]
+    return f"parts of {len(lost)} documents" if len(lost) > 1 else "".join(lost)
 
 
 def _measure_room(width: int, *parts: Content) -> int:

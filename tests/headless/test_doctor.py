@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,23 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
 def test_a_package_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.headless.doctor._PACKAGES", {"Nonesuch": "roamtui-nonesuch"})
     assert collect_diagnostics({"cache": tmp_path})["versions"]["Nonesuch"] == "not installed"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows runs no shell script")
+@pytest.mark.usefixtures("closed_ollama")
+def test_readers_that_are_there_and_missing_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("roamtui.headless.doctor._READERS", {"PDF": "lxml", "DOCX": "roamtui-nonesuch"})
+    program = tmp_path / "tesseract"
+    program.write_text("#!/bin/sh\nprintf 'List:\\ndeu\\neng\\nosd\\n'")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = collect_diagnostics({"cache": tmp_path})
+    assert (found["readers"]["DOCX"], found["readers"]["scans"]) == ("", "deu, eng")
+    print_diagnosis(found)
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("readers"))
+    assert line.startswith("readers        PDF (")
+    assert line.endswith("; scans (deu, eng); not installed: DOCX")
+    monkeypatch.setenv("PATH", "")
+    assert collect_diagnostics({"cache": tmp_path})["readers"]["scans"] == ""

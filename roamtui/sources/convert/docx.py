@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.converted import MACROS_LOST, ConvertedText, format_lost
 from roamtui.sources.convert.footnotes import insert_notes
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.html_tree import read_first_text, read_tokens
@@ -18,6 +19,8 @@ from roamtui.sources.convert.zip_package import ZipPackage
 
 _MAIN_PART = "word/document.xml"
 _TITLE_PART = "docProps/core.xml"
+_COMMENTS_PART, _MACROS_PART = "word/comments.xml", "word/vbaProject.bin"
+_CHART_PART = re.compile(r"word/charts/chart\d+\.xml")
 _STYLE_RULES = """
 p[style-name='Title'] => h1.title:fresh
 p[style-name='heading 7'] => h6:fresh
@@ -79,8 +82,12 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     text = insert_notes(convert_html(_REFERENCE.sub("\ue000\\1\ue001", body)).text, notes)
     if not any(map(str.isalnum, _IMAGE.sub("", text))):
         raise SourceError(f"{name} contains no text; its pages may be images.")
+    lost = Counter(chart=sum(map(bool, map(_CHART_PART.fullmatch, package.parts))))
+    lost["comment"] = (package.read(_COMMENTS_PART) or b"").count(b"<w:comment ")
     return ConvertedText(
-        text=text, title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title")
+        text=text,
+        lost=format_lost(lost, *((MACROS_LOST,) if _MACROS_PART in package.parts else ())),
+        title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title"),
     )
 
 

@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 
-_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _STYLES = {
@@ -88,7 +88,7 @@ def make_docx_parts(
     for name, content in (("numbering", numbering), ("footnotes", footnotes)):
         if content:
             related[name] = f"{name}.xml"
-            more[f"word/{name}.xml"] = f'<w:{name} xmlns:w="{_WORD}">{content}</w:{name}>'
+            more[f"word/{name}.xml"] = f'<w:{name} xmlns:w="{WORD}">{content}</w:{name}>'
     styles = "".join(
         f'<w:style w:type="paragraph" w:styleId="{style}"><w:name w:val="{name}"/></w:style>'
         for style, name in _STYLES.items()
@@ -103,9 +103,9 @@ def make_docx_parts(
         ),
         "_rels/.rels": _relate({f"{_OFFICE}/officeDocument": "word/document.xml"}),
         "word/_rels/document.xml.rels": _relate({f"{_OFFICE}/{kind}": target for kind, target in related.items()}),
-        "word/styles.xml": f'<w:styles xmlns:w="{_WORD}">{styles}</w:styles>',
+        "word/styles.xml": f'<w:styles xmlns:w="{WORD}">{styles}</w:styles>',
         "docProps/core.xml": f"{XML}<cp:coreProperties><dc:title>{title}</dc:title></cp:coreProperties>",
-        "word/document.xml": f'{XML}<w:document xmlns:w="{_WORD}"><w:body>{"".join(paragraphs)}</w:body></w:document>',
+        "word/document.xml": f'{XML}<w:document xmlns:w="{WORD}"><w:body>{"".join(paragraphs)}</w:body></w:document>',
         **more,
     }
 

@@ -8,7 +8,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert import zip_package
 from roamtui.sources.convert.docx import convert_docx
 from tests.sources.convert.outlines import read_outline
-from tests.sources.convert.sample_books import XML, make_docx_parts, pack
+from tests.sources.convert.sample_books import WORD, XML, make_docx_parts, pack
 from tests.sources.convert.sample_books import write_word_paragraph as write
 
 _TABLE = f"<w:tbl><w:tr><w:tc>{write('A')}</w:tc><w:tc>{write('B|C')}</w:tc></w:tr></w:tbl>"
@@ -85,6 +85,16 @@ def test_footnotes_are_at_the_end_of_the_section_that_refers_to_them() -> None:
     assert text == (
         "# Bread\n\nBest warm.[^1]\n\n[^1]: From the oven.\n\n# Rye\n\n[[1]\\](#x)[^2]\n\n[^2]: \\# Dark. And light.\n"
     )
+
+
+def test_charts_comments_and_macros_are_said_to_be_lost() -> None:
+    parts = make_docx_parts([write("Text")])
+    parts |= {
+        "word/charts/chart1.xml": "<x/>",
+        "word/comments.xml": f'<w:x xmlns:w="{WORD}"><w:comment w:id="1"/></w:x>',
+    }
+    converted = convert_docx(pack({**parts, "word/vbaProject.bin": "Sub Auto_Open()"}), "a.docm")
+    assert converted.lost == "1 chart, 1 comment, macros, which are never run"
 
 
 _LOL = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
