@@ -32,7 +32,9 @@ _FILES = {
 }
 _SOURCES = ("a.md", "other/a.md", "plain.txt", "acts", "more/acts")
 _changes = st.lists(
-    st.tuples(st.sampled_from(["add", "remove", "mute", "unmute", "resume", "open", "new"]), st.integers(0, 4)),
+    st.tuples(
+        st.sampled_from(["add", "remove", "mute", "unmute", "resume", "open", "new", "fork", "ask"]), st.integers(0, 4)
+    ),
     max_size=10,
 )
 
@@ -89,11 +91,13 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     chosen = (ids[number % len(ids)],)
                     await controller.dispatch(partial(_open, chosen))
                     opened |= set(chosen)
-                case "new":
-                    await controller.start_new()
+                case "new" | "fork" | "ask":
+                    if change == "new":
+                        await controller.start_new()
+                    elif change == "fork":
+                        await controller.fork(controller.state.transcript.exchanges[-1])
                     await controller.ask("Why?")
-                    opened.clear()
-                    opened |= set(controller.state.open_ids)
+                    opened = set(controller.state.open_ids)
                 case _:
                     plain, plain_loader = open_lazily([str(folder / first)], load_all=True)
                     state = controller.state
@@ -110,9 +114,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
             assert after_ids[source_key] == before_ids[source_key]
         assert after_ids.get("", plain_ids) == plain_ids
         assert set(controller.state.open_ids) == {node_id for node_id in opened if node_id in library}
-        assert len({node_id for found in after_ids.values() for node_id, _ in found}) == sum(
-            map(len, after_ids.values())
-        )
+        assert len(set(library.walk())) == len(library)
         asked = controller.state.asked
         muted = {source.key for source in library.sources if source.is_muted}
         assert not any(source is not None and source.key in muted for source in map(asked.source_of, asked.walk()))
