@@ -22,6 +22,7 @@ from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import expanding
 from tests.conversation.conversations import find
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.site import FakeSite
 
 _LONG = "\n\n".join(f"Filler sentence number {number} says little." for number in range(1_000))
 _MANUAL = f"# Manual\n\n## Lending\n\nBooks go out for four weeks.\n\n## History\n\n{_LONG}\n"
@@ -158,6 +159,33 @@ async def test_a_source_that_is_gone_says_so_when_the_conversation_is_resumed(fo
     assert [source.key for source in resumed.state.library.sources] == ["", "acts", "tariff.md"]
     assert any("acts" in note and "There is no file" in note for note in resumed.state.library.notes)
     assert ride in resumed.state.library
+
+
+async def test_pages_of_an_added_site_open_and_come_back_when_resumed(folder: Path) -> None:
+    pages = {
+        "/llms.txt": "# Site\n\n> Fees.\n\n## Docs\n\n- [Fees](fees.md): costs\n",
+        "/fees.md": "# Fees\n\nNine euros.\n",
+    }
+    with FakeSite(pages) as site:
+        controller, _ = control(folder)
+        await controller.add_source(str(folder / "acts"))
+        source = await controller.add_source(site.url("/llms.txt"))
+        link = find(controller.state, "Fees")
+        await controller.dispatch(lambda _: ExpandSections(section_ids=(link,), origin=Origin.PERSON))
+        assert controller.state.open_ids == (link,)
+        (page,) = (document for document in controller.state.library.documents if document.url == site.url("/fees.md"))
+        assert "Nine euros." in page.text[:]
+        assert controller.state.library.source_of(page.ids[0]) == source
+        await controller.ask("Why?")
+        ids = [*controller.state.library.walk()]
+
+        library, loader = open_lazily([str(folder / "manual.md")])
+        assert controller.session.store is not None
+        resumed = Session.resume(
+            library, controller.state.id, store=controller.session.store, loader=loader, open_source=open_added_source
+        )
+    assert [*resumed.state.library.walk()] == ids
+    assert resumed.state.open_ids == (link,)
 
 
 async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path) -> None:
