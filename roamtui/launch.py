@@ -165,11 +165,11 @@ def _is_table(sources: tuple[str, ...]) -> bool:
     return is_table(Path(sources[0]))
 
 
-def _open_table(arguments: AppArguments, settings: Settings, source: str) -> TableJob:
+def _open_table(arguments: AppArguments, settings: Settings, sources: tuple[str, ...]) -> TableJob:
     # Implements `DocumentOpener.open_table`.
     from roamtui.table_setup import TableOptions, prepare_table
 
-    return prepare_table(split_sources(source), (), settings, arguments.web, TableOptions(jobs=_TABLE_JOBS))
+    return prepare_table(sources, (), settings, arguments.web, TableOptions(jobs=_TABLE_JOBS))
 
 
 def _confirm_address(arguments: AppArguments) -> AppArguments:

@@ -44,7 +44,7 @@ def prepare_table(
 
     Raises:
         SourceError: A source cannot be read.
-        UsageError: A choice is unavailable.
+        UsageError: A choice is unavailable, or there is no such notebook.
         StoreError: The folder of the table cannot be read.
     """
     options = options or TableOptions()

@@ -129,9 +129,11 @@ def start_or_resume_session(
     if arguments.conversation_id is not None and arguments.conversation_id.endswith(LOG_SUFFIX):
         path = Path(arguments.conversation_id)
         store = ConversationStore(path.parent, is_listed=False)
-        return Session.resume(
+        session = Session.resume(
             initial_state.library, path.stem, store=store, options=initial_state.options, loader=loader
         )
+        session.state = replace(session.state, needs_rebuild=True)  # later answers need not have the form of a cell
+        return session
     if not arguments.resume_latest and arguments.conversation_id is None:
         return Session(initial_state, store, loader=loader, open_source=open_source)
     if store.problem:

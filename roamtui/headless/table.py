@@ -15,6 +15,7 @@ from roamtui.table.runner import TablePlan, TableRun, fill_table
 from roamtui.table.store import TableDefined, TableStore, read_table
 
 _EXIT_CANCELLED = 130
+_BAR_WIDTH = 20
 
 
 def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_path: Path | None) -> int:
@@ -34,7 +35,8 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
     def show(run: TableRun, _cell: Cell | None) -> None:
         nonlocal last
         last = run
-        line.show(format_progress(run))
+        filled = _BAR_WIDTH * run.done // max(1, run.total)
+        line.show(f"{'█' * filled}{'░' * (_BAR_WIDTH - filled)} {format_progress(run)}")
 
     try:
         run = asyncio.run(fill_table(store, defined, plan, show))

@@ -27,6 +27,7 @@ from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
+from roamtui.sources.file_sources import split_sources
 from roamtui.tui.actions import SHARED, Action, Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
@@ -186,7 +187,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.set_interval(_IDLE_SECONDS, self._collect_garbage_when_idle)
         if not self.documents and self._is_table:
             self._table_mode = self.current_mode
-            self.open_table(self._source)
+            self.open_table((self._source,))
         elif not self.documents:
             self._on_document_requested(DocumentRequested(self._source))
 
@@ -223,11 +224,13 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.first_place = place
 
     def action_open_table(self) -> None:
-        self.open_table(self.main_screen.session.state.library.source)
+        library = self.main_screen.session.state.library
+        added = tuple(source.name for source in library.sources if not source.is_muted)
+        self.open_table(added or split_sources(library.source))
 
     @work(group="tables", exclusive=True, exit_on_error=False)
-    async def open_table(self, source: str) -> None:
-        """Show the table of a source, or a table by its folder."""
+    async def open_table(self, sources: tuple[str, ...]) -> None:
+        """Show the table of some sources, or a table by its folder."""
         from roamtui.table.store import read_table  # noqa: PLC0415 - few open a table
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
 
@@ -236,7 +239,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.notify("Cannot open a table here.", severity="warning")
             return
         try:
-            job = await asyncio.to_thread(opener.open_table, source)
+            job = await asyncio.to_thread(opener.open_table, sources)
             content = await asyncio.to_thread(read_table, job.store.folder)
         except RoamtuiError as error:
             self._on_table_failed(error)

@@ -184,5 +184,5 @@ class DocumentOpener:
     """Returns the URL that a name without ``https://`` may mean, if no file has that name."""
     save_settings: Callable[[Mapping[str, str]], None]
     """As in `TuiOptions`."""
-    open_table: Callable[[str], TableJob] | None = None
+    open_table: Callable[[tuple[str, ...]], TableJob] | None = None
     """Prepares the table of some sources, or of its own folder. Called in a thread. Raises `RoamtuiError`."""

@@ -1,4 +1,4 @@
-"""Tables over real contracts: `python -m tests.benchmarks.tables [--model M] [--jobs N] [--kills N]`.
+"""Tables over real contracts: `python -m tests.benchmarks.tables [--model M] [--jobs N] [--kills N] [--prompts]`.
 
 Asks the ten most frequent questions of the cuad set about twenty of its contracts with `roamtui table`. A cell whose
 question has an annotated clause in the contract is right if its quote stands in the clause, or the clause in the quote;
@@ -8,6 +8,7 @@ one without such a clause is right if it is "not found". `--kills` kills a run a
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import subprocess
@@ -18,8 +19,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.document.tokens import estimate_tokens
+from roamtui.table.columns import Column
+from roamtui.table.rows import list_rows
+from roamtui.table.runner import fill_table
+from roamtui.table.store import TableDefined, TableStore
 from tests.anomalies.table_kills import kill_tables
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR, find_data_dir
+from tests.table.filling import make_plan, open_one, share_start
 
 _DOCUMENTS = 20
 _QUESTIONS = 10
@@ -55,6 +64,28 @@ def run_table(home: Path, documents: list[str], questions: list[str], *options: 
     return table
 
 
+def measure_prompts(folder: Path, home: Path) -> tuple[float, float, int]:
+    """Return the mean tokens of a first request, the share that is as in the first of its row, and the most tokens.
+
+    The share is taken from the second cell of a row on, in tokens of all requests.
+    """
+    documents, questions, _ = _read_golds(folder)
+    rows = list_rows([str(folder / "docs" / document) for document in documents], open_one, by_chapters=False)
+    columns = tuple(Column(question=question) for question in questions)
+    model = ScriptedModel([ScriptedReply(text="Not found: nothing.")] * (len(rows) * len(columns)))
+    defined = TableDefined(sources=(), by_chapters=False, rows=rows, columns=columns)
+    asyncio.run(fill_table(TableStore(home / "table"), defined, make_plan(model), lambda _run, _cell: None))
+    shared_tokens = all_tokens = 0
+    sizes = [estimate_request_tokens(request) for request in model.requests]
+    for start in range(0, len(sizes), len(columns)):
+        texts = ["\n".join(one.text for one in request.messages) for request in model.requests[start:][: len(columns)]]
+        tools = sizes[start] - estimate_tokens(texts[0])
+        for number, text in enumerate(texts[1:], start=start + 1):
+            shared_tokens += estimate_tokens(share_start(texts[0], text)) + tools
+            all_tokens += sizes[number]
+    return sum(sizes) / len(sizes), shared_tokens / all_tokens, max(sizes)
+
+
 def main() -> None:
     """Fill the table and print the shares."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.tables", description="Tables over contracts.")
@@ -62,7 +93,13 @@ def main() -> None:
     parser.add_argument("--jobs", default="2")
     parser.add_argument("--wrong", action="store_true", help="print the cells that are wrong")
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--prompts", action="store_true", help="measure the first requests to a model instead")
     arguments = parser.parse_args()
+    if arguments.prompts:
+        with TemporaryDirectory() as home:
+            mean, share, most = measure_prompts(find_data_dir() / "sets" / "cuad-contracts", Path(home))
+        sys.stdout.write(f"first requests: {mean:,.0f} tokens, at most {most:,}; shared in a row {share:.1%}\n")
+        return
     if arguments.kills:
         with TemporaryDirectory() as home:
             sys.stdout.write(f"{kill_tables(Path(home), arguments.kills)}\n")

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 from roamtui.agent.options import AgentOptions, RetrievalStart
@@ -108,6 +109,11 @@ def list_states(content: TableContent) -> list[list[str]]:
 
 def list_questions(requests: Sequence[ModelRequest]) -> list[str]:
     return [request.messages[-1].text.rpartition("Question: ")[2] for request in requests]
+
+
+def share_start(one: str, other: str) -> str:
+    """Return the text with which both begin."""
+    return one[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))]
 
 
 async def wait_until(is_met: Callable[[], bool]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -30,14 +29,10 @@ from tests.table.filling import (
     list_questions,
     list_states,
     list_values,
+    share_start,
     wait_until,
     write_leases,
 )
-
-
-def _share_start(one: str, other: str) -> str:
-    """Return the text with which both begin."""
-    return one[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))]
 
 
 async def test_each_cell_has_a_value_a_proof_and_a_state(tmp_path: Path) -> None:
@@ -174,7 +169,7 @@ async def test_prompts_of_a_row_share_more_than_45_percent(tmp_path: Path) -> No
     await fill(tmp_path / "table", define(folder, *questions), model)
     texts = ["\n".join(message.text for message in request.messages) for request in model.requests]
     tools = estimate_request_tokens(model.requests[0]) - estimate_tokens(texts[0])
-    shared = [estimate_tokens(_share_start(texts[0], text)) + tools for text in texts[1:]]
+    shared = [estimate_tokens(share_start(texts[0], text)) + tools for text in texts[1:]]
     total = [estimate_request_tokens(request) for request in model.requests[1:]]
     assert sum(shared) >= 0.45 * sum(total)
     marks = {mark for text in texts for mark in re.findall(r"<<<([g-z]{8})", text)}

@@ -35,7 +35,7 @@ class Tables:
         self.questions = [PERIOD, PETS, HEATING]
         self.model: Model = answering_model()
 
-    def open_table(self, _source: str) -> TableJob:
+    def open_table(self, _sources: tuple[str, ...]) -> TableJob:
         defined = define(self.leases, *self.questions)
         return TableJob(store=TableStore(self.folder), defined=defined, plan=make_plan(self.model, jobs=2))
 

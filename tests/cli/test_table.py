@@ -1,0 +1,58 @@
+"""`roamtui table` with sources of other kinds, and what its folder leaves untouched."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from roamtui.paths import data_path
+from tests.cli.conftest import RunCommand
+from tests.table.filling import PERIOD, write_leases
+
+
+def test_a_notebook_is_a_table_of_its_sources(run: RunCommand, tmp_path: Path) -> None:
+    leases = write_leases(tmp_path / "leases")
+    run("notebook", "homes", leases / "anna.md", leases / "bert.md", "--plain")
+    table = run("table", "@homes", "-q", PERIOD)
+    assert table.code == 0, table.err
+    assert [row["title"] for row in table.json["rows"]] == ["anna.md", "bert.md"]
+    assert run("table", "@none", "-q", PERIOD).code == 2
+
+
+def test_an_archive_has_a_row_for_each_of_its_files(run: RunCommand, tmp_path: Path) -> None:
+    leases = write_leases(tmp_path / "leases")
+    archive = shutil.make_archive(str(tmp_path / "leases"), "zip", leases)
+    rows = run("table", archive, "-q", PERIOD).json["rows"]
+    values = [row["cells"][0]["value"] for row in rows]
+    assert values == ["The notice period is 60 days.", "The notice period is three months."]
+
+
+def test_a_missing_source_is_wrong_before_anything_is_asked(run: RunCommand, tmp_path: Path) -> None:
+    result = run("table", tmp_path / "none.md", "-q", PERIOD)
+    assert (result.code, result.out) == (1, "")
+    assert "none.md" in result.err
+    assert not data_path().with_name("tables").exists()
+
+
+def test_two_tables_of_the_same_sources_share_their_cells(run: RunCommand, tmp_path: Path) -> None:
+    leases = write_leases(tmp_path / "leases")
+    run("table", leases, "-q", PERIOD)
+    again = run("table", leases, "-q", "Who pays?", "-q", PERIOD)
+    assert "2 from before" in again.err
+    assert [cell["question"] for cell in again.json["rows"][0]["cells"]] == ["Who pays?", PERIOD]
+    gone = run("recheck", Path(again.json["table"]))
+    assert (gone.code, gone.out) == (0, "2 quotes checked: 2 same.\n")
+    (leases / "anna.md").write_text("# Lease of Anna\n\nNothing is said.\n", "utf-8")
+    assert run("recheck", Path(again.json["table"])).code == 1
+
+
+def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path: Path) -> None:
+    source = write_leases(tmp_path / "leases") / "anna.md"
+    table = run("table", source, "-q", PERIOD).json
+    (cell,) = table["rows"][0]["cells"]
+    log = Path(table["table"]) / "conversations" / f"{cell['conversation']}.jsonl"
+    answer = run("ask", source, "Are pets allowed?", "--conversation", log, "--json")
+    assert answer.json["conversation"] == cell["conversation"]
+    assert log.read_text("utf-8").count('"question_asked"') == 2
+    assert "fills one cell" in log.read_text("utf-8").partition("Are pets allowed?")[0]
+    assert run("conversations").out == "No conversations yet.\n"
