@@ -20,6 +20,7 @@ from roamtui.document.loader import LoadedBatch, Report, WebOptions, format_refu
 from roamtui.document.node import NodeKind
 from roamtui.document.parallel import run_in_thread, run_parallel
 from roamtui.document.parse import parse_source_text
+from roamtui.document.site_outline import outline_site
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import ConvertedText, Format
@@ -210,6 +211,10 @@ class PageLoader:
     def __init__(self, fetcher: Fetcher, typed: frozenset[str]) -> None:
         self.fetcher = fetcher
         self.typed = typed
+        self.allowed: frozenset[str] = frozenset()
+        """Those of the typed origins that an option or the configuration allows."""
+        self.asked_origins: frozenset[str] = frozenset()
+        """Origins whose pages need approval although the person typed one of their URLs: sites without an llms.txt."""
         self.styles: dict[str, VariantStyle] = {}
         """Style of each origin that is known."""
         self.locks: dict[str, threading.Lock] = {}
@@ -226,8 +231,9 @@ class PageLoader:
         found: dict[str, tuple[str, ...]] = {}
         for node_id in node_ids:
             url = get_link_url(library, node_id)
-            if url and not allowed.allows(url):
-                origin = origin_of(url)
+            origin = origin_of(url) if url else ""
+            is_asked = origin in self.asked_origins and origin not in approved
+            if url and (is_asked or not allowed.allows(url)):
                 found[origin] = (*found.get(origin, ()), node_id)
         return found
 
@@ -370,12 +376,13 @@ def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
     fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
     allowed = parse_origins(web.allowed, "--allow-origin") | parse_origins(web.read_allowed(), "web.allow")
     pages = PageLoader(fetcher, typed | allowed)
+    pages.allowed = allowed
     finalize(pages, fetcher.close)
     return pages
 
 
 def open_address(url: str, pages: PageLoader) -> Library:
-    """Open the URL that a person typed. For a whole site, open its llms.txt, or its home page if it has none.
+    """Open the URL that a person typed. For a whole site, open its llms.txt, or else an outline of its pages.
 
     Raises:
         SourceError: There is no text at the URL. The message says what is there.
@@ -390,7 +397,10 @@ def open_address(url: str, pages: PageLoader) -> Library:
         page = fetch(url)
         is_html = classify_page(page) is PageKind.HTML
         if is_html and is_site:
-            page = _fetch_linked_list(fetch, page, notes) or page
+            listed = _fetch_linked_list(fetch, page, notes)
+            if listed is None and (library := _open_outline(fetch, url, page, pages, notes)) is not None:
+                return library
+            page = listed or page
         elif is_html and _LIST_NAME.fullmatch(make_title_from_url(url).rpartition("/")[2]):
             notes.append(f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.")
     document = parse_page(page)
@@ -427,6 +437,23 @@ def _fetch_linked_list(fetch: Callable[[str], FetchedPage], home: FetchedPage, n
             page = _fetch_list(fetch, link, notes)
         except SourceError as error:
             notes.append(f"The llms.txt that the page names is not opened. {error}")
-    if page is None:
-        notes.append(f"{home.url} has no llms.txt; showing the page itself.")
     return page
+
+
+def _open_outline(
+    fetch: Callable[[str], FetchedPage], url: str, home: FetchedPage, pages: PageLoader, notes: list[str]
+) -> Library | None:
+    """Open the outline of a site with its home page. If the site has none, return None and add a note."""
+    page = None
+    with suppress(SourceError):  # a home page that runs JavaScript has no text
+        page = parse_page(home, key=home.url, has_links=False)
+    title = page.title if page is not None else make_title_from_url(home.final_url)
+    outline = outline_site(fetch, home, decode_fetched_html(home), title)
+    if outline is None:
+        notes.append(f"{home.url} has no llms.txt; showing the page itself.")
+        return None
+    raw = RawText(text=outline.text, source=url, name="llms.txt", notes=(*notes, outline.note))
+    library = Library(source=url, root=parse_source_text(raw, url=outline.url))
+    pages.asked_origins = frozenset({origin_of(home.final_url), origin_of(url)}) - pages.allowed
+    home_id = next(node_id for node_id in library.walk() if get_link_url(library, node_id))
+    return library if page is None else library.graft_all({home_id: page})

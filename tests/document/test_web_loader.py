@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -354,3 +355,77 @@ def test_a_page_is_decoded_with_the_encoding_that_it_names() -> None:
     assert "日本" in decode_fetched_html(make_page(named))
     assert "日本" in decode_fetched_html(make_page("日本".encode("euc_jp"), charset="euc-jp"))
     assert str(parse_page(make_page("# Köln\n".encode("cp1252"), charset="windows-1252")).text) == "# Köln\n"
+
+
+def make_sitemap(site: FakeSite, *paths: str, tag: str = "url") -> str:
+    return f"<{tag}set>{''.join(f'<{tag}><loc>{site.url(path)}</loc></{tag}>' for path in paths)}</{tag}set>"
+
+
+def list_titles(library: Library) -> list[str]:
+    return [library.title_of(node_id) for node_id in library.walk()]
+
+
+def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
+    with FakeSite({"/": HOME.format(""), "/guide/ovens.html": HTML.format("Ovens")}) as site:
+        site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private/\n"
+        paths = ["/", "/guide/ovens.html", "/guide/rye-bread", "/private/x", "/logo.png", "/about"]
+        other = "<url><loc>https://other.example/x</loc></url></urlset>"
+        site.pages["/sitemap.xml"] = make_sitemap(site, *paths).replace("</urlset>", other)
+        library = open_site(site)
+        assert list_titles(library)[:2] == ["Home", "Home"]  # the title of the site and its home page, which is loaded
+        assert "Words." in "".join(str(document.text) for document in library.documents)
+        assert list_links(library) == [
+            site.url(path) for path in ("/", "/about", "/guide/ovens.html", "/guide/rye-bread")
+        ]
+        assert {"About", "Guide", "Ovens", "Rye bread"} < set(list_titles(library))
+        (note,) = library.notes
+        assert "has no llms.txt; this outline of 3 pages is from its sitemap." in note
+        assert "/guide/ovens.html" not in site.counts.paths
+
+
+def test_an_index_of_sitemaps_is_followed_within_the_site_and_at_most_500_pages_are_listed() -> None:
+    with FakeSite({"/": HOME.format("")}) as site:
+        index = "<sitemapindex>{}</sitemapindex>".format(
+            "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in ("/a.xml", "/b.xml.gz", "http://127.0.0.9/c.xml"))
+        )
+        site.pages["/robots.txt"] = f"Sitemap: {site.url('/maps/index.xml')}\n"
+        site.pages["/maps/index.xml"] = index
+        site.pages["/a.xml"] = make_sitemap(site, *(f"/a/{number}" for number in range(400)))
+        zipped = gzip.compress(make_sitemap(site, *(f"/b/{number}" for number in range(400))).encode())
+        site.pages["/b.xml.gz"] = SitePage(body=zipped)
+        library = open_site(site)
+        assert len(list_links(library)) == 501
+        assert "the first 500 pages" in library.notes[0]
+
+
+def test_a_site_without_a_sitemap_is_outlined_by_the_links_of_its_home_page() -> None:
+    links = "".join(f'<a class="x" href="{path}"><b>To</b> {path}</a>' for path in ("/a", "/b?c=1", "/a", "/d#e"))
+    links += '<a href="https://other.example/">x</a><a href="mailto:a@b.c">y</a><a href="#top">z</a>'
+    with FakeSite({"/": HOME.format("").replace("Words.", links)}) as site:
+        library = open_site(site)
+        assert list_links(library) == [site.url(path) for path in ("/", "/a", "/b?c=1", "/d")]
+        assert "To /a" in list_titles(library)
+
+
+def test_pages_of_an_outlined_site_are_fetched_only_once_approved() -> None:
+    with FakeSite({"/": HOME.format(""), "/a": HTML.format("A")}) as site:
+        site.pages["/sitemap.xml"] = make_sitemap(site, "/a", "/b")
+        library, loader = open_sources([site.url("/")])
+        assert loader is not None
+        (link,) = find_all(library, "A")
+        assert loader.list_unapproved_origins(library, (link,), frozenset()) == {site.origin: (link,)}
+        assert not loader.list_unapproved_origins(library, (link,), frozenset({site.origin}))
+        batch = loader.load_batch(library, (link,), frozenset({site.origin}))
+        assert "Words of A." in str(batch.documents[link].text)
+        allowing = open_sources([site.url("/")], web=WebOptions(allowed=(site.url("/"),)))[1]
+        assert allowing is not None
+        assert not allowing.list_unapproved_origins(library, (link,), frozenset())
+
+
+@pytest.mark.parametrize(
+    "sitemap", ["", "<html><a href='/x'>", "<loc>" * 10_000, "<!DOCTYPE x [<!ENTITY a 'b'>]><loc>&a;</loc>", "\x00"]
+)
+def test_a_broken_sitemap_is_none(sitemap: str) -> None:
+    with FakeSite({"/": HOME.format(""), "/sitemap.xml": SitePage(body=sitemap, media_type="text/xml")}) as site:
+        library = open_site(site)
+        assert "Words." in "".join(str(document.text) for document in library.documents)

@@ -1,0 +1,168 @@
+"""Outline a site that has no llms.txt: list the pages of its sitemap, or those that its home page links to.
+
+The list has the shape of an llms.txt, so that its pages are opened one by one. None of them is fetched here.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from urllib.parse import unquote, urljoin, urlsplit
+
+from protego import Protego
+
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.errors import SourceError
+from roamtui.sources.web.page import FetchedPage
+from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
+
+_PAGES_MAX = 500
+_URLS_MAX = 5_000
+"""URLs of sitemaps that are looked at. 500,000 would take half a minute."""
+_PAGES_MIN = 3
+"""Fewer links of a home page are no navigation."""
+_SITEMAPS_MAX = 10
+_SITEMAP_BYTES_MAX = 50_000_000
+"""The limit of sitemaps.org, after decompression."""
+_AGENT = "roamtui"
+# Regular expressions instead of a parser of XML, because a sitemap may define entities that expand to gigabytes.
+_LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?([^<>\]]{1,4096})", re.IGNORECASE)
+_INDEX = re.compile(r"<sitemapindex\b", re.IGNORECASE)
+_ANCHOR = re.compile(
+    r"<a\s[^<>]{0,1000}?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')[^<>]{0,1000}>((?:(?!</?a[\s>]).){0,1000})",
+    re.IGNORECASE | re.DOTALL,
+)
+_TAG = re.compile(r"<[^<>]*>")
+_FILE = re.compile(
+    r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z", re.IGNORECASE
+)
+_MARKS = re.compile(r"([\\\[\]<>*_`])")
+_TITLE_LENGTH_MAX = 200
+_LEVEL_MAX = 6
+
+
+@dataclass(frozen=True, slots=True)
+class SiteOutline:
+    """A list of the pages of a site in Markdown."""
+
+    url: str
+    """Where the list is from."""
+    text: str
+    note: str
+    """A sentence for the person."""
+
+
+@dataclass(slots=True)
+class _Folder:
+    """The pages below a path, as titles and URLs, and the folders in it."""
+
+    pages: list[tuple[str, str]] = field(default_factory=list)
+    folders: dict[str, _Folder] = field(default_factory=dict)
+
+
+def outline_site(
+    fetch: Callable[[str], FetchedPage], home: FetchedPage, home_html: str, title: str
+) -> SiteOutline | None:
+    """Return the outline of a site, or None if it has neither sitemap nor navigation. Pages with Disallow are left out.
+
+    Args:
+        fetch: Fetches a URL of the site.
+        home: The home page of the site.
+        home_html: Its HTML.
+        title: The title of the site.
+    """
+    robots_url = urljoin(home.final_url, "/robots.txt")
+    robots = Protego.parse(_fetch_text(fetch, robots_url))
+    origin = origin_of(home.final_url)
+
+    def is_page(url: str) -> bool:
+        is_own = covers_origin(origin, origin_of(url))
+        return is_own and url != home.final_url and not _FILE.search(url) and robots.can_fetch(url, _AGENT)
+
+    sitemap_urls = [url for url in map(str, robots.sitemaps) if resolve_href(robots_url, url)]
+    own_sitemaps = [url for url in sitemap_urls if covers_origin(origin, origin_of(url))]
+    sitemaps = own_sitemaps or [urljoin(home.final_url, "/sitemap.xml")]
+    urls = dict.fromkeys(filter(is_page, islice(_list_locations(fetch, sitemaps, origin), _URLS_MAX)), "")
+    source, where = sitemaps[0], "its sitemap"
+    if not urls:
+        links = ((resolve_href(home.final_url, href), words) for href, words in _list_links(home_html))
+        for url, words in links:
+            if url is not None and is_page(url) and not urls.get(url):
+                urls[url] = words
+        source, where = f"{home.final_url}#pages", "the links of its home page"
+        if len(urls) < _PAGES_MIN:
+            return None
+    shown = dict(list(urls.items())[:_PAGES_MAX])
+    count = f"the first {len(shown):,} pages" if len(shown) < len(urls) else f"{len(urls):,} pages"
+    root = _Folder(pages=[("Home", home.url)])
+    for url, words in shown.items():
+        _add_page(root, url, words)
+    lines = [f"# {_escape(title)}", "", f"> {count}", "", *_write(root, 2)]
+    note = f"{home.url} has no llms.txt; this outline of {count} is from {where}. Pages are fetched when you open them."
+    return SiteOutline(source, "\n".join(lines) + "\n", note)
+
+
+def _fetch_text(fetch: Callable[[str], FetchedPage], url: str) -> str:
+    """Fetch text, unpacked if it is compressed. Return an empty string if there is none."""
+    with suppress(SourceError, zlib.error):
+        body = fetch(url).body
+        if body.startswith(b"\x1f\x8b"):
+            body = zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX)
+        return body.decode("utf-8", "replace")
+    return ""
+
+
+def _list_locations(fetch: Callable[[str], FetchedPage], sitemaps: Sequence[str], origin: str) -> Iterator[str]:
+    """Yield the URLs in sitemaps, and in those that an index of sitemaps lists."""
+    pending = list(sitemaps)
+    for number in range(_SITEMAPS_MAX):
+        if number >= len(pending):
+            return
+        text = _fetch_text(fetch, pending[number])
+        found = (resolve_href(pending[number], html.unescape(match[1].strip())) for match in _LOCATION.finditer(text))
+        if _INDEX.search(text[:2_000]):
+            pending += [url for url in found if url and url not in pending and covers_origin(origin, origin_of(url))]
+        else:
+            yield from filter(None, found)
+
+
+def _list_links(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the links of a page with their words."""
+    for double, single, words in _ANCHOR.findall(source):
+        text = " ".join(html.unescape(_TAG.sub(" ", words)).split())
+        yield html.unescape(double or single), shorten(sanitise_line(text), _TITLE_LENGTH_MAX)
+
+
+def _add_page(root: _Folder, url: str, words: str) -> None:
+    """Add a page to the folder of its path."""
+    parts = urlsplit(url)
+    *folders, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
+    folder = root
+    for part in folders[: _LEVEL_MAX - 2]:
+        folder = folder.folders.setdefault(part, _Folder())
+    folder.pages.append((words or _make_title(name), url))
+
+
+def _make_title(name: str) -> str:
+    """Make a title from a part of a path, such as `Getting started` from `getting-started.html`."""
+    stem = re.sub(r"\.\w{1,5}$", "", name)
+    words = shorten(sanitise_line(re.sub(r"[-_+]+", " ", stem)).strip(), _TITLE_LENGTH_MAX) or name
+    return words[:1].upper() + words[1:]
+
+
+def _write(folder: _Folder, level: int) -> Iterator[str]:
+    """Yield the lines of a folder: its pages, then its folders as sections."""
+    for title, url in folder.pages:
+        yield f"- [{_escape(title)}](<{url}>)"
+    for name, inner in folder.folders.items():
+        yield from ("", f"{'#' * level} {_escape(_make_title(name))}", "")
+        yield from _write(inner, level + 1)
+
+
+def _escape(text: str) -> str:
+    return _MARKS.sub(r"\\\1", text)
