@@ -8,6 +8,8 @@ from pathlib import Path, PurePosixPath
 
 PIXELS_MAX = 25_000_000
 """A picture this large takes 138 MB and about a second to decode."""
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
+"""In lower case. SVG drawings are not drawn, but opened in their own program."""
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom of a part, as shares of the whole."""
 

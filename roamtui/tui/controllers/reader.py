@@ -27,6 +27,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
+from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.controllers.links import (
     FileLink,
@@ -37,7 +38,7 @@ from roamtui.tui.controllers.links import (
     resolve_reader_link,
 )
 from roamtui.tui.labels import format_count, format_full_path, format_node
-from roamtui.tui.messages import LinkedFileRequested, ReadingPosition, ReturnRequested, StatusMessage
+from roamtui.tui.messages import LinkedFileRequested, LookRequested, ReadingPosition, ReturnRequested, StatusMessage
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
@@ -283,6 +284,9 @@ class ReaderController:
         `with_files` allows links to other files of this machine. What a model wrote must not open files.
         """
         if section_id is None:
+            return None
+        if with_files and href.partition("#")[0].lower().endswith(PICTURE_SUFFIXES) and "://" not in href:
+            self._reader.screen.post_message(LookRequested(self._library, section_id, href=href))
             return None
         match resolve_reader_link(href, self._library, section_id, with_files=with_files):
             case SectionLink(target, span):

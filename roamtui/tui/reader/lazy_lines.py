@@ -127,6 +127,7 @@ class LazyLines:
         self._is_wrapped = is_wrapped
         self._toggled = toggled
         self._measure = measure
+        self._has_pictures = False
         self.heights = [self._estimate_lines(chunk) for chunk in self.chunks]
         """The number of lines of each chunk, estimated until it is laid out."""
         self._tops: list[int] | None = None
@@ -222,6 +223,8 @@ class LazyLines:
 
     def iter_pictures(self, view: range) -> Iterator[tuple[PictureLine, int]]:
         """Yield the lines of pictures in view, each with its chunk."""
+        if not self._has_pictures:  # most documents have none, and this runs for each line that is scrolled
+            return
         for found in filter(None, map(self.get_line, view)):
             if found.line.picture is not None:
                 yield found.line.picture, found.position.chunk
@@ -301,6 +304,7 @@ class LazyLines:
             layout.measure = lambda number: measure(hrefs[number]) if number in hrefs else None
         layout.add_blocks(markdown.blocks)
         lines = layout.lines
+        self._has_pictures = self._has_pictures or any(line.picture is not None for line in lines)
         if lines and not chunk.is_continued:
             lines.append(Line(block_start=chunk.end, block_end=chunk.end, block_number=lines[-1].block_number + 1))
         page_starts = self.document.page_starts

@@ -109,6 +109,15 @@ async def test_an_image_link_that_is_followed_is_shown(tmp_path: Path) -> None:
         assert "a.png" in screen_text(app)
 
 
+@needs_pillow
+@pytest.mark.parametrize("link", ["[A chart](a.png)", "[A chart](a.png#top)", '<a href="a.png">A chart</a>'])
+async def test_a_link_to_a_picture_shows_it(tmp_path: Path, link: str) -> None:
+    async with _read(_guide(tmp_path, f"# Guide\n\nSee {link} here.\n")) as (app, pilot):
+        await pilot.press("l", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
+        assert "a.png" in screen_text(app)
+
+
 async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> None:
     (tmp_path / "boats.pdf").write_bytes(_PDF)
     async with _read(tmp_path / "boats.pdf") as (app, pilot):
