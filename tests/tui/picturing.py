@@ -15,17 +15,21 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import ApprovalRequest
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
+from roamtui.document.library import Library
+from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError
 from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.option_fields import ImageMode
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
+from roamtui.tui.screens.side_by_side import SideBySideDialog
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import (
     EXAMPLES,
@@ -93,6 +97,42 @@ async def show_answer(pilot: Pilot[None]) -> None:
     await ask(pilot, "Which oven is larger, and must either rest?")
     assert app.main_screen.session.state.transcript.exchanges[-1].citations
     assert app.main_screen.session.state.open_ids == (stone, deck)
+
+
+def _open_text(name: str) -> tuple[Library, None]:
+    title = name.removesuffix(".md")
+    text = f"# The {title}\n\n## Rest\n\nThe {title} rests on Sundays.\n\n## Staff\n\nTwo people.\n"
+    return build_library(RawText(text=text, source=name, name=name)), None
+
+
+async def show_sources(pilot: Pilot[None]) -> None:
+    """Show answers about two sources to one question, and a third source that is muted."""
+    app = app_of(pilot)
+    screen = app.main_screen
+    screen.session.open_source = _open_text
+    for name in ("mill.md", "store.md"):
+        await screen.controller.add_source(name)
+    await screen.controller.mute_source("store.md", is_muted=True)
+    stone, mill = (find_id(app, title) for title in ("Stone oven", "Rest"))
+    model_of(app).add_replies(
+        expand(stone),
+        ScriptedReply(text=f'"It must rest for one hour after each batch" [{stone}].'),
+        expand(mill),
+        ScriptedReply(text=f'"The mill rests on Sundays" [{mill}].'),
+    )
+    await ask(pilot, "When do the bakery and the mill each rest?")
+    assert len(screen.session.state.transcript.exchanges) == 2
+    assert screen.session.state.transcript.exchanges[-1].citations
+
+
+async def show_side_by_side(pilot: Pilot[None]) -> None:
+    """Show these answers beside each other, or below each other in a narrow terminal."""
+    await show_sources(pilot)
+    app = app_of(pilot)
+    app.main_screen.panes.focus_chat()
+    await pilot.press("s")
+    await wait_until(pilot, lambda: isinstance(app.screen, SideBySideDialog))
+    await pilot.pause()
 
 
 async def show_source(pilot: Pilot[None]) -> None:

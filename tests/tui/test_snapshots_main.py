@@ -30,7 +30,9 @@ from tests.tui.picturing import (
     show_peek,
     show_picture,
     show_selection,
+    show_side_by_side,
     show_source,
+    show_sources,
     show_start,
     show_steps,
 )
@@ -102,6 +104,17 @@ class TestPicture:
         (tmp_path / "boats.pdf").write_bytes(make_pdf([lay_out("# Boats", "", "A boat floats.")]))
         app = make_reading_app("dusk", tmp_path / "boats.pdf")
         assert snap_compare(app, terminal_size=size, run_before=show_look)
+
+
+@_AT_FOUR_SIZES
+class TestSources:
+    """Several sources have signs in the outline, and citations name theirs; answers about each stand side by side."""
+
+    def test_sources(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_sources)
+
+    def test_side_by_side(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_side_by_side)
 
 
 def _write_guide(folder: Path) -> Path:
