@@ -133,8 +133,9 @@ class TableScreen(Dialog[None]):
         else:
             lines.append(Content.styled(sanitise_line(column.question), "bold"))
         if cell is not None:
-            value = sanitise_line(cell.value or cell.state.label)
-            note = Content.styled(f" · {sanitise_line(cell.note)}" if cell.note else "", "$warning")
+            value = sanitise_line(cell.value or cell.note or cell.state.label)
+            has_both = bool(cell.value and cell.note)
+            note = Content.styled(f" · {sanitise_line(cell.note)}" if has_both else "", "$warning")
             lines.append(Content(f"{cell.state.sign} {shorten(value, _QUOTE_LENGTH_MAX)}") + note)
             if cell.proof is not None and not cell.is_passage:
                 quote = shorten(sanitise_line(cell.proof.quote or ""), _QUOTE_LENGTH_MAX)

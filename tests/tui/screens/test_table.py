@@ -55,6 +55,8 @@ async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(f
         assert "Lease of Anna › Notice › line 5 · quote found in the text" in text
         await pilot.press("right", "down")
         await wait_until(pilot, lambda: "not yes or no" in screen_text(app))
+        await pilot.press("right")
+        await wait_until(pilot, lambda: "– Not found: I looked for it everywhere." in screen_text(app))
 
 
 async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
