@@ -239,6 +239,8 @@ def reload_with_pages(
     from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - few sources have links
 
     library, loader = _open_with_summaries(sources, web, is_checking=True)
+    if loader is not None and previous.grafts:  # the files of a repository
+        library = load_files(library, loader)
     links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
     if loader is None or not links:
         return library

@@ -46,13 +46,19 @@ def open_sources(
         UsageError: Several sources were named, and one of them can only be opened by itself.
     """
     if len(names) == 1 and is_address(names[0]):
-        from roamtui.document.web_loader import make_page_loader, open_address  # noqa: PLC0415 - only addresses need the web
+        from roamtui.document.web_loader import (  # noqa: PLC0415 - only addresses need the web
+            list_repository,
+            make_page_loader,
+            open_address,
+        )
         from roamtui.sources.web.urls import normalise_url, origin_of  # noqa: PLC0415 - the same
 
         url = normalise_url(names[0])
-        loader = SourceLoader(None, web)
-        loader.pages = pages = make_page_loader(web, frozenset({origin_of(url)}))
-        return open_address(url, pages), loader
+        pages = make_page_loader(web, frozenset({origin_of(url)}))
+        repository = list_repository(url, pages, conversion)
+        loader = SourceLoader(repository, web)
+        loader.pages = pages
+        return _build_listed(repository) if repository is not None else open_address(url, pages), loader
     is_single = len(names) == 1 and not (is_path(names[0]) and is_multi_file(Path(names[0])))
     listing = None
     try:
@@ -63,12 +69,7 @@ def open_sources(
                 if not is_path(name):
                     raise UsageError(f"{name} cannot be combined with other sources.")
             listing = list_sources([Path(name) for name in names], conversion=conversion)
-            rows = [
-                NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
-                for path, is_folder in listing.list_entries()
-            ]
-            root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
-            library = Library(source=listing.source, root=root)
+            library = _build_listed(listing)
     except SourceError as error:
         address = suggest_address(names[0]) if len(names) == 1 else None
         if address is None:
@@ -77,6 +78,16 @@ def open_sources(
     if listing is None and NodeKind.LINK not in library.root.columns.kinds:
         return library, None
     return library, SourceLoader(listing, web)
+
+
+def _build_listed(listing: Listing) -> Library:
+    """Build the library of several files, none of which is loaded."""
+    rows = [
+        NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
+        for path, is_folder in listing.list_entries()
+    ]
+    root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
+    return Library(source=listing.source, root=root)
 
 
 def is_address(name: str) -> bool:

@@ -34,9 +34,9 @@ _UNSAFE_NAME = re.compile(r"^[A-Za-z]:|[\\\0]")
 """Names with a drive, a backslash or a NUL character, which may lead outside the archive on some systems."""
 
 
-def list_archive(path: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
-    """List the documents of a zip archive."""
-    archive = _open(path)
+def list_archive(path: Path, *, data: bytes | None = None, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
+    """List the documents of a zip archive. Its bytes are read from `path` unless they are given as `data`."""
+    archive = _open(path, data)
     members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
     outside: list[str] = []
     shadowed: list[str] = []
@@ -81,12 +81,12 @@ def list_archive(path: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS)
     )
 
 
-def _open(path: Path) -> zipfile.ZipFile:
+def _open(path: Path, data: bytes | None) -> zipfile.ZipFile:
     try:
-        if path.stat().st_size > ARCHIVE_BYTES_MAX:
+        if data is None and path.stat().st_size > ARCHIVE_BYTES_MAX:
             size = ARCHIVE_BYTES_MAX // 1_000_000
             raise SourceError(f"{path} is larger than {size} MB. Unpack it and open one of its folders.")
-        archive = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+        archive = zipfile.ZipFile(io.BytesIO(path.read_bytes() if data is None else data))
     except zipfile.BadZipFile:
         raise SourceError(f"{path} is damaged or not a zip archive. Name another file.") from None
     except ZIP_ERRORS as error:

@@ -62,9 +62,12 @@ class Fetcher:
         allowed: AllowedOrigins,
         *,
         follows_public: bool = False,
+        bytes_max: int | None = None,
         report: Report | None = None,
     ) -> FetchedPage:
         """Fetch the page at a URL. `follows_public` follows redirects to other public origins too.
+
+        `bytes_max` replaces the limit of the options for its size.
 
         Raises:
             OriginNotApprovedError: The URL, or a redirect, leads to an origin that is not allowed.
@@ -81,7 +84,7 @@ class Fetcher:
                     url=current,
                     headers={"Accept": ACCEPT},
                     allows_local=allowed.may_be_local(current),
-                    bytes_max=self._options.body_bytes_max,
+                    bytes_max=bytes_max or self._options.body_bytes_max,
                     report=report,
                 )
                 entry, failure = self._load_or_fetch(request)
