@@ -101,15 +101,15 @@ TEXT = f"# Mill {{#mill}}\n\n## Prices {{#prices}}\n\n| {ROW} |\n|{'---|' * 20}\
 async def test_wide_lines_are_hinted_at_and_scrolled_sideways() -> None:
     async with running(make_app(text=TEXT), (160, 24)) as (app, pilot):
         await pilot.press("escape", "j", "enter", "3")
-        await wait_until(pilot, lambda: "Prices ▸" in screen_text(app))
+        await wait_until(pilot, lambda: "Prices · 100 % ▸" in screen_text(app))
         assert "column-00" in screen_text(app)
         await pilot.press("right", ">")
-        await wait_until(pilot, lambda: "Prices ◂▸" in screen_text(app))
+        await wait_until(pilot, lambda: "Prices · 100 % ◂▸" in screen_text(app))
         assert "column-00" not in screen_text(app)
         await pilot.press(*["right"] * 40)
         await wait_until(
-            pilot, lambda: "Prices ◂ " in screen_text(app) or screen_text(app).split("\n")[1].endswith("◂")
+            pilot, lambda: "Prices · 100 % ◂ " in screen_text(app) or screen_text(app).split("\n")[1].endswith("◂")
         )
         assert "column-19" in screen_text(app)
         await pilot.press(*["left"] * 50)
-        await wait_until(pilot, lambda: "Prices ▸" in screen_text(app))
+        await wait_until(pilot, lambda: "Prices · 100 % ▸" in screen_text(app))
