@@ -31,8 +31,8 @@ from roamtui.table.store import Row, TableContent
 _GRID_LENGTH = 80
 """Maximum length of a value in the grid of a Markdown file. The whole value stands below it."""
 _PASSAGE_NOTE = "The values are the best passages that the offline model found. No model has read them."
-_FORMULA = re.compile(r"[=@]|[-+](?![\d.,]+(?:$|[\s%€$£]))")
-"""How a text begins that a spreadsheet may run as a formula: not a negative number and its unit."""
+_FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
+"""How a text begins that a spreadsheet may run as a formula: not a number with a sign and a unit in words."""
 _STYLE = """
 :root { color-scheme: light dark; --line: #d9d8d2; --soft: #5d6664; --good: #2c6b4b; --warn: #7d5600; --bad: #a03535; }
 @media (prefers-color-scheme: dark) {
@@ -89,7 +89,7 @@ def render_csv(content: TableContent, model: str = "") -> str:
     output = io.StringIO()
     writer = csv.writer(output)
     parts = ("", ": state", ": quote", ": place")
-    writer.writerow(["source", *(f"{column.title}{part}" for column in content.columns for part in parts)])
+    writer.writerow(["source", *(_disarm(f"{column.title}{part}") for column in content.columns for part in parts)])
     for row in content.rows:
         fields = [row.title]
         for cell in content.list_row(row, model):
@@ -97,8 +97,13 @@ def render_csv(content: TableContent, model: str = "") -> str:
             place = f"{' > '.join(proof.path)}, {proof.place}" if proof is not None else ""
             quote = proof.quote or "" if proof is not None else ""
             fields += ["", "", "", ""] if cell is None else [cell.value, cell.state.value, quote, place]
-        writer.writerow([f"'{field}" if _FORMULA.match(field) else field for field in map(sanitise_line, fields)])
+        writer.writerow(map(_disarm, map(sanitise_line, fields)))
     return output.getvalue()
+
+
+def _disarm(text: str) -> str:
+    """Return text that no spreadsheet runs as a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def render_markdown_table(content: TableContent, model: str = "", folder: Path | None = None) -> str:
@@ -113,12 +118,12 @@ def render_markdown_table(content: TableContent, model: str = "", folder: Path |
     notes = [f"*{_PASSAGE_NOTE}*"] if has_passages else []
     if len(content.rows) == 1:
         return "\n\n".join(filter(None, _render_answers(content, content.rows[0], model, folder, notes))) + "\n"
-    head = ["", *(column.title for column in content.columns)]
+    head = ["", *(_plain(column.title) for column in content.columns)]
     grid = [_render_line(head), _render_line(["---"] * len(head))]
     details = []
     for row in content.rows:
         cells = content.list_row(row, model)
-        grid.append(_render_line([row.title, *map(_format_short, cells)]))
+        grid.append(_render_line([_plain(row.title), *map(_format_short, cells)]))
         details.append(f"## {_plain(row.title)}")
         proofs = [
             _render_proof(column, cell, _locate(row, folder))

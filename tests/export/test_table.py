@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,15 +54,29 @@ def test_json_has_the_rows_and_what_each_cell_rests_on(tmp_path: Path) -> None:
     assert (cell["value"], cell["state"], cell["citations"][0]["quote"]) == ("60 days", "found", "60 days")
 
 
-@pytest.mark.parametrize("value", ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1"])
+@pytest.mark.parametrize(
+    "value",
+    ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "-1 +cmd|' /C calc'!A0", "-5%+A1", "-2 USD*A1", "＝1+1"],
+)
 def test_no_spreadsheet_runs_a_value(value: str, tmp_path: Path) -> None:
     rows = [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value))))]
     assert rows[0][:5] == ["source", "Notice", "Notice: state", "Notice: quote", "Notice: place"]
-    assert not rows[1][1].strip().startswith(("=", "@", "+", "-"))
+    assert not rows[1][1].strip().startswith(("=", "@", "+", "-", "＝"))
+
+
+def test_no_spreadsheet_runs_a_question(tmp_path: Path) -> None:
+    content = replace(make_table(tmp_path, "60 days"), columns=(Column(question="=1+1"),))
+    assert next(csv.reader(io.StringIO(render_csv(content)))) == [
+        "source",
+        "'=1+1",
+        "'=1+1: state",
+        "'=1+1: quote",
+        "'=1+1: place",
+    ]
 
 
 def test_numbers_in_a_csv_file_stay_numbers(tmp_path: Path) -> None:
-    for value in ("-3", "-2.5 %", "+4 days", "60"):
+    for value in ("-3", "-2.5 %", "+4 days", "-5 °C", "-1,000 euros per year", "60"):
         assert [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value))))][1][1] == value
 
 
@@ -90,6 +105,14 @@ def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path
         ("Notice takes some days.", "a b/0.md"),
         ("Notice takes some days.", "a b/1.md"),
     ]
+
+
+def test_a_bar_in_a_title_starts_no_column(tmp_path: Path) -> None:
+    content = make_table(tmp_path, "60 days", "30 days")
+    rows = tuple(replace(row, title=f"{row.title} › A | B") for row in content.rows)
+    text = render_markdown_table(replace(content, rows=rows, columns=(Column(question="Is it a|b?"),)))
+    assert "|  | Is it a\\|b? |\n" in text
+    assert "| 0.md › A \\| B |" in text
 
 
 def test_no_text_becomes_markup_of_the_page(tmp_path: Path) -> None:
