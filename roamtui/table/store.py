@@ -7,8 +7,9 @@ the same file; what they wrote is merged when it is read. Nothing else is needed
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +33,8 @@ from roamtui.table.columns import Column
 
 _LOG = "results"
 _CONVERSATIONS = "conversations"
+_FIRST_ENTRY = re.compile(rb'^\{"event": ?"(?:table_defined|cell_recorded)"', re.MULTILINE)
+_HEAD_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,8 +217,12 @@ class TableStore:
 
 
 def is_table(folder: Path) -> bool:
-    """Check whether a folder holds a table."""
-    return next(folder.glob(f"{_LOG}*{LOG_SUFFIX}"), None) is not None if folder.is_dir() else False
+    """Check whether a folder holds a table. Other programs write files of these names too."""
+    for path in folder.glob(f"{_LOG}*{LOG_SUFFIX}"):
+        with suppress(OSError), path.open("rb") as file:
+            if _FIRST_ENTRY.search(file.read(_HEAD_BYTES)):
+                return True
+    return False
 
 
 def read_table(folder: Path) -> TableContent:
