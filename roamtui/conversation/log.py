@@ -186,11 +186,11 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(file)
 
 
-def _lock(file: int) -> None:
+def _lock(file: int, *, waits: bool = True) -> None:
     # The import takes 20 ms, and is not needed at startup because nothing is saved before the first question.
     from filelock import lock_descriptor  # noqa: PLC0415
 
-    deadline = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + (_BUSY_SECONDS if waits else 0.0)
     while not lock_descriptor(file, blocking=False):
         if time.monotonic() > deadline:
             raise OSError(errno.EBUSY, "locked by another program")
@@ -198,18 +198,22 @@ def _lock(file: int) -> None:
 
 
 @contextmanager
-def open_log(path: Path) -> Iterator[int]:
+def open_log(path: Path, *, waits: bool = True) -> Iterator[int]:
     """Open a log in a folder that is `locked`. A new log that stays empty is deleted.
 
+    Args:
+        path: The log.
+        waits: Whether to wait a while for another program that holds it.
+
     Raises:
-        OSError: The log cannot be opened, or version 0.2 holds it for too long.
+        OSError: The log cannot be opened, or another program, such as version 0.2, holds it.
     """
     is_new = not path.exists()
     file = open_private_file(path)
     try:
         path.chmod(PRIVATE_FILE)
         if os.name == "posix":  # version 0.2, which runs only on POSIX systems, locks the log itself
-            _lock(file)
+            _lock(file, waits=waits)
         yield file
     finally:
         is_unused = is_new and not os.fstat(file).st_size

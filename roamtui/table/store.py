@@ -169,7 +169,7 @@ class TableStore:
         """
         try:
             prepare_folder(self.folder)
-            with open_log(self._path) as file:
+            with open_log(self._path, waits=False) as file:
                 self._file = file
                 yield ConversationStore(self._conversations, is_listed=False)
         except OSError as error:
