@@ -23,7 +23,7 @@ from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
 _URLS_MAX = 5_000
-"""URLs of sitemaps that are looked at. 500,000 would take half a minute."""
+"""URLs that are looked at, in each sitemap and in all. 500,000 would take half a minute."""
 _PAGES_MIN = 3
 """Fewer links of a home page are no navigation."""
 _SITEMAPS_MAX = 10
@@ -84,8 +84,8 @@ def outline_site(
         is_own = covers_origin(origin, origin_of(url))
         return is_own and url != home.final_url and not _FILE.search(url) and robots.can_fetch(url, _AGENT)
 
-    sitemap_urls = [url for url in map(str, robots.sitemaps) if resolve_href(robots_url, url)]
-    own_sitemaps = [url for url in sitemap_urls if covers_origin(origin, origin_of(url))]
+    sitemap_urls = (resolve_href(robots_url, str(href)) for href in robots.sitemaps)
+    own_sitemaps = [url for url in sitemap_urls if url and covers_origin(origin, origin_of(url))]
     sitemaps = own_sitemaps or [urljoin(home.final_url, "/sitemap.xml")]
     urls = dict.fromkeys(filter(is_page, islice(_list_locations(fetch, sitemaps, origin), _URLS_MAX)), "")
     source, where = sitemaps[0], "its sitemap"
@@ -124,7 +124,8 @@ def _list_locations(fetch: Callable[[str], FetchedPage], sitemaps: Sequence[str]
         if number >= len(pending):
             return
         text = _fetch_text(fetch, pending[number])
-        found = (resolve_href(pending[number], html.unescape(match[1].strip())) for match in _LOCATION.finditer(text))
+        hrefs = (html.unescape(match[1].strip()) for match in islice(_LOCATION.finditer(text), _URLS_MAX))
+        found = (resolve_href(pending[number], href) for href in hrefs)
         if _INDEX.search(text[:2_000]):
             pending += [url for url in found if url and url not in pending and covers_origin(origin, origin_of(url))]
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -396,6 +397,22 @@ def test_an_index_of_sitemaps_is_followed_within_the_site_and_at_most_500_pages_
         library = open_site(site)
         assert len(list_links(library)) == 501
         assert "the first 500 pages" in library.notes[0]
+
+
+def test_the_address_of_a_sitemap_may_be_relative() -> None:
+    with FakeSite({"/": HOME.format(""), "/robots.txt": "Sitemap: /maps/own.xml\nSitemap: //[\n"}) as site:
+        site.pages["/maps/own.xml"] = make_sitemap(site, "/a")
+        assert list_links(open_site(site)) == [site.url("/"), site.url("/a")]
+
+
+def test_a_long_index_of_sitemaps_takes_no_longer_than_a_short_one() -> None:
+    with FakeSite({"/": HOME.format("")}) as site:
+        index = (f"<sitemap><loc>/{number}.xml</loc></sitemap>" for number in range(200_000))
+        site.pages["/sitemap.xml"] = f"<sitemapindex>{''.join(index)}</sitemapindex>"
+        site.pages["/8.xml"] = make_sitemap(site, "/a")
+        started = time.process_time()
+        assert list_links(open_site(site)) == [site.url("/"), site.url("/a")]
+        assert time.process_time() - started < 3
 
 
 def test_a_site_without_a_sitemap_is_outlined_by_the_links_of_its_home_page() -> None:
