@@ -24,8 +24,6 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _DATA_URL = re.compile(r"(?<=[(<\"'])data:[^\s()<>\"']*")
 _ATTACHED = re.compile(r"\]\(attachment:[^()\n]*\)")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
-"""Text that a terminal would overwrite, such as the earlier states of a progress bar."""
 _HEADING = re.compile("^#", re.MULTILINE)
 _PICTURE_NAME = re.compile(r"<[\w. ]*(?:Figure|Axes|Image)\b[^\n]*>")
 """What a picture is called in text."""
@@ -113,7 +111,8 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
 
 def _clean(text: str) -> str:
     """Remove terminal colours and what a progress bar overwrites."""
-    return _OVERWRITTEN.sub("", _TERMINAL_CODE.sub("", text).replace("\r\n", "\n")).strip("\n").rstrip()
+    lines = _TERMINAL_CODE.sub("", text).split("\n")
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines).strip("\n").rstrip()
 
 
 def _close_blocks(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -53,6 +54,14 @@ def test_pictures_inside_markdown_are_left_out() -> None:
     converted = convert_notebook(_write({"cell_type": "markdown", "source": source}), "a.ipynb")
     assert converted.text == "![a]() ![b]() <img src=''>\n"
     assert converted.lost == "3 pictures"
+
+
+def test_a_long_line_of_output_takes_no_quadratic_time() -> None:
+    outputs = [{"output_type": "stream", "text": "a" * 500_000}]
+    started = time.process_time()
+    converted = convert_notebook(_write({"cell_type": "code", "source": "", "outputs": outputs}), "a.ipynb")
+    assert converted.text.count("a") == 500_000
+    assert time.process_time() - started < 5
 
 
 def test_a_progress_bar_leaves_its_last_state() -> None:
