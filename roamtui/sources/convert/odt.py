@@ -30,6 +30,7 @@ _SKIPPED = frozenset(
     }
 )
 """Elements that are not text, or repeat headings."""
+_BOXES = ("{*}text-box", "{*}custom-shape")
 _BASES_MAX = 20
 _LISTS_MAX = 16
 """Maximum number of lists inside each other. Items of deeper ones become items of the last."""
@@ -139,6 +140,7 @@ class _TextReader:
                 level = get_attribute(child, "outline-level")
                 attributes = {"level": level if level.isdigit() and len(level) == 1 else "1"}
                 blocks.append(Element("h1", attributes, self._read_inline(child)))
+                blocks += self._read_boxes(child)
             elif name == "p":
                 blocks.append(self._read_paragraph(child))
                 blocks += self._read_boxes(child)
@@ -169,10 +171,10 @@ class _TextReader:
         return Element("p", {}, children)
 
     def _read_boxes(self, paragraph: Any) -> list[Element]:  # noqa: ANN401 - lxml has no types
-        """Read the text boxes that are anchored in a paragraph."""
-        boxes = paragraph.iter("{*}text-box", "{*}custom-shape")
-        outer = [box for box in boxes if not any(get_local_name(above) == "text-box" for above in box.iterancestors())]
-        return [block for box in outer for block in self.read_blocks(box)]
+        """Read the text boxes that are anchored in a paragraph, but not those in the paragraphs inside them."""
+        boxes = paragraph.iter(*_BOXES)
+        own = [box for box in boxes if next(box.iterancestors(*_BOXES, "{*}p", "{*}h")) is paragraph]
+        return [block for box in own for block in self.read_blocks(box)]
 
     def _read_rows(self, parent: Any, *, is_head: bool) -> Iterator[Element]:  # noqa: ANN401 - lxml has no types
         for child in parent:

@@ -44,6 +44,18 @@ def test_what_is_left_out_is_said_in_the_note() -> None:
     )
 
 
+def test_each_box_is_read_once_wherever_it_is() -> None:
+    start, end = "<draw:custom-shape><text:p>", "</text:p></draw:custom-shape>"
+    shapes = "".join(f"{start}shape{number}," for number in range(30)) + end * 30
+    boxes = "<draw:text-box><text:p>outer<draw:frame><draw:text-box><text:p>inner</text:p></draw:text-box></draw:frame>"
+    heading = '<text:h text:outline-level="1">Head<draw:frame><draw:text-box><text:p>side</text:p></draw:text-box>'
+    added = f"<text:p>{shapes}</text:p><text:p><draw:frame>{boxes}</text:p></draw:text-box></draw:frame></text:p>"
+    added += f"{heading}</draw:frame></text:h></office:text>"
+    text = convert_odt(replace_part(_HANDBOOK, "content.xml", "</office:text>", added), "a.odt").text
+    words = [*(f"shape{number}," for number in range(30)), "outer", "inner", "# Head\n", "side"]
+    assert [text.count(word) for word in words] == [1] * len(words)
+
+
 def test_macros_are_never_run() -> None:
     data = replace_part(_HANDBOOK, "Basic/Standard/Module1.xml", "", "<module>Sub Main</module>")
     converted = convert_odt(data, "a.odt")
