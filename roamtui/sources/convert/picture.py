@@ -40,6 +40,8 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         picture: Image.Image = ImageOps.exif_transpose(image)
         if picture.mode in ("P", "PA", "LA", "La", "RGBa") or "transparency" in picture.info:
             picture = picture.convert("RGBA")
+        elif picture.mode.startswith("I"):  # grey values of 16 bits, which `convert` would make white
+            picture = picture.convert("I").point(lambda value: value * (1 / 256)).convert("RGB")
         elif picture.mode not in ("RGB", "RGBA"):
             picture = picture.convert("RGB")
         box = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)

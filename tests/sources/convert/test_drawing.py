@@ -43,6 +43,13 @@ def test_a_picture_is_scaled_and_cut() -> None:
 
 
 @needs_pillow
+def test_grey_values_of_16_bits_keep_their_brightness() -> None:
+    picture, stream = pytest.importorskip("PIL.Image").new("I;16", (8, 8), 0x8000), io.BytesIO()
+    picture.save(stream, "PNG")
+    assert _rows(_draw(stream.getvalue()), 2) == [(128,) * 3] * 4
+
+
+@needs_pillow
 def test_only_the_first_of_many_frames_is_drawn() -> None:
     assert _rows(_draw(make_gif(20, 20, 300), "a.gif"), 2) == [_RED] * 4
 
