@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from textual.app import App
 
@@ -14,6 +14,7 @@ from roamtui.errors import SourceError
 from roamtui.option_fields import ImageMode
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.sources.pictures import BYTES_MAX, PDF_BYTES_MAX, find_picture, locate_document, read_picture
+from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import LookRequested
@@ -102,8 +103,7 @@ class PictureController:
 
 def _get_url(href: str, document: Document) -> str:
     """Return the URL of a picture, or an empty text if it is not on the web."""
-    url = urljoin(document.url or "", href.strip())
-    return url if urlsplit(url).scheme in ("http", "https") else ""
+    return resolve_href(document.url or "", href) or ""
 
 
 def _read(file: PictureFile, size_max: int = BYTES_MAX) -> bytes:

@@ -181,6 +181,12 @@ async def test_what_cannot_be_shown_is_one_sentence(tmp_path: Path) -> None:
         await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and sentence in screen_text(app))
 
 
+async def test_an_image_whose_address_is_none_is_one_sentence(tmp_path: Path) -> None:
+    async with _read(_guide(tmp_path, "# Guide\n\n<img src='http://[/a.png' alt='Odd'>\n")) as (app, pilot):
+        await pilot.press("v")
+        await wait_until(pilot, lambda: '"http://[/a.png" is not a picture in the folder' in screen_text(app))
+
+
 async def test_an_svg_drawing_is_offered_to_its_own_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = _install_viewer(tmp_path, monkeypatch)
     (tmp_path / "v.svg").write_text("<svg><image href='file:///etc/passwd'/></svg>")
