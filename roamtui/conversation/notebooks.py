@@ -175,7 +175,10 @@ def read_notebook_file(path: Path) -> tuple[str, tuple[LibrarySource, ...]]:
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        sources = _parse_entries(tomllib.loads(text).get("sources", []), path.parent)
+        content, first = tomllib.loads(text), _ENTRY.search(text)
+        # Written in another form, the sources would stay in the header, and be twice in the file after a change.
+        entries = content.get("sources", []) if first is not None or "sources" not in content else None
+        sources = _parse_entries(entries, path.parent)
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
@@ -184,7 +187,6 @@ def read_notebook_file(path: Path) -> tuple[str, tuple[LibrarySource, ...]]:
         raise StoreError(f"{path} is not valid TOML: {error}. Fix or delete it.") from None
     except (TypeError, RecursionError) as error:
         raise StoreError(f"{path}: {error}. Fix or delete it.") from None
-    first = _ENTRY.search(text)
     return (text[: first.start()] if first is not None else text.rstrip("\n") + "\n\n"), sources
 
 

@@ -39,11 +39,12 @@ class LibrarySource:
 def make_short_name(name: str) -> str:
     """Make a short name of a path or URL, without slashes."""
     if is_path(name):
-        names = [format_name(PurePath(path).name) or path for path in split_sources(name)]
-        return re.sub(r"[/\\]", "_", sanitise_line(format_names(names))) or name
-    parts = urlsplit(name)
-    last = parts.path.rstrip("/").rpartition("/")[2]
-    return sanitise_line(last if last and last not in _LIST_NAMES else parts.netloc)
+        short = format_names([format_name(PurePath(path).name) or path for path in split_sources(name)])
+    else:
+        parts = urlsplit(name)
+        last = parts.path.rstrip("/").rpartition("/")[2]
+        short = last if last.strip(".") and last not in _LIST_NAMES else parts.netloc
+    return re.sub(r"[/\\]", "_", sanitise_line(short) or sanitise_line(name))
 
 
 def make_unique_key(name: str, taken: Collection[str]) -> str:

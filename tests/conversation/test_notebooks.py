@@ -18,7 +18,7 @@ from roamtui.conversation.notebooks import (
     list_named_sources,
     read_notebook_file,
 )
-from roamtui.document.library_source import LibrarySource
+from roamtui.document.library_source import LibrarySource, make_unique_key
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, SourceError, StoreError, UsageError
 
@@ -85,6 +85,16 @@ def test_a_person_may_edit_the_file(store: NotebookStore, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["https://site.example/a\\b", "https://site.example/..", "https://site.example/a/../..", "/docs/ ", "/docs/\u200f"],
+)
+def test_a_source_of_any_name_can_be_read_again(store: NotebookStore, name: str) -> None:
+    source = LibrarySource(name=name, key=make_unique_key(name, ()))
+    store.change("law", saving(source))
+    assert store.read("law").sources == (source,)
+
+
+@pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("[[sources]\n", "is not valid TOML"),
@@ -96,6 +106,8 @@ def test_a_person_may_edit_the_file(store: NotebookStore, tmp_path: Path) -> Non
         ('[[sources]]\nsource = "a.md"\nmuted = "yes"\n', '"muted" of source 1'),
         ('[[sources]]\nsource = "@law"\n', "source 1 is a notebook"),
         ('[[sources]]\nsource = "a.md"\nkey = "a"\n[[sources]]\nsource = "b.md"\nkey = "a"\n', "different keys"),
+        ('sources = [{source = "a.md"}]\n', "each below a line"),
+        ("sources = []\n", "each below a line"),
         (b"\xff\xfe", "is not UTF-8 text"),
     ],
 )
