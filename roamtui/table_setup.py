@@ -40,7 +40,9 @@ def prepare_table(
     web: WebArguments | None = None,
     options: TableOptions | None = None,
 ) -> TableJob:
-    """Prepare a table. If the only source is the folder of a table, it goes on, with its columns if none are given.
+    """Prepare a table.
+
+    If the only source is the folder of a table, or if no columns are given and these sources have a table, it goes on.
 
     Raises:
         SourceError: A source cannot be read.
@@ -49,12 +51,16 @@ def prepare_table(
     """
     options = options or TableOptions()
     by_chapters, folder = options.by_chapters, options.folder
-    if len(sources) == 1 and is_table(Path(sources[0])):
+    is_folder = len(sources) == 1 and is_table(Path(sources[0]))
+    if is_folder:
         folder = Path(sources[0])
+    else:
+        paths = [path for name in expand_notebooks(sources) for path in split_sources(name)]
+        sources = tuple(path if path == "-" or is_address(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
+        folder = folder or table_path(sources, by_chapters=by_chapters)
+    if is_folder or (not columns and options.folder is None and is_table(folder)):
         known = read_table(folder)
         sources, by_chapters, columns = known.sources, known.by_chapters, columns or known.columns
-    sources = expand_notebooks(sources)
-    sources = tuple(source if is_address(source) else os.path.abspath(source) for source in sources)  # noqa: PTH100 - links are kept
     plan = TablePlan(
         model=build_model(settings),
         open_source=lambda source: open_lazily(split_sources(source), load_all=True, web=web),
@@ -66,10 +72,9 @@ def prepare_table(
         shard=options.shard,
     )
     defined = TableDefined(
-        sources=sources,
+        sources=tuple(sources),
         by_chapters=by_chapters,
         rows=list_rows(sources, plan.open_source, by_chapters=by_chapters),
         columns=drop_repeated_columns(columns),
     )
-    folder = folder or table_path(sources, by_chapters=by_chapters)
     return TableJob(store=TableStore(folder, options.shard), defined=defined, plan=plan)
