@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,4 +97,8 @@ class TableCommand:
         )
         if not job.defined.columns:
             raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
+        if self.output_path is not None and os.path.realpath(self.output_path) in {
+            os.path.realpath(row.source) for row in job.defined.rows
+        }:
+            raise UsageError(f"{self.output_path} is a source of the table. Name another file.")
         return run_table(job.store, job.defined, job.plan, self.output_path)

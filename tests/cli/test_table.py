@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from roamtui.paths import data_path
 from roamtui.sources.file_sources import join_sources
 from tests.cli.conftest import RunCommand
@@ -76,3 +78,14 @@ def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path
     assert log.read_text("utf-8").count('"question_asked"') == 2
     assert "fills one cell" in log.read_text("utf-8").partition("Are pets allowed?")[0]
     assert run("conversations").out == "No conversations yet.\n"
+
+
+@pytest.mark.parametrize("name", ["leases/anna.md", "link.md"])
+def test_a_table_never_replaces_a_document_that_it_is_about(run: RunCommand, tmp_path: Path, name: str) -> None:
+    leases = write_leases(tmp_path / "leases")
+    before = (leases / "anna.md").read_bytes()
+    (tmp_path / "link.md").symlink_to(leases / "anna.md")
+    result = run("table", leases, "-q", PERIOD, "-o", tmp_path / name)
+    assert result.code == 2
+    assert "is a source of the table" in result.err
+    assert (leases / "anna.md").read_bytes() == before
