@@ -6,6 +6,7 @@ positions are stored under that name, like those of any other source.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_u
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.paths import write_private_file
+from roamtui.sources.file_sources import split_sources
 from roamtui.sources.read import is_path
 
 _SUFFIX = ".toml"
@@ -246,7 +248,8 @@ def list_named_sources(
         notebook: Name of the notebook.
 
     Raises:
-        UsageError: A name is that of the notebook itself, or cannot be a source.
+        UsageError: A name is that of the notebook itself, or cannot be a source, or an exported folder names a file
+            outside it.
         SourceError: There is no such file.
         StoreError: Another notebook cannot be read.
     """
@@ -269,6 +272,11 @@ def list_named_sources(
             add(name)
         elif (exported := Path(name) / EXPORT_NAME).is_file():
             for source in read_notebook_file(exported)[1]:
+                # Someone else wrote it: it must not bring this person's own files before a model.
+                if is_path(source.name) and not Path(source.name).resolve().is_relative_to(exported.parent.resolve()):
+                    raise UsageError(
+                        f"{exported} names {sanitise_line(source.name)}, which is outside its folder. Remove it there."
+                    )
                 add(source.name, source.key)
         elif not os.path.lexists(name):
             raise SourceError(f"There is no file {sanitise_line(name)}. Check the path.")
@@ -298,10 +306,14 @@ def export_notebook(notebook: Notebook, folder: Path) -> None:
             if is_path(name):
                 target = files / source.key
                 try:
-                    if Path(name).is_dir():
-                        shutil.copytree(name, target)
-                    else:
-                        shutil.copy2(name, target)
+                    paths = split_sources(name)
+                    if len(paths) > 1:
+                        target.mkdir()
+                    for path in paths:
+                        copy = target / Path(path).name if len(paths) > 1 else target
+                        if copy.exists():
+                            raise FileExistsError(errno.EEXIST, f"two files are named {copy.name}")
+                        (shutil.copytree if Path(path).is_dir() else shutil.copy2)(path, copy)
                 except shutil.Error as error:
                     raise OSError(str(error.args[0][0][2])) from None
                 name = f"sources/{source.key}"
@@ -311,4 +323,4 @@ def export_notebook(notebook: Notebook, folder: Path) -> None:
 
 def is_source_gone(name: str) -> bool:
     """Check whether the file or folder of a source is no longer there."""
-    return is_path(name) and not os.path.lexists(name)
+    return is_path(name) and not all(map(os.path.lexists, split_sources(name)))

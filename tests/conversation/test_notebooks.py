@@ -21,6 +21,7 @@ from roamtui.conversation.notebooks import (
 from roamtui.document.library_source import LibrarySource, make_unique_key
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, SourceError, StoreError, UsageError
+from roamtui.sources.file_sources import join_sources
 
 
 @pytest.fixture
@@ -218,3 +219,26 @@ def test_an_export_has_copies_and_relative_paths(tmp_path: Path) -> None:
         export_notebook(notebook, tmp_path / "elsewhere")
     with pytest.raises(RoamtuiError, match="There is no file"):
         export_notebook(Notebook(name="law", sources=(make_source("/gone.md"),)), tmp_path / "third")
+
+
+def test_a_source_of_several_files_is_exported_as_a_folder_of_them(tmp_path: Path) -> None:
+    names = [tmp_path / "a.md", tmp_path / "b.md"]
+    for path in names:
+        path.write_text(f"# {path.stem}\n")
+    notebook = Notebook(name="law", sources=(make_source(join_sources(map(str, names)), "a.md, b.md"),))
+    export_notebook(notebook, tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out" / "sources" / "a.md, b.md").iterdir()) == ["a.md", "b.md"]
+    names[1].unlink()
+    with pytest.raises(SourceError, match="There is no file"):
+        export_notebook(notebook, tmp_path / "again")
+
+
+@pytest.mark.parametrize("name", ["../secret.md", "link.md"])
+def test_an_exported_folder_brings_no_file_from_outside(store: NotebookStore, tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.md").write_text("# Secret\n")
+    folder = tmp_path / "from-someone"
+    folder.mkdir()
+    (folder / "link.md").symlink_to(tmp_path / "secret.md")
+    (folder / EXPORT_NAME).write_text(f'[[sources]]\nsource = "{name}"\n')
+    with pytest.raises(UsageError, match="outside its folder"):
+        list_named_sources([str(folder)], (), store, "law")
