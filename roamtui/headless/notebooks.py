@@ -152,7 +152,7 @@ def write_export(notebook: Notebook, conversations: ConversationStore, folder: P
     try:
         for name, text in pages.items():
             (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_text(text, "utf-8")
+            (folder / name).write_bytes(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise RoamtuiError(f"could not write {folder}: {error.strerror}.") from None
 

@@ -151,6 +151,16 @@ def test_an_exported_notebook_opens_for_someone_else(run: RunCommand, garden: Pa
     assert "90 days" in saved.read_text()
 
 
+def test_an_export_keeps_characters_that_are_not_utf8(run: RunCommand, acts: Path, tmp_path: Path) -> None:
+    run("notebook", "law", acts, "--no-open")
+    notes = NoteStore(ConversationStore(data_path()).notes_folder, "@law")
+    library = open_library(("@law",))
+    notes.save(make_note(library, cite_span(find(library, "Notice"), None, library), "Caf\udce9."))
+    result = run("notebooks", "export", "law", tmp_path / "out")
+    assert result.code == 0, result.err
+    assert "Caf\\udce9." in (tmp_path / "out" / "notes.md").read_text("utf-8")
+
+
 def test_each_source_is_asked_by_itself_and_the_parts_come_in_order(run: RunCommand, garden: Path, acts: Path) -> None:
     run("notebook", "law", garden, acts, "--no-open")
     printed = run("ask", "@law", "What is the notice period?", "--each").out
