@@ -179,11 +179,11 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def toggle_details(self, offset: int) -> None:
         """Fold or unfold the `<details>` element that starts at an offset of the document."""
-        self._end_caret()
         self._toggled ^= {offset}
         self._lay_out_again(self.lines.get_chunk_at(offset))
 
     def _lay_out_again(self, chunk: int) -> None:
+        self._end_caret()  # its line may be gone
         with self._keep_view():
             self.lines.invalidate(chunk)
         self._highlights.forget_lines()
