@@ -24,6 +24,8 @@ class Format(StrEnum):
     RST = "reStructuredText"
 
 
+TESSERACT = "tesseract"
+"""The program that reads pages that are pictures."""
 PageReport = Callable[[int, int, str], None]
 """Function that a converter calls several times a second.
 

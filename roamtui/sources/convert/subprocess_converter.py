@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SECONDS_MAX
 from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
+    TESSERACT,
     ConversionOptions,
     ConvertedText,
     Format,
@@ -72,7 +74,8 @@ def convert_cached(
     Raises:
         SourceError: See `convert_in_subprocess`.
     """
-    wanted = options.ocr_languages if options.reads_scans and source_format is Format.PDF else ()
+    reads_scans = options.reads_scans and source_format is Format.PDF and shutil.which(TESSERACT) is not None
+    wanted = options.ocr_languages if reads_scans else ()
     if options.cache_dir is None:
         return convert_in_subprocess(source_format, data, name, report=report, ocr_languages=wanted)
     digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
@@ -163,8 +166,11 @@ def _run(job: str, data: bytes, name: str, verb: str, report: PageReport | None,
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the subprocess, and the process that reads a page for it."""
-    if sys.platform != "win32" and process.poll() is None:
+    """End the subprocess, and the process that reads a page for it, which may go on after the subprocess has ended.
+
+    The group's id belongs to the subprocess until `wait`, so nothing else is killed.
+    """
+    if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()

@@ -16,9 +16,9 @@ from statistics import fmean, median
 from typing import Any
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import TESSERACT
 from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word
 
-_PROGRAM = "tesseract"
 _SECONDS_MAX = 60
 """For a page."""
 _DOTS_PER_INCH = 300
@@ -77,7 +77,7 @@ class ScannedPage:
 
 def has_tesseract() -> bool:
     """Check whether tesseract is installed."""
-    return shutil.which(_PROGRAM) is not None
+    return shutil.which(TESSERACT) is not None
 
 
 def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | None:
@@ -91,7 +91,7 @@ def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | 
     scale *= min(1.0, (_PIXELS_MAX / max(1.0, width * height * scale * scale)) ** 0.5)
     columns, rows = max(1, round(width * scale)), max(1, round(height * scale))
     picture = b"P6 %d %d 255\n" % (columns, rows) + page.draw(columns, rows, (0.0, 0.0, 1.0, 1.0))
-    program = shutil.which(_PROGRAM)
+    program = shutil.which(TESSERACT)
     names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
     assert program is not None
     command = [program, "stdin", "stdout", "-l", names, "--dpi", str(round(scale * _POINTS_PER_INCH))]

@@ -130,6 +130,22 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     assert convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path)) == first
 
 
+@_needs_tesseract
+def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    conversion = ConversionOptions(cache_dir=tmp_path / "cache", reads_scans=True)
+    data = make_scan(_TEXT_PDF, [0], typed=lay_out("Typed words."))
+    with monkeypatch.context() as context:
+        context.setenv("PATH", str(tmp_path))
+        without = convert(data, "a.pdf", conversion=conversion)
+        assert without is not None
+        assert "harbour master" not in without.text
+    read = convert(data, "a.pdf", conversion=conversion)
+    assert read is not None
+    assert "harbour master" in read.text
+
+
 def test_without_tesseract_the_sentence_names_a_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match=r"may be a scan\. Run text recognition first, for example `ocrmypdf "):
