@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -102,6 +103,7 @@ def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.Monkey
 
 _GREEDY = """
 import sys
+import time
 from roamtui.sources.convert import child
 child._MEMORY_BYTES_MAX = 300_000_000
 child.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
@@ -175,6 +177,22 @@ def test_what_a_conversion_started_ends_with_it(monkeypatch: pytest.MonkeyPatch)
     with suppress(ProcessLookupError):  # raised when the system has forgotten the killed processes
         while groups:
             os.killpg(groups[0], 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
+def test_what_a_conversion_started_ends_even_if_the_conversion_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = "import subprocess; subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL); "
+    start += "report(os.getpid(), 4, str()); os.kill(os.getpid(), signal.SIGKILL)"
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", start)))
+    groups: set[int] = set()
+    with pytest.raises(SourceError, match="needs too much memory"):
+        convert(_PDF, "a.pdf", report=lambda done, count, _text: groups.add(done) if count else None)
+    (group,) = groups
+    deadline = time.monotonic() + 30
+    with suppress(ProcessLookupError):  # raised when the system has forgotten the killed processes
+        while time.monotonic() < deadline:
+            os.killpg(group, 0)
+    assert time.monotonic() < deadline
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
