@@ -146,7 +146,7 @@ class TableScreen(Dialog[None]):
         self.query_one(".proof", Static).update(Content("\n").join(lines), layout=False)
 
     def _say(self, words: str | None) -> None:
-        self.query_one(".message", Static).update(Content(words or ""))
+        self.query_one(".message", Static).update(Content(sanitise_line(words or "")))
 
     def action_move(self, rows: int, columns: int) -> None:
         self._grid.move_to(self._grid.cursor_row + rows, self._grid.cursor_column + columns)

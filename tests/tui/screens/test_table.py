@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
+from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
 from roamtui.tui.screens.dialogs import PromptDialog
@@ -183,3 +184,13 @@ async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> N
         assert len(grid.rows) == 2
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
+
+
+async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(tables: Tables) -> None:
+    tables.model = ScriptedModel([ScriptedReply(error=ModelError("No \x1b]0;key."))] * 20)
+    tables.questions = [f"What is {number}?" for number in range(6)]
+    async with running(tables.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("r")
+        await wait_until(pilot, lambda: "were not asked" in screen_text(app))
+        assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
