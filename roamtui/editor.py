@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 _LINE_AS_OPTION = frozenset(
     {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"}
@@ -53,7 +54,10 @@ def open_in_viewer(file: Path) -> bool:
         return False
     with suppress(OSError):
         quiet = subprocess.DEVNULL
-        subprocess.run([program, str(file)], check=False, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603 - no shell
+        process = subprocess.Popen(  # noqa: S603 - no shell
+            [program, str(file)], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
+        Thread(target=process.wait, daemon=True).start()  # it may stay open for hours
         return True
     return False
 

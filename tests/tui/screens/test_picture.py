@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
+from roamtui.editor import open_in_viewer
 from roamtui.errors import SourceError
 from roamtui.library_loader import fetch_picture, open_library
 from roamtui.option_fields import ImageMode, WebArguments
@@ -199,6 +200,16 @@ async def test_an_svg_drawing_is_offered_to_its_own_program(tmp_path: Path, monk
         assert opened.read_text().strip() == str((tmp_path / "v.svg").resolve())
 
 
+def test_a_program_that_stays_open_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, closed = _install_viewer(tmp_path, monkeypatch), tmp_path / "closed"
+    with (tmp_path / "bin" / "xdg-open").open("a") as program:
+        program.write(f'sleep 5\necho > "{closed}"\n')
+    assert open_in_viewer(tmp_path)
+    while not opened.exists():
+        pass
+    assert not closed.exists()
+
+
 @needs_pillow
 async def test_the_system_opens_a_picture_or_its_path_is_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -207,7 +218,7 @@ async def test_the_system_opens_a_picture_or_its_path_is_copied(
     async with _read(_guide(tmp_path)) as (app, pilot):
         await _look(app, pilot)
         await pilot.press("o")
-        await wait_until(pilot, lambda: "Opened " in screen_text(app))
+        await wait_until(pilot, lambda: "Opened " in screen_text(app) and opened.exists())
         assert opened.read_text().strip() == str((tmp_path / "a.png").resolve())
         monkeypatch.delenv("DISPLAY")
         await pilot.press("o")
