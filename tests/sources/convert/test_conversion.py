@@ -188,11 +188,11 @@ def test_what_a_conversion_started_ends_even_if_the_conversion_was_killed(monkey
     with pytest.raises(SourceError, match="needs too much memory"):
         convert(_PDF, "a.pdf", report=lambda done, count, _text: groups.add(done) if count else None)
     (group,) = groups
-    deadline = time.monotonic() + 30
+    deadline = time.process_time() + 10
     with suppress(ProcessLookupError):  # raised when the system has forgotten the killed processes
-        while time.monotonic() < deadline:
+        while time.process_time() < deadline:
             os.killpg(group, 0)
-    assert time.monotonic() < deadline
+    assert time.process_time() < deadline
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
