@@ -21,7 +21,7 @@ from roamtui.conversation.log import locked, map_store_errors, prepare_folder
 from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_unique_key
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, StoreError, UsageError
-from roamtui.paths import write_private_file
+from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.read import is_path
 
@@ -299,7 +299,7 @@ def export_notebook(notebook: Notebook, folder: Path) -> None:
         raise SourceError(f"There is no file {sanitise_line(missing[0])}. Correct its path in the notebook first.")
     with map_store_errors("Could not write {folder}: {reason}.", folder):
         files = folder / "sources"
-        files.mkdir(parents=True, exist_ok=True)
+        make_private_folder(files)
         exported = []
         for source in notebook.sources:
             name = source.name

@@ -25,7 +25,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.headless.output import warn, write_json, write_text
-from roamtui.paths import display_path, write_private_file
+from roamtui.paths import display_path, make_private_folder, write_private_file
 
 
 def add_to_notebook(store: NotebookStore, name: str, sources: Sequence[str]) -> None:
@@ -151,7 +151,7 @@ def write_export(notebook: Notebook, conversations: ConversationStore, folder: P
         pages["notes.md"] = render_notes(locate_notes(notes, None), source, notebook.name)
     try:
         for name, text in pages.items():
-            (folder / name).parent.mkdir(exist_ok=True)
+            make_private_folder((folder / name).parent)
             (folder / name).write_bytes(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise RoamtuiError(f"could not write {folder}: {error.strerror}.") from None

@@ -398,7 +398,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("start.next", "down", "next", "Select the next item.", "step(1)"),
     _navigation_action("start.previous", "up", "previous", "Select the previous one.", "step(-1)"),
     _focus_action("start.complete", "tab", "complete", "Complete the path."),
-    _focus_action("start.add", "ctrl+s", "add as source", "Add it to the current conversation, without opening it."),
+    _focus_action("start.add", "ctrl+s", "add", "Add it to the conversation as a source."),
     _navigation_action("start.leave", "escape", "close", "Cancel opening, clear the box, or close."),
 )
 

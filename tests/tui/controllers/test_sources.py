@@ -93,7 +93,7 @@ async def test_an_open_tab_is_added_by_choosing_it(folder: Path) -> None:
     async with running(make_app(folder), SIZE) as (app, pilot):
         await pilot.press("ctrl+o")
         await wait_until(pilot, lambda: "Open a document" in screen_text(app))
-        assert "add as source" in screen_text(app)
+        assert "ctrl+s add " in screen_text(app)
         await pilot.press(*"acts/lease.md", "enter")
         await wait_until(pilot, lambda: len(app.documents) == 2)
         await pilot.press("f10")
