@@ -308,7 +308,7 @@ def export_notebook(notebook: Notebook, folder: Path) -> None:
                 try:
                     paths = split_sources(name)
                     if len(paths) > 1:
-                        target.mkdir()
+                        make_private_folder(target)
                     for path in paths:
                         copy = target / Path(path).name if len(paths) > 1 else target
                         if copy.exists():
