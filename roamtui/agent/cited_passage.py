@@ -62,11 +62,11 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     span = resolve_citation(citation, state)
     spans: tuple[Span, ...] = () if span is None else (span,)
     is_missing, library = span is None and citation.quote is not None, state.library
-    if is_missing and citation.quote and citation.section_id in library:
-        unread = locate_in_span(citation.quote, library, library.get_content_span(citation.section_id))
-        if unread is not None:
-            return CitedPassage(section_id=citation.section_id, spans=(unread,), is_missing=True, is_unread=True)
     if is_missing and citation.quote:
+        if citation.section_id in library:
+            unread = locate_in_span(citation.quote, library, library.get_content_span(citation.section_id))
+            if unread is not None:
+                return CitedPassage(section_id=citation.section_id, spans=(unread,), is_missing=True, is_unread=True)
         spans = _find_similar_words(citation.quote, citation.section_id, state)
     section_id = state.library.section_at(spans[0].doc, spans[0].start) if spans else None
     return CitedPassage(section_id=section_id or citation.section_id, spans=spans, is_missing=is_missing)

@@ -270,7 +270,8 @@ class _Outline:
                 line.below = below
                 push(below)
             elif line.node.tokens < _PART_SHARE_MIN * self.library.tokens and (is_no_folder or not self.is_below):
-                partial += [line] if is_no_folder else []
+                if is_no_folder:
+                    partial.append(line)
                 worth_min = max(worth_min, -_LESSER_SHARE * negative_worth)
             elif self._add_largest_children(line):
                 push(line.below)
