@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console
 from textual import events, on, work
@@ -43,7 +43,7 @@ from roamtui.tui.messages import (
     TerminalWriteRequested,
 )
 from roamtui.tui.status_line import HintLine, MessageLine
-from roamtui.tui.terminal_images import encode_deletions
+from roamtui.tui.terminal_driver import TerminalDriver, make_driver_class
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ _SUGGESTED_COUNT = 5
 _LINKS_MAX = 100
 """Number of followed links between documents that a person can go back."""
 _IDLE_SECONDS = 1.0
+_TERMINAL_CHECK_SECONDS = 1.0
 """After this time without a key, a full garbage collection delays nobody."""
 _TYPING_ROUNDS, _IDLE_ROUNDS = 100, 5
 """Collections of the middle generation before a full one, which delays keys: while a person types, and when idle."""
@@ -145,9 +146,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._modes_made = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
-        self._write_to_terminal: Callable[[str], object] = lambda _: None
-        self._has_images = False
-        """Whether the terminal has been sent images."""
+        self._has_terminal = _is_in_terminal()
         self._make_screen(first)
 
     def _make_screen(self, first: StartupContext | None) -> str:
@@ -185,6 +184,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
         self.set_interval(_IDLE_SECONDS, self._collect_garbage_when_idle)
+        self.set_interval(_TERMINAL_CHECK_SECONDS, self._leave_lost_terminal)
         if not self.documents and self._is_table:
             self._table_mode = self.current_mode
             self.open_table((self._source,))
@@ -194,6 +194,10 @@ class RoamApp(App[None], inherit_bindings=False):
     def _collect_garbage_when_idle(self) -> None:
         if gc.get_count()[2] >= _IDLE_ROUNDS and monotonic() - self._typed_at > _IDLE_SECONDS:
             gc.collect()
+
+    def _leave_lost_terminal(self) -> None:
+        if self._has_terminal and not _is_in_terminal():
+            self.exit()
 
     @on(LinkedFileRequested)
     def _follow_to_file(self, event: LinkedFileRequested) -> None:
@@ -457,20 +461,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def get_driver_class(self) -> type[Driver]:
-        """Return the driver of this platform, which also lets this app write images to the terminal."""
-        app, base = self, super().get_driver_class()
-
-        class ImageDriver(base):  # type: ignore[misc, valid-type]  # known only when it runs
-            def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - as Textual makes it
-                super().__init__(*args, **options)
-                app._write_to_terminal = self.write
-
-            def stop_application_mode(self) -> None:
-                if app._has_images:  # before the screen is left, because each screen has its own images
-                    self.write(encode_deletions())
-                super().stop_application_mode()
-
-        return ImageDriver
+        return make_driver_class(super().get_driver_class())
 
     @on(LookRequested)
     def _look(self, event: LookRequested) -> None:
@@ -480,8 +471,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(TerminalWriteRequested)
     def _write_image(self, event: TerminalWriteRequested) -> None:
-        self._has_images = True
-        self._write_to_terminal(event.data)
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.write_image(event.data)
 
     @on(KeyQueue.Marker)
     async def _follow_key(self, event: KeyQueue.Marker) -> None:
@@ -593,6 +584,13 @@ def defer_garbage_collection() -> None:
     gc.freeze()  # a large document is never garbage: without it each full round would take as long as a keypress
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, _TYPING_ROUNDS)
+
+
+def _is_in_terminal() -> bool:
+    """Return whether keys come from a terminal. After the terminal is gone, this is false."""
+    with suppress(OSError, ValueError):
+        return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
+    return False
 
 
 def _is_debugging() -> bool:

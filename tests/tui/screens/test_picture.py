@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
@@ -26,6 +27,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
+from roamtui.tui.terminal_driver import make_driver_class
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
@@ -150,7 +152,8 @@ async def test_in_kitty_a_page_is_sent_as_pixels_that_fit_the_width(
     (tmp_path / "boats.pdf").write_bytes(_PDF)
     written: list[str] = []
     async with _read(tmp_path / "boats.pdf", ImageMode.KITTY) as (app, pilot):
-        monkeypatch.setattr(app, "_write_to_terminal", written.append)
+        app._driver = make_driver_class(HeadlessDriver)(app)
+        monkeypatch.setattr(app._driver, "write_image", written.append)
         screen = await _look(app, pilot)
         assert screen.drawing is not None
         viewport = screen.drawing.viewport

@@ -1,0 +1,72 @@
+"""A program in a pseudo-terminal, without tmux: what it writes, byte by byte."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+_SECONDS_MAX = 120.0
+
+
+class PseudoTerminal:
+    """The installed program in a terminal of 160 columns and 40 lines, and all that it has written."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str | Path],
+        home: Path,
+        *,
+        environ: Mapping[str, str],
+        ignores_hangups: bool = False,
+    ) -> None:
+        self.written = b""
+        self._terminal, inner = pty.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
+        unset = ("TMUX", "STY", "NO_COLOR", "TERM_PROGRAM", "TEXTUAL_DRIVER")
+        inherited = {key: value for key, value in os.environ.items() if key not in unset}
+        folders = {"HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+        before = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh") if ignores_hangups else ()
+        self.process = subprocess.Popen(
+            [*before, Path(sys.executable).with_name("roamtui"), *arguments],
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            env={**inherited, **folders, **environ},
+            start_new_session=True,
+        )
+        os.close(inner)
+
+    def wait_for(self, wanted: bytes) -> None:
+        """Read until the program has written these bytes."""
+        end = time.monotonic() + _SECONDS_MAX
+        while wanted not in self.written:
+            assert time.monotonic() < end, f"{wanted!r} did not come: {self.written[-2_000:]!r}"
+            if select.select([self._terminal], [], [], 0.1)[0]:
+                self.written += os.read(self._terminal, 65_536)
+
+    def type(self, keys: bytes) -> None:
+        """Press keys."""
+        os.write(self._terminal, keys)
+
+    def disconnect(self) -> None:
+        """Take the terminal away. The program goes on until it notices."""
+        os.close(self._terminal)
+        self._terminal = -1
+
+    def close(self) -> None:
+        """End the program."""
+        self.process.kill()
+        self.process.wait()
+        if self._terminal >= 0:
+            self.disconnect()
