@@ -74,7 +74,12 @@ def prepare_table(
     defined = TableDefined(
         sources=tuple(sources),
         by_chapters=by_chapters,
-        rows=list_rows(sources, plan.open_source, by_chapters=by_chapters),
+        rows=list_rows(
+            sources,
+            plan.open_source,
+            by_chapters=by_chapters,
+            read_known=lambda: read_table(folder).rows if is_table(folder) else (),
+        ),
         columns=drop_repeated_columns(columns),
     )
     return TableJob(store=TableStore(folder, options.shard), defined=defined, plan=plan)

@@ -60,9 +60,11 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
     if model == OFFLINE:
         write_notice("Each cell is the best passage of its row. No model has read them: --model chooses one.")
     write_notice(f"{format_progress(run)}. The table is in {store.folder}")
+    if run.unread_note:
+        warn(run.unread_note)
     if run.stop_reason:
         warn(f"{run.total - run.done:,} cells were not asked. {run.stop_reason} Run it again to go on.")
-    return int(bool(run.stop_reason or run.counts[CellState.FAILED]))
+    return int(bool(run.unread or run.stop_reason or run.counts[CellState.FAILED]))
 
 
 def _write_file(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import UsageError
+from roamtui.errors import SourceError, UsageError
 from roamtui.sources.file_sources import is_multi_file, list_sources
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.store import Row
@@ -30,38 +30,60 @@ class RowDocument:
     """Digest of what the row's questions are asked about."""
 
 
-def list_rows(sources: Sequence[str], open_source: OpenSource, *, by_chapters: bool) -> tuple[Row, ...]:
+def list_rows(
+    sources: Sequence[str],
+    open_source: OpenSource,
+    *,
+    by_chapters: bool,
+    read_known: Callable[[], Sequence[Row]] = tuple,
+) -> tuple[Row, ...]:
     """List the rows of some sources, in order. For chapters, each document is opened once.
+
+    Args:
+        sources: Paths or URLs.
+        open_source: Opens one of them.
+        by_chapters: Whether each chapter is a row.
+        read_known: Returns the rows of an earlier run. Those of a source that cannot be read now are listed again.
 
     Raises:
         SourceError: A source cannot be read.
         UsageError: A source is not supported.
     """
     rows: dict[str, Row] = {}
-    for document in _list_documents(sources):
-        parts = _list_chapters(document, open_row(document, open_source).library) if by_chapters else (document,)
-        for row in parts:
+    for source in sources:
+        try:
+            found = [
+                row
+                for document in _list_documents(source)
+                for row in (
+                    _list_chapters(document, open_row(document, open_source).library) if by_chapters else (document,)
+                )
+            ]
+        except SourceError:
+            found = [row for row in read_known() if row.source == source or Path(source) in Path(row.source).parents]
+            if not found:
+                raise
+        for row in found:
             # Files of the same name in several folders are told apart by their whole paths.
             key = row.key if row.key not in rows else f"{row.source} {row.key}"
             rows.setdefault(key, replace(row, key=key))
     return tuple(rows.values())
 
 
-def _list_documents(sources: Sequence[str]) -> Iterator[Row]:
-    for source in sources:
-        if source == "-":
-            raise UsageError("a table needs files or addresses, not standard input.")
-        if not is_path(source):
-            yield Row(key=source, title=source, source=source)
-        elif not is_multi_file(Path(source)):
-            path = Path(source).absolute()
-            check_file(path)
-            yield Row(key=path.name, title=sanitise_line(path.name), source=str(path))
-        else:
-            listing = list_sources([Path(source)])
-            for key, path in listing.files.items():
-                doc = key if path == Path(listing.source) else ""  # all files of an archive share its path
-                yield Row(key=key, title=sanitise_line(key), source=str(path), doc=doc)
+def _list_documents(source: str) -> Iterator[Row]:
+    if source == "-":
+        raise UsageError("a table needs files or addresses, not standard input.")
+    if not is_path(source):
+        yield Row(key=source, title=source, source=source)
+    elif not is_multi_file(Path(source)):
+        path = Path(source).absolute()
+        check_file(path)
+        yield Row(key=path.name, title=sanitise_line(path.name), source=str(path))
+    else:
+        listing = list_sources([Path(source)])
+        for key, path in listing.files.items():
+            doc = key if path == Path(listing.source) else ""  # all files of an archive share its path
+            yield Row(key=key, title=sanitise_line(key), source=str(path), doc=doc)
 
 
 def _list_chapters(row: Row, library: Library) -> Iterator[Row]:

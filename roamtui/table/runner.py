@@ -74,6 +74,8 @@ class TableRun:
     """Why the provider makes the run wait at the moment; empty if it does not."""
     failures: int = 0
     """Failures of the model in a row."""
+    unread: list[str] = field(default_factory=list)
+    """Which documents with earlier answers could not be read, and why. These answers stay, unchecked."""
 
     @property
     def done(self) -> int:
@@ -81,11 +83,24 @@ class TableRun:
         return self.kept + self.asked
 
     @property
+    def unread_note(self) -> str:
+        """A warning about documents that could not be read; empty if there are none."""
+        count = len(self.unread)
+        what = "A document" if count == 1 else f"{count:,} documents"
+        lead = f"{what} could not be read, so earlier answers stay unchecked. "
+        return f"{lead}{'' if count == 1 else 'The first is '}{self.unread[0]}" if count else ""
+
+    @property
     def expected_usd(self) -> float | None:
         """Estimate of what the whole run costs, or None as long as nothing is known."""
         if self.usage.cost_usd is None or not self.asked:
             return None
         return self.usage.cost_usd / self.asked * (self.total - self.kept)
+
+    def keep(self, cell: Cell) -> None:
+        """Count an answer from before."""
+        self.kept += 1
+        self.counts[cell.state] += 1
 
 
 class _Question(NamedTuple):
@@ -164,9 +179,18 @@ class _Filler:
         try:
             document = await asyncio.to_thread(open_row, row, plan.open_source)
         except RoamtuiError as error:
+            has_answers = False
             for column in self._content.columns:
-                failed = Cell(row=row.key, column=column.key, content="", model=model, state=CellState.FAILED)
-                self._finish(replace(failed, note=str(error)))
+                known = [self._content.find_cell(row.key, column.key, name) for name in (model, "")]
+                answered = [cell for cell in known if cell is not None and cell.state is not CellState.FAILED]
+                has_answers = has_answers or bool(answered)
+                if not answered:
+                    failed = Cell(row=row.key, column=column.key, content="", model=model, state=CellState.FAILED)
+                    self._finish(replace(failed, note=str(error)))
+                elif answered[0].model == model:
+                    run.keep(answered[0])
+            run.unread += [f"{row.title}: {error}"] if has_answers else []
+            self._on_progress(run, None)
             return
         missing = []
         for column in self._content.columns:
@@ -174,8 +198,7 @@ class _Filler:
             if cell is None or cell.content != document.content or cell.state is CellState.FAILED:
                 missing.append(column)
             else:
-                run.kept += 1
-                run.counts[cell.state] += 1
+                run.keep(cell)
         self._on_progress(run, None)
         if not missing:
             return

@@ -134,6 +134,20 @@ async def test_a_document_that_cannot_be_read_fails_alone(tmp_path: Path) -> Non
     assert list_states(content) == [["failed"], ["found"]]
 
 
+async def test_a_document_that_can_no_longer_be_read_keeps_its_answers(tmp_path: Path) -> None:
+    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
+    await fill(table, define(leases, PERIOD), answering_model())
+    defined = define(leases, PERIOD, PETS)
+    (leases / "anna.md").unlink()
+    run, content = await fill(table, defined, answering_model())
+    assert list_states(content) == [["found", "failed"], ["found", "partly"]]
+    assert run.unread_note.startswith("A document could not be read, so earlier answers stay unchecked. anna.md: There is")
+    assert (run.kept, run.asked) == (2, 2)
+    run, content = await fill(table, defined, answering_model(name="other"))
+    assert list_states(content)[0][0] == "found", "the newest answer of any model"
+    assert run.unread
+
+
 def test_a_source_that_is_not_there_is_no_row(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"none\.md"):
         define(tmp_path / "none.md", PERIOD)

@@ -192,7 +192,9 @@ class TableScreen(Dialog[None]):
         source = typed if is_address(typed) else os.path.abspath(os.path.expanduser(typed))  # noqa: ASYNC240, PTH100, PTH111 - reads no disk, keeps links
         sources = tuple(dict.fromkeys((*defined.sources, source)))
         open_source, by_chapters = self._job.plan.open_source, defined.by_chapters
-        rows = await asyncio.to_thread(list_rows, sources, open_source, by_chapters=by_chapters)
+        rows = await asyncio.to_thread(
+            list_rows, sources, open_source, by_chapters=by_chapters, read_known=lambda: defined.rows
+        )
         added = len(rows) - len(defined.rows)
         self._job = replace(self._job, defined=replace(defined, sources=sources, rows=rows))
         self._show()
@@ -229,6 +231,8 @@ class TableScreen(Dialog[None]):
             self.call_later(self._show_head)
         if run.stop_reason:
             self._say(f"{run.total - run.done:,} cells were not asked. {run.stop_reason}")
+        elif run.unread_note:
+            self._say(run.unread_note)
 
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run
