@@ -47,7 +47,7 @@ LOST_ANSWER = "This message was damaged on disk."
 LOG_SUFFIX = ".jsonl"
 PRIVATE_FILE = 0o600
 _LOCK = ".lock"
-"""An empty file in the folder of logs. If it were deleted, two programs could hold locks on different files."""
+"""Suffix of an empty file beside logs. If it were deleted, two programs could hold locks on different files."""
 _BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
 _TRACE_START = b'{"event": "conversation_begun"'
@@ -169,18 +169,23 @@ def prepare_folder(folder: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, name: str = "", *, waits: bool = True) -> Iterator[None]:
     """Keep other programs from changing the logs of a folder.
 
     The lock belongs to the open file, so the system releases it if the program is killed.
+
+    Args:
+        folder: The folder.
+        name: Name of the only log that is locked, or empty for all.
+        waits: Whether to wait a while for another program that holds the lock.
 
     Raises:
         OSError: Another program holds the lock for too long.
     """
     # A separate file is locked because on Windows other programs cannot read a locked file.
-    file = open_private_file(folder / _LOCK)
+    file = open_private_file(folder / f"{name}{_LOCK}")
     try:
-        _lock(file)
+        _lock(file, waits=waits)
         yield
     finally:
         os.close(file)
@@ -198,12 +203,8 @@ def _lock(file: int, *, waits: bool = True) -> None:
 
 
 @contextmanager
-def open_log(path: Path, *, waits: bool = True) -> Iterator[int]:
+def open_log(path: Path) -> Iterator[int]:
     """Open a log in a folder that is `locked`. A new log that stays empty is deleted.
-
-    Args:
-        path: The log.
-        waits: Whether to wait a while for another program that holds it.
 
     Raises:
         OSError: The log cannot be opened, or another program, such as version 0.2, holds it.
@@ -213,7 +214,7 @@ def open_log(path: Path, *, waits: bool = True) -> Iterator[int]:
     try:
         path.chmod(PRIVATE_FILE)
         if os.name == "posix":  # version 0.2, which runs only on POSIX systems, locks the log itself
-            _lock(file, waits=waits)
+            _lock(file)
         yield file
     finally:
         is_unused = is_new and not os.fstat(file).st_size

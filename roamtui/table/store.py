@@ -23,6 +23,7 @@ from roamtui.conversation.log import (
     decode_entry,
     encode_entry,
     format_os_error,
+    locked,
     open_log,
     prepare_folder,
 )
@@ -169,7 +170,7 @@ class TableStore:
         """
         try:
             prepare_folder(self.folder)
-            with open_log(self._path, waits=False) as file:
+            with locked(self.folder, self._path.stem, waits=False), open_log(self._path) as file:
                 self._file = file
                 yield ConversationStore(self._conversations, is_listed=False)
         except OSError as error:

@@ -14,6 +14,7 @@ import pytest
 from roamtui.errors import SourceError
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.converted import Format
+from roamtui.table.store import TableStore
 from tests.cli.conftest import GARDEN
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
@@ -159,6 +160,13 @@ def test_notes_are_kept_printed_and_deleted(roamtui: Callable[..., str], run: Ru
     assert "Sharpen the spade." in roamtui("notes", garden)
     roamtui("notes", garden, "--delete")
     roamtui("notes", garden, code=1)
+
+
+def test_two_runs_never_write_one_table(run: RunOnWindows, garden: Path, tmp_path: Path) -> None:
+    table = ("-m", "roamtui", "table", garden, "-q", _QUESTION, "--folder", tmp_path / "table")
+    with TableStore(tmp_path / "table").start_run():
+        assert b"If another run fills it" in run(*table, code=1).stderr
+    run(*table)
 
 
 def test_every_other_command_works(roamtui: Callable[..., str], garden: Path, tmp_path: Path) -> None:

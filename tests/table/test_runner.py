@@ -141,7 +141,7 @@ async def test_a_document_that_can_no_longer_be_read_keeps_its_answers(tmp_path:
     (leases / "anna.md").unlink()
     run, content = await fill(table, defined, answering_model())
     assert list_states(content) == [["found", "failed"], ["found", "partly"]]
-    assert run.unread_note.startswith("A document could not be read, so earlier answers stay unchecked. anna.md: There is")
+    assert run.unread_note.startswith("A document could not be read, so earlier answers stay unchecked. anna.md: ")
     assert (run.kept, run.asked) == (2, 2)
     run, content = await fill(table, defined, answering_model(name="other"))
     assert list_states(content)[0][0] == "found", "the newest answer of any model"
@@ -211,7 +211,10 @@ async def test_shards_share_a_folder_and_are_merged(tmp_path: Path) -> None:
         model = answering_model()
         run, _ = await fill(table, defined, model, shard=Shard(number=number, count=2))
         assert (run.total, len(model.requests)) == (1, 1)
-    assert sorted(path.name for path in table.glob("results*")) == ["results-1-of-2.jsonl", "results-2-of-2.jsonl"]
+    assert sorted(path.name for path in table.glob("results*.jsonl")) == [
+        "results-1-of-2.jsonl",
+        "results-2-of-2.jsonl",
+    ]
     model = answering_model()
     _, content = await fill(table, defined, model)
     assert (model.requests, list_values(content)) == ([], [["60 days"], ["three months"]])
