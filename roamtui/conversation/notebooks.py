@@ -6,11 +6,9 @@ positions are stored under that name, like those of any other source.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
-import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,14 +19,14 @@ from roamtui.conversation.log import locked, map_store_errors, prepare_folder
 from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_unique_key
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, StoreError, UsageError
-from roamtui.paths import make_private_folder, write_private_file
+from roamtui.paths import write_private_file
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.read import is_path
 
 _SUFFIX = ".toml"
 _NAME = re.compile(r"\w[\w.-]{0,63}(?<!\.)")
 _ENTRY = re.compile(r"^[ \t]*\[\[\s*sources\s*\]\]", re.MULTILINE)
-_HEADER = """\
+NOTEBOOK_HEADER = """\
 # The sources of a notebook of roamtui. You may edit this file: add, remove or reorder sources, or change a path that
 # has moved. A path may be relative to this file. Keep each "key": the ids of sections depend on it.
 
@@ -106,10 +104,10 @@ class NotebookStore:
         """
         path = self.get_path(name)
         with self._changing(name):
-            header, before = read_notebook_file(path) if path.exists() else (_HEADER, ())
+            header, before = read_notebook_file(path) if path.exists() else (NOTEBOOK_HEADER, ())
             after = tuple(make(before))
             if after != before or not path.exists():
-                _write(path, header, after)
+                write_notebook_file(path, header, after)
             return after
 
     def apply(self, name: str, before: Sequence[LibrarySource], after: Sequence[LibrarySource]) -> None:
@@ -218,7 +216,13 @@ def _parse_entry(entry: object, number: int, folder: Path, taken: set[str]) -> L
     return LibrarySource(name=name, key=key or make_unique_key(name, taken), is_muted=is_muted)
 
 
-def _write(path: Path, header: str, sources: Iterable[LibrarySource]) -> None:
+def write_notebook_file(path: Path, header: str, sources: Iterable[LibrarySource]) -> None:
+    """Write the file of a notebook.
+
+    Raises:
+        UsageError: The name of a source is not UTF-8.
+        OSError: The file cannot be written.
+    """
     blocks = [header]
     for source in sources:
         muted = "muted = true\n" if source.is_muted else ""
@@ -283,42 +287,6 @@ def list_named_sources(
         else:
             add(os.path.abspath(name))  # noqa: PTH100 - links are kept
     return tuple(found)
-
-
-def export_notebook(notebook: Notebook, folder: Path) -> None:
-    """Copy a notebook with its files into a new folder, for someone else. The paths in its file are relative.
-
-    Raises:
-        UsageError: The folder exists and is not empty.
-        SourceError: A source is not there.
-        StoreError: The folder cannot be written.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists and is not empty. Choose another folder.")
-    if missing := [source.name for source in notebook.sources if is_source_gone(source.name)]:
-        raise SourceError(f"There is no file {sanitise_line(missing[0])}. Correct its path in the notebook first.")
-    with map_store_errors("Could not write {folder}: {reason}.", folder):
-        files = folder / "sources"
-        make_private_folder(files)
-        exported = []
-        for source in notebook.sources:
-            name = source.name
-            if is_path(name):
-                target = files / source.key
-                try:
-                    paths = split_sources(name)
-                    if len(paths) > 1:
-                        make_private_folder(target)
-                    for path in paths:
-                        copy = target / Path(path).name if len(paths) > 1 else target
-                        if copy.exists():
-                            raise FileExistsError(errno.EEXIST, f"two files are named {copy.name}")
-                        (shutil.copytree if Path(path).is_dir() else shutil.copy2)(path, copy)
-                except shutil.Error as error:
-                    raise OSError(str(error.args[0][0][2])) from None
-                name = f"sources/{source.key}"
-            exported.append(replace(source, name=name))
-        _write(folder / EXPORT_NAME, _HEADER, exported)
 
 
 def is_source_gone(name: str) -> bool:

@@ -11,13 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from roamtui.agent.recheck import locate_notes
-from roamtui.conversation.notebooks import (
-    Notebook,
-    NotebookStore,
-    export_notebook,
-    is_source_gone,
-    list_named_sources,
-)
+from roamtui.conversation.notebook_export import export_notebook
+from roamtui.conversation.notebooks import Notebook, NotebookStore, is_source_gone, list_named_sources
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource
@@ -25,7 +20,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.headless.output import warn, write_json, write_text
-from roamtui.paths import display_path, make_private_folder, write_private_file
+from roamtui.paths import display_path, write_private_file
 
 
 def add_to_notebook(store: NotebookStore, name: str, sources: Sequence[str]) -> None:
@@ -141,7 +136,6 @@ def write_export(notebook: Notebook, conversations: ConversationStore, folder: P
     Raises:
         RoamtuiError: Something cannot be read or written.
     """
-    export_notebook(notebook, folder)
     source = NOTEBOOK_MARK + notebook.name
     pages = {
         f"conversations/{summary.id}.md": render_markdown(conversations.load(summary.id), source)
@@ -149,12 +143,7 @@ def write_export(notebook: Notebook, conversations: ConversationStore, folder: P
     }
     if notes := NoteStore(conversations.notes_folder, source).read():
         pages["notes.md"] = render_notes(locate_notes(notes, None), source, notebook.name)
-    try:
-        for name, text in pages.items():
-            make_private_folder((folder / name).parent)
-            (folder / name).write_bytes(text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise RoamtuiError(f"could not write {folder}: {error.strerror}.") from None
+    export_notebook(notebook, folder, pages)
 
 
 def _count_sources(sources: Sequence[LibrarySource]) -> str:

@@ -10,18 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.conversation.notebook_export import export_notebook
 from roamtui.conversation.notebooks import (
     EXPORT_NAME,
     Notebook,
     NotebookStore,
-    export_notebook,
     list_named_sources,
-    read_notebook_file,
 )
 from roamtui.document.library_source import LibrarySource, make_unique_key
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import RoamtuiError, SourceError, StoreError, UsageError
-from roamtui.sources.file_sources import join_sources
+from roamtui.errors import SourceError, StoreError, UsageError
 
 
 @pytest.fixture
@@ -203,34 +201,6 @@ def test_sources_are_named_by_path_address_notebook_or_exported_folder(
             list_named_sources([wrong], (), store, "law")
     with pytest.raises(SourceError, match="There is no file none"):
         list_named_sources(["none.md"], (), store, "law")
-
-
-def test_an_export_has_copies_and_relative_paths(tmp_path: Path) -> None:
-    (tmp_path / "acts").mkdir()
-    (tmp_path / "acts" / "one.md").write_text("# One\n")
-    notebook = Notebook(name="law", sources=(make_source(tmp_path / "acts"),))
-    out = tmp_path / "out"
-    export_notebook(notebook, out)
-    assert 'source = "sources/acts"' in (out / EXPORT_NAME).read_text()
-    out.rename(tmp_path / "elsewhere")
-    (moved,) = read_notebook_file(tmp_path / "elsewhere" / EXPORT_NAME)[1]
-    assert (Path(moved.name) / "one.md").read_text() == "# One\n"
-    with pytest.raises(UsageError, match="is not empty"):
-        export_notebook(notebook, tmp_path / "elsewhere")
-    with pytest.raises(RoamtuiError, match="There is no file"):
-        export_notebook(Notebook(name="law", sources=(make_source("/gone.md"),)), tmp_path / "third")
-
-
-def test_a_source_of_several_files_is_exported_as_a_folder_of_them(tmp_path: Path) -> None:
-    names = [tmp_path / "a.md", tmp_path / "b.md"]
-    for path in names:
-        path.write_text(f"# {path.stem}\n")
-    notebook = Notebook(name="law", sources=(make_source(join_sources(map(str, names)), "a.md, b.md"),))
-    export_notebook(notebook, tmp_path / "out")
-    assert sorted(path.name for path in (tmp_path / "out" / "sources" / "a.md, b.md").iterdir()) == ["a.md", "b.md"]
-    names[1].unlink()
-    with pytest.raises(SourceError, match="There is no file"):
-        export_notebook(notebook, tmp_path / "again")
 
 
 @pytest.mark.parametrize("name", ["../secret.md", "link.md"])
