@@ -1,4 +1,4 @@
-"""`RoamApp`: a screen for each open document, themes, the order of keys, and the command palette."""
+"""`RoamApp`: a mode for each open document, messages between documents, themes, and the order of keys."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -28,7 +29,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
 from roamtui.sources.file_sources import split_sources
-from roamtui.tui.actions import SHARED, Action, Scope, build_keymap, make_bindings
+from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_count
@@ -44,11 +45,14 @@ from roamtui.tui.messages import (
 )
 from roamtui.tui.status_line import HintLine, MessageLine
 from roamtui.tui.terminal_driver import TerminalDriver, make_driver_class
-from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
+from roamtui.tui.themes import choose_theme, derive_defaults, load_themes
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.content_view import SectionTarget
+    from roamtui.tui.controllers.document_links import DocumentLinkController
+    from roamtui.tui.controllers.palette import PaletteController
     from roamtui.tui.controllers.sources import SourcesController
+    from roamtui.tui.controllers.tables import TableController
     from roamtui.tui.screens.main import MainScreen
     from roamtui.tui.screens.open_document import OpenChoice
 
@@ -63,18 +67,6 @@ _STYLE_FILES = (
     "panes/panes.tcss",
     "screens/screens.tcss",
 )
-_USED_MOST = (
-    "global.new_conversation",
-    "global.conversations",
-    "global.choose_model",
-    "global.find",
-    "global.open_document",
-)
-"""The first actions of the palette until a person has chosen others, in reverse order."""
-_SUGGESTED_COUNT = 5
-"""Actions in the first group of the palette."""
-_LINKS_MAX = 100
-"""Number of followed links between documents that a person can go back."""
 _IDLE_SECONDS = 1.0
 _TERMINAL_CHECK_SECONDS = 1.0
 """After this time without a key, a full garbage collection delays nobody."""
@@ -118,7 +110,7 @@ class RoamApp(App[None], inherit_bindings=False):
         options = options or (first.options if first is not None else TuiOptions())
         own_themes, theme_problems = load_themes((get_resource_dir("themes"), *options.themes_dirs))
         self._themes = {**BUILTIN_THEMES, **own_themes}  # made once: each key asks for it many times
-        theme, theme_problem = _choose_theme(options.theme, own_themes)
+        theme, theme_problem = choose_theme(options.theme, own_themes)
         self.set_reactive(App.theme, theme)  # before the style sheet is made: a change later would parse it again
         super().__init__()
         if not _is_debugging():
@@ -129,20 +121,14 @@ class RoamApp(App[None], inherit_bindings=False):
         self._opener = opener
         self._source = source
         self._is_table = is_table
-        self._use_order = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
-        """The order in which actions were chosen in the palette, the latest with the highest number."""
         self._table_mode = ""
-        """The mode of the table that was given at the start; empty if a document was given."""
+        """The mode of the table that was given at the start. Empty if a document was given or the table is closed."""
         self.failure: RoamtuiError | None = None
         """Why the document that was given at the start cannot be opened."""
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
         self._last_model: Model | None = None
         """The model of the document that was closed last, because the person may have chosen it for this run."""
-        self._links: list[tuple[str, str]] = []
-        """The modes that a followed link led from and to, the latest last."""
-        self._cell_modes: dict[str, tuple[str, str | None]] = {}
-        """Source and conversation of each document that a cell of a table led to, by mode."""
         self._modes_made = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
@@ -187,9 +173,9 @@ class RoamApp(App[None], inherit_bindings=False):
         self.set_interval(_TERMINAL_CHECK_SECONDS, self._leave_lost_terminal)
         if not self.documents and self._is_table:
             self._table_mode = self.current_mode
-            self.open_table((self._source,))
+            self._show_table((self._source,))
         elif not self.documents:
-            self._on_document_requested(DocumentRequested(self._source))
+            self.open_document(DocumentRequested(self._source))
 
     def _collect_garbage_when_idle(self) -> None:
         if gc.get_count()[2] >= _IDLE_ROUNDS and monotonic() - self._typed_at > _IDLE_SECONDS:
@@ -199,163 +185,148 @@ class RoamApp(App[None], inherit_bindings=False):
         if self._has_terminal and not _is_in_terminal():
             self.exit()
 
+    @cached_property
+    def _link_controller(self) -> DocumentLinkController:
+        from roamtui.tui.controllers.document_links import DocumentLinkController  # noqa: PLC0415 - few follow a link
+
+        return DocumentLinkController(lambda: self.current_mode, self.open_document, self._show_document)
+
     @on(LinkedFileRequested)
-    def _follow_to_file(self, event: LinkedFileRequested) -> None:
-        """Show the file that a link leads to, which may be open already."""
-        origin = self.current_mode
+    def _follow_link(self, event: LinkedFileRequested) -> None:
+        self._link_controller.follow(event)
 
-        def arrive() -> None:
-            if self.current_mode != origin:
-                self._links = [*self._links, (origin, self.current_mode)][-_LINKS_MAX:]
-                self._show_place(event.anchor)
+    @on(ReturnRequested)
+    def _return_to_link(self) -> None:
+        if not self._link_controller.go_back():
+            self.main_screen.post_message(StatusMessage("Nothing to go back to"))
 
-        def show(chosen: OpenChoice | RoamtuiError | None) -> None:
-            self._on_document_chosen(chosen)
-            arrive()
+    @cached_property
+    def _table_controller(self) -> TableController | None:
+        from roamtui.tui.controllers.tables import TableController  # noqa: PLC0415 - few open a table
 
-        for mode, screen in self.documents.items():
-            if os.path.realpath(screen.startup.state.library.source) == event.path:
-                self._switch_to(mode)
-                arrive()
-                return
-        self._on_document_requested(DocumentRequested(event.path), show)
-
-    def _show_place(self, place: str | SectionTarget) -> None:
-        """Show an anchor or a quote in the current document, which may not have started yet."""
-        if self.main_screen.has_started:
-            self.main_screen.reader_controller.show_place(place)
-        else:
-            self.main_screen.first_place = place
+        if self._opener is None or self._opener.open_table is None:
+            return None
+        open_again = partial(self.open_document, is_again=True)
+        return TableController(self, self._keys, self._opener.open_table, open_again, self._show_document)
 
     def action_open_table(self) -> None:
         library = self.main_screen.session.state.library
         added = tuple(source.name for source in library.sources if not source.is_muted)
-        self.open_table(added or split_sources(library.source))
+        self._show_table(added or split_sources(library.source))
 
     @work(group="tables", exclusive=True, exit_on_error=False)
-    async def open_table(self, sources: tuple[str, ...]) -> None:
-        """Show the table of some sources, or a table by its folder."""
-        from roamtui.table.store import read_table  # noqa: PLC0415 - few open a table
-        from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
-
-        opener = self._opener
-        if opener is None or opener.open_table is None:
+    async def _show_table(self, sources: tuple[str, ...]) -> None:
+        if self._table_controller is None:
             self.notify("Cannot open a table here.", severity="warning")
             return
-        try:
-            job = await asyncio.to_thread(opener.open_table, sources)
-            content = await asyncio.to_thread(read_table, job.store.folder)
-        except RoamtuiError as error:
-            self._on_table_failed(error)
-            return
-        await self.push_screen_wait(TableScreen(job, content, self._keys))
-        if not self.documents:
-            self.exit()
-
-    def _on_table_failed(self, error: RoamtuiError) -> None:
-        if self.documents:
-            self.notify(str(error), severity="warning", markup=False)
-        else:
-            self.failure = error
-            self.exit()
+        failure = await self._table_controller.show(sources)
+        if self.current_mode == self._table_mode:
+            self._table_mode = ""
+            if self.documents:
+                self._switch_to(next(reversed(self.documents)))
+        self._on_not_opened(failure)
 
     @on(CellRequested)
     def _open_cell(self, event: CellRequested) -> None:
-        """Open the document of a cell with the conversation of the cell, and show the quote if it is wanted."""
-        from roamtui.tui.chat.content_view import SectionTarget  # noqa: PLC0415 - few open a table
-
-        cell = (event.source, event.log)
-
-        def arrive() -> None:
-            if event.section_id is not None:
-                self._show_place(SectionTarget(event.section_id, event.citation))
-
-        def show(chosen: OpenChoice | RoamtuiError | None) -> None:
-            if chosen is not None and not isinstance(chosen, RoamtuiError) and chosen.opened is not None:
-                mode = self._make_mode(chosen.opened)
-                self._cell_modes[mode] = cell
-                self._switch_to(mode)
-                arrive()
-
-        for mode, shown in self._cell_modes.items():
-            if shown == cell and mode in self.documents:
-                self._switch_to(mode)
-                arrive()
-                return
-        self._on_document_requested(DocumentRequested(*cell), show, for_cell=True)
-
-    @on(ReturnRequested)
-    def _return_to_link(self) -> None:
-        """Show the document whose link led to the current one."""
-        index = max((n for n, (_, target) in enumerate(self._links) if target == self.current_mode), default=-1)
-        origin = self._links[index][0] if index >= 0 else ""
-        self._links = self._links[: max(0, index)]
-        if origin in self.documents:
-            self._switch_to(origin)
-        else:
-            self.main_screen.post_message(StatusMessage("Nothing to go back to"))
+        if self._table_controller is not None:
+            self._table_controller.open_cell(event)
 
     @on(DocumentRequested)
-    def _on_document_requested(
+    def open_document(
         self,
-        event: DocumentRequested,
-        show: Callable[[OpenChoice | RoamtuiError | None], None] | None = None,
+        request: DocumentRequested,
+        on_opened: Callable[[str], None] | None = None,
         *,
-        is_adding: bool = False,
-        for_cell: bool = False,
+        is_added: bool = False,
+        is_again: bool = False,
     ) -> None:
-        """Open a document by its source, or let the person choose one.
+        """Show a document by its source, or one that the person chooses.
 
         Args:
-            event: The document.
-            show: Shows it in place of the usual way.
-            is_adding: Whether it is added to the current conversation instead.
-            for_cell: Whether it opens with the conversation of a cell of a table, even if it is open already.
+            request: The document.
+            on_opened: Called with the mode of the document once it is shown.
+            is_added: Whether it is added to the current conversation instead.
+            is_again: Whether to open it again if it is open already.
         """
         if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
             return
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only where another is opened
 
+        def show(mode: str, conversation_id: str | None = None) -> None:
+            self._switch_to(mode)
+            if conversation_id is not None:
+                self.main_screen.resume_conversation(conversation_id)
+            if on_opened is not None:
+                on_opened(mode)
+
+        def show_chosen(chosen: OpenChoice | RoamtuiError | None) -> None:
+            if chosen is None or isinstance(chosen, RoamtuiError):
+                self._on_not_opened(chosen)
+            elif chosen.is_added:
+                self._sources.add(chosen.source)
+            elif chosen.opened is not None:
+                show(self._make_mode(chosen.opened))
+            else:
+                show(self._find_mode(chosen.source), chosen.conversation_id)
+
+        if request.source and not is_again and (mode := self._find_mode(request.source)):
+            show(mode, request.conversation_id)
+            return
         current = [screen for screen in [self.documents.get(self.current_mode)] if screen is not None]
         others = [screen for screen in self.documents.values() if screen not in current]
         model = current[0].app_context.agent.model if current else self._last_model
         offers = map(_to_start_offer, [*others, *current])
-        open_documents = tuple(offer for offer in offers if not (for_cell and offer.source == event.source))
-        request = event if event.source else None
-        dialog = OpenDialog(self._opener, self._keys, model, open_documents, request, self._problems)
-        dialog.is_adding = is_adding
-        self.push_screen(dialog, show or self._on_document_chosen)
+        open_documents = tuple(offer for offer in offers if not (is_again and offer.source == request.source))
+        named = request if request.source else None
+        dialog = OpenDialog(self._opener, self._keys, model, open_documents, named, self._problems)
+        dialog.is_adding = is_added
+        self.push_screen(dialog, show_chosen)
 
-    def _on_document_chosen(self, chosen: OpenChoice | RoamtuiError | None) -> None:
-        """Show the chosen document. Exit on an error, which becomes `failure`, or if no document is chosen or open."""
-        if isinstance(chosen, RoamtuiError):
-            self.failure = chosen
+    def _find_mode(self, source: str) -> str:
+        """Return the mode of the open document with this source, or an empty string."""
+        path = os.path.realpath(source)
+        modes = (
+            mode
+            for mode, screen in self.documents.items()
+            if os.path.realpath(screen.startup.state.library.source) == path
+        )
+        return next(modes, "")
+
+    def _on_not_opened(self, failure: RoamtuiError | None) -> None:
+        """Say why nothing was opened, unless the person chose nothing. Without a document or table, exit."""
+        if not self._open_modes:
+            self.failure = failure
             self.exit()
-        elif chosen is None and not self.documents:
-            self.exit()
-        elif chosen is not None and chosen.is_added:
-            self._sources.add(chosen.source)
-        elif chosen is not None and chosen.opened is not None:
-            self._switch_to(self._make_mode(chosen.opened))
-        elif chosen is not None:
-            sources = {_to_start_offer(screen).source: mode for mode, screen in self.documents.items()}
-            self._switch_to(sources[chosen.source])
-            if chosen.conversation_id is not None:
-                self.main_screen.resume_conversation(chosen.conversation_id)
+        elif failure is not None:
+            self.notify(str(failure), severity="warning", markup=False)
+
+    @property
+    def _open_modes(self) -> list[str]:
+        """The modes of the table, if it was given at the start, and of the open documents."""
+        return [*filter(None, [self._table_mode]), *self.documents]
+
+    def _show_document(self, mode: str, place: str | SectionTarget | None = None) -> bool:
+        """Show an open document, at an anchor or section if one is given. Return false if it is not open."""
+        if mode not in self.documents:
+            return False
+        self._switch_to(mode)
+        if place is not None:
+            self.main_screen.show_place(place)
+        return True
 
     def _switch_to(self, mode: str) -> None:
-        """Show a document. Work in the other documents continues."""
+        """Show a document or the table. Work in the other documents continues."""
         previous_mode = self.current_mode
         self.switch_mode(mode)
-        if previous_mode not in (*self.documents, self._table_mode):
+        if previous_mode not in self._open_modes:
             self.remove_mode(previous_mode)
         titles = [_to_start_offer(screen).name for screen in self.documents.values()]
         for number, screen in enumerate(self.documents.values()):
             screen.header.show_tabs(titles, number)
 
     def action_open_document(self) -> None:
-        self._on_document_requested(DocumentRequested())
+        self.open_document(DocumentRequested())
 
     @property
     def _sources(self) -> SourcesController:
@@ -364,7 +335,7 @@ class RoamApp(App[None], inherit_bindings=False):
         return SourcesController(self.main_screen.controller, self.main_screen)
 
     def action_add_source(self) -> None:
-        self._on_document_requested(DocumentRequested(), is_adding=True)
+        self.open_document(DocumentRequested(), is_added=True)
 
     def action_mute_source(self) -> None:
         self._sources.toggle_mute(self.main_screen.tree_pane.outline.cursor_id)
@@ -374,7 +345,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_turn_to(self, number: int) -> None:
         """Show the open document with this number, counted from 1. 0 shows the next document."""
-        modes = [*filter(None, [self._table_mode]), *self.documents]
+        modes = self._open_modes
         index = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
             self._switch_to(modes[index % len(modes)])
@@ -386,12 +357,13 @@ class RoamApp(App[None], inherit_bindings=False):
         """Close the current document. After the last one, the person chooses another or leaves."""
         if self.main_screen.warn_if_busy():
             return
-        index = list(self.documents).index(self.current_mode)
+        index = self._open_modes.index(self.current_mode)
         closed = self.documents.pop(self.current_mode)
-        modes = list(self.documents) or [self._make_mode(None)]
-        self._switch_to(modes[max(0, index - 1)])
-        if not self.documents:
-            self._on_document_requested(DocumentRequested())
+        if self._open_modes:
+            self._switch_to(self._open_modes[max(0, index - 1)])
+        else:
+            self._switch_to(self._make_mode(None))
+            self.open_document(DocumentRequested())
         if failure := await asyncio.to_thread(closed.startup.save):  # another program may lock the file for seconds
             self.notify(failure, severity="warning", markup=False)
         if (loader := closed.session.loader) is not None:  # a closed screen is part of a cycle that is never collected
@@ -482,39 +454,20 @@ class RoamApp(App[None], inherit_bindings=False):
     def copy_to_clipboard(self, text: str) -> None:
         super().copy_to_clipboard(sanitise_text(text))
 
-    def list_commands(self) -> tuple[Action, ...]:
-        """List the actions that the palette offers on the current screen, the last used first."""
-        is_main = self.screen is self.documents.get(self.current_mode)
-        if not is_main:
-            from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - not for the main screen
+    @cached_property
+    def palette(self) -> PaletteController:
+        """Lists and runs actions."""
+        from roamtui.tui.controllers.palette import PaletteController  # noqa: PLC0415 - only for those who ask
 
-            if not isinstance(self.screen, OpenDialog):  # else dialogs could pile up without end
-                return ()
-        offered = [action for action in self._keys.actions if action.in_palette and (is_main or action.id in SHARED)]
-        return tuple(sorted(offered, key=lambda action: -self._use_order.get(action.id, 0)))
+        return PaletteController(self, self._keys, lambda: self.main_screen.panes if self._is_main_in_front else None)
 
     def action_show_commands(self) -> None:
-        from roamtui.tui.screens.pickers import make_palette  # noqa: PLC0415 - only for those who ask
+        self.palette.show()
 
-        screen = self.screen
-        if commands := self.list_commands():
-            suggested = sorted(self._use_order, key=self._use_order.__getitem__)[-_SUGGESTED_COUNT:]
-
-            async def run(action_id: str | None) -> None:
-                if action_id is not None:
-                    await self.run_command(next(action for action in commands if action.id == action_id), screen)
-
-            self.push_screen(make_palette(commands, suggested), run)
-
-    async def run_command(self, action: Action, screen: Screen[object]) -> None:
-        """Run an action as if its key had been pressed on `screen` while its scope had the focus."""
-        self._use_order[action.id] = max(self._use_order.values(), default=0) + 1
-        if screen is self.documents.get(self.current_mode):
-            panes = self.main_screen.panes
-            panes.focus_scope(action.scope)
-            await self.run_action(action.call, panes.get_scope_widget(action.scope))
-        else:
-            await self.run_action(action.call, screen)
+    @property
+    def _is_main_in_front(self) -> bool:
+        """Whether no dialog covers the current document."""
+        return self.screen is self.documents.get(self.current_mode)
 
     @override
     def action_suspend_process(self) -> None:
@@ -526,15 +479,15 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_help(self) -> None:
         from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
 
-        is_main = self.screen is self.documents.get(self.current_mode)
-        self.push_screen(HelpScreen(self._keys, self.main_screen.panes.scope if is_main else Scope.START))
+        scope = self.main_screen.panes.scope if self._is_main_in_front else Scope.START
+        self.push_screen(HelpScreen(self._keys, scope))
 
     def action_marks(self) -> None:
         from roamtui.tui.screens.help import LegendScreen  # noqa: PLC0415 - only for those who ask
 
         self.push_screen(LegendScreen())
 
-    def action_choose_theme(self) -> None:
+    def actionchoose_theme(self) -> None:
         from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask
 
         saver = self.app_context.options if self.current_mode in self.documents else self._opener
@@ -595,16 +548,6 @@ def _is_in_terminal() -> bool:
 
 def _is_debugging() -> bool:
     return bool(os.environ.get("ROAMTUI_DEBUG"))
-
-
-def _choose_theme(name: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:
-    """Return the name of the theme to use, and a sentence if there is no theme with the given name."""
-    default = DEFAULT_THEME if DEFAULT_THEME in own else next(iter(BUILTIN_THEMES))
-    if name is None:
-        return default, ()
-    if name in own or name in BUILTIN_THEMES:
-        return name, ()
-    return default, (f'Unknown theme "{name}". Themes of roamtui are {", ".join(own)}.',)
 
 
 def has_job_control() -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from textual.color import Color
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from roamtui.errors import RoamtuiError
 
@@ -51,6 +51,16 @@ def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[str, .
             else:
                 themes[theme.name] = theme
     return themes, tuple(problems)
+
+
+def choose_theme(name: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:
+    """Return the name of the theme to use, and a sentence if there is no theme with the given name."""
+    default = DEFAULT_THEME if DEFAULT_THEME in own else next(iter(BUILTIN_THEMES))
+    if name is None:
+        return default, ()
+    if name in own or name in BUILTIN_THEMES:
+        return name, ()
+    return default, (f'Unknown theme "{name}". Themes of roamtui are {", ".join(own)}.',)
 
 
 def read_theme(file: Path) -> Theme:

@@ -217,11 +217,11 @@ class Life:
         await self._hands.press(*keys)
 
     async def _command(self) -> None:
-        found = [action for action in self._app.list_commands() if action.id != "global.quit"]
+        found = [action for action in self._app.palette.list_actions() if action.id != "global.quit"]
         if found and self._app.screen.is_mounted:
             chosen = self._chance.choice(found)
             self._note(chosen.id)
-            await self._app.run_command(chosen, self._app.screen)
+            await self._app.palette.run(chosen)
         await self._hands.rest()
 
     async def _ask(self) -> None:

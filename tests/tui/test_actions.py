@@ -99,7 +99,7 @@ async def test_help_lists_every_action() -> None:
 async def test_the_palette_offers_every_action_that_makes_sense_from_anywhere() -> None:
     app: RoamApp = make_app()
     async with app.run_test():
-        commands = app.list_commands()
+        commands = app.palette.list_actions()
     offered = [action for action in ACTIONS if action.in_palette]
     assert sorted(action.id for action in commands) == sorted(action.id for action in offered)
     assert len({(action.scope, action.label) for action in commands}) == len(commands)

@@ -25,7 +25,7 @@ async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_
         await wait_until(pilot, lambda: "dark, high contrast" in screen_text(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
-        assert [action.label for action in app.list_commands()[:2]] == ["Theme", "Open"]
+        assert [action.label for action in app.palette.list_actions()[:2]] == ["Theme", "Open"]
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
         assert app.screen.query_one(ItemList).chosen == "global.choose_theme"
@@ -68,7 +68,7 @@ async def test_over_a_box_no_command_opens_another_one(key: str) -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         await pilot.press(key)
         await wait_until(pilot, lambda: app.screen is not app.main_screen)
-        assert app.list_commands() == ()
+        assert app.palette.list_actions() == ()
 
 
 async def test_help_is_filtered_as_typed() -> None:

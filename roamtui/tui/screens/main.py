@@ -117,7 +117,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.keys = keys
         self._problems = problems
         state = startup.state
-        self.first_place: str | SectionTarget | None = None
+        self._first_place: str | SectionTarget | None = None
         """The anchor or quote to show as soon as the screen has started, if a link or a cell of a table led to it."""
         self._stamp = stamp_source(state.library.source)
         label = make_model_label(startup.model_name)
@@ -250,13 +250,20 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up()
         self._index_ahead()
         self.reader_controller.show_last_read()
-        if self.first_place is not None:
-            self.reader_controller.show_place(self.first_place)
+        if self._first_place is not None:
+            self.reader_controller.show_place(self._first_place)
         position = self.reader_controller.describe_position()
         self.welcome.show_reading_place(position)
         self._hints.show_extra(("global.continue_reading",) if position else ())
         self._show_saved_conversations(is_announced=True)
         self._refresh_note_markers()
+
+    def show_place(self, place: str | SectionTarget) -> None:
+        """Show an anchor of the document, or a section or quote, as soon as the screen has started."""
+        if self.has_started:
+            self.reader_controller.show_place(place)
+        else:
+            self._first_place = place
 
     def on_unmount(self) -> None:
         """Save the reading position and unsaved notes."""

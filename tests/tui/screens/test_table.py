@@ -16,6 +16,7 @@ from roamtui.table.store import read_table
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.table import TableScreen
 from roamtui.tui.screens.table_grid import TableGrid
+from roamtui.tui.status_line import MessageLine
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, answer
 from tests.tui.driving import make_app, running, screen_text, wait_until
@@ -194,3 +195,36 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
         await pilot.press("r")
         await wait_until(pilot, lambda: "were not asked" in screen_text(app))
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
+
+
+async def test_a_cell_whose_document_is_gone_says_so(filled: Tables) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        (filled.leases / "anna.md").unlink()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "anna.md" in screen_text(app) and isinstance(app.screen, TableScreen))
+        await wait_until(pilot, lambda: any("anna.md" in str(line.render()) for line in app.screen.query(MessageLine)))
+
+
+async def test_closing_the_document_of_a_cell_leads_back_to_the_table(filled: Tables) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+        await wait_until(pilot, lambda: app.main_screen.has_started)
+        await pilot.press("f12")
+        await await_grid(pilot)
+        assert not app.documents
+
+
+async def test_closing_the_table_leads_to_a_document_that_is_still_open(filled: Tables) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+        await pilot.press("ctrl+t")
+        await await_grid(pilot)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.documents.get(app.current_mode))
+        await pilot.press("ctrl+t")
+        await wait_until(pilot, lambda: "No other document is open" in screen_text(app))

@@ -1,0 +1,54 @@
+"""`DocumentLinkController`: follows links from one document to another, and goes back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from roamtui.tui.messages import DocumentRequested, LinkedFileRequested
+
+_FOLLOWED_MAX = 100
+"""Number of followed links that a person can go back."""
+
+
+class DocumentLinkController:
+    """Remembers which link led from which document to which. Documents are named by their modes."""
+
+    def __init__(
+        self,
+        get_mode: Callable[[], str],
+        open_document: Callable[[DocumentRequested, Callable[[str], None]], None],
+        show_document: Callable[[str, str | None], bool],
+    ) -> None:
+        """Follow links.
+
+        Args:
+            get_mode: Returns the mode of the current document.
+            open_document: Shows a document, which may be open already, and then calls a function with its mode.
+            show_document: Shows an open document at an anchor, if any. Returns false if it is no longer open.
+        """
+        self._get_mode = get_mode
+        self._open_document = open_document
+        self._show_document = show_document
+        self._followed: deque[tuple[str, str]] = deque(maxlen=_FOLLOWED_MAX)
+        """The modes that each link led from and to, the latest last."""
+
+    def follow(self, link: LinkedFileRequested) -> None:
+        """Show the file that a link in the current document leads to."""
+        origin = self._get_mode()
+
+        def arrive(mode: str) -> None:
+            if mode != origin:
+                self._followed.append((origin, mode))
+                self._show_document(mode, link.anchor)
+
+        self._open_document(DocumentRequested(link.path), arrive)
+
+    def go_back(self) -> bool:
+        """Show the document whose link led to the current one. Return false if there is none."""
+        mode = self._get_mode()
+        while self._followed:
+            origin, target = self._followed.pop()
+            if target == mode:
+                return self._show_document(origin, None)
+        return False

@@ -1,0 +1,63 @@
+"""`PaletteController`: lists the actions that make sense on the current screen, and runs the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import App
+
+from roamtui.tui.actions import SHARED, Action, Keymap
+from roamtui.tui.panes.pane_switcher import PaneSwitcher
+from roamtui.tui.screens.open_document import OpenDialog
+from roamtui.tui.screens.pickers import make_palette
+
+_USED_MOST = (
+    "global.new_conversation",
+    "global.conversations",
+    "global.choose_model",
+    "global.find",
+    "global.open_document",
+)
+"""The first actions of the palette until a person has chosen others, in reverse order."""
+_SUGGESTED_COUNT = 5
+"""Actions in the first group of the palette."""
+
+
+class PaletteController:
+    """Shows the command palette, and remembers the order in which actions were chosen."""
+
+    def __init__(self, app: App[None], keys: Keymap, get_panes: Callable[[], PaneSwitcher | None]) -> None:
+        """Run actions in `app`. `get_panes` returns the panes of the main screen, or None if it is covered."""
+        self._app = app
+        self._keys = keys
+        self._get_panes = get_panes
+        self._use_order = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
+        """The latest action has the highest number."""
+
+    def list_actions(self) -> tuple[Action, ...]:
+        """List the actions that the palette offers on the current screen, the last used first."""
+        is_main = self._get_panes() is not None
+        if not is_main and not isinstance(self._app.screen, OpenDialog):  # else dialogs could pile up without end
+            return ()
+        offered = [action for action in self._keys.actions if action.in_palette and (is_main or action.id in SHARED)]
+        return tuple(sorted(offered, key=lambda action: -self._use_order.get(action.id, 0)))
+
+    def show(self) -> None:
+        """Show the palette, and run the action that the person chooses."""
+        if actions := {action.id: action for action in self.list_actions()}:
+            suggested = sorted(self._use_order, key=self._use_order.__getitem__)[-_SUGGESTED_COUNT:]
+
+            async def run(action_id: str | None) -> None:
+                if action_id is not None:
+                    await self.run(actions[action_id])
+
+            self._app.push_screen(make_palette(tuple(actions.values()), suggested), run)
+
+    async def run(self, action: Action) -> None:
+        """Run an action as if its key had been pressed while its scope had the focus."""
+        self._use_order[action.id] = max(self._use_order.values()) + 1
+        panes = self._get_panes()
+        if panes is not None:
+            panes.focus_scope(action.scope)
+        namespace = self._app.screen if panes is None else panes.get_scope_widget(action.scope)
+        await self._app.run_action(action.call, namespace)

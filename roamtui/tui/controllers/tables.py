@@ -1,0 +1,73 @@
+"""`TableController`: shows tables, and opens the documents and conversations of their cells."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from textual.app import App
+
+from roamtui.errors import RoamtuiError
+from roamtui.table.runner import TableJob
+from roamtui.table.store import read_table
+from roamtui.tui.actions import Keymap
+from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.messages import CellRequested, DocumentRequested
+from roamtui.tui.screens.table import TableScreen
+
+
+class TableController:
+    """Shows tables over the current screen, and remembers which document each cell led to."""
+
+    def __init__(
+        self,
+        app: App[None],
+        keys: Keymap,
+        prepare_table: Callable[[tuple[str, ...]], TableJob],
+        open_document: Callable[[DocumentRequested, Callable[[str], None]], None],
+        show_document: Callable[[str, SectionTarget | None], bool],
+    ) -> None:
+        """Show tables in `app`.
+
+        Args:
+            app: Shows the screens.
+            keys: The keys of the table.
+            prepare_table: As `DocumentOpener.open_table`.
+            open_document: Opens a document, even if it is open already, and then calls a function with its mode.
+            show_document: Shows the open document of a mode at a section, if any. Returns false if it is not open.
+        """
+        self._app = app
+        self._keys = keys
+        self._prepare_table = prepare_table
+        self._open_document = open_document
+        self._show_document = show_document
+        self._modes: dict[tuple[str, str | None], str] = {}
+        """The mode of each document that a cell led to, by its source and conversation."""
+
+    async def show(self, sources: tuple[str, ...]) -> RoamtuiError | None:
+        """Show the table of some sources, or a table by its folder, until the person leaves it.
+
+        Must be called from a worker.
+
+        Returns:
+            Why the table cannot be opened, if it cannot.
+        """
+        try:
+            job = await asyncio.to_thread(self._prepare_table, sources)
+            content = await asyncio.to_thread(read_table, job.store.folder)
+        except RoamtuiError as error:
+            return error
+        await self._app.push_screen_wait(TableScreen(job, content, self._keys))
+        return None
+
+    def open_cell(self, request: CellRequested) -> None:
+        """Open the document of a cell with the conversation of the cell, and show the quote if it is wanted."""
+        cell = (request.source, request.log)
+        target = SectionTarget(request.section_id, request.citation) if request.section_id is not None else None
+
+        def arrive(mode: str) -> None:
+            self._modes[cell] = mode
+            self._show_document(mode, target)
+
+        if not self._show_document(self._modes.get(cell, ""), target):
+            self._open_document(DocumentRequested(*cell), arrive)
