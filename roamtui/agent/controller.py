@@ -14,7 +14,7 @@ from roamtui.agent.parts import SourcePart, list_named_parts
 from roamtui.conversation.commands import Approver, Command, ExpandSections, Origin, deny
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.added_sources import (
     SourceOpener,
@@ -89,35 +89,15 @@ class ConversationController:
         """Call `subscriber` with each update, in order and immediately. It must not block."""
         self._subscribers.append(subscriber)
 
-    async def ask(
-        self,
-        question: str,
-        *,
-        within: str | None = None,
-        replaces: Exchange | None = None,
-        open_first: tuple[str, ...] = (),
-        follows: bool = False,
-    ) -> bool:
-        """Ask a question once all earlier requests are done.
-
-        Args:
-            question: The person's question.
-            within: Id of the section that the question is about, or None for the whole document.
-            replaces: The exchange that the question replaces, which is removed first. If the conversation no longer
-                has it, because the person switched to another one, nothing is asked.
-            open_first: Sections to open before the question.
-            follows: Whether the question needs the answer before it. If that answer was stopped, failed or reached a
-                limit, or if the conversation is another one by then, nothing is asked.
-
-        Returns:
-            Whether the question was asked.
+    async def ask(self, question: str, options: AskOptions = AskOptions()) -> bool:
+        """Ask a question once all earlier requests are done. Return false if it was not asked, as `options` say.
 
         Raises:
-            UnknownSectionError: There is no section `within`.
+            UnknownSectionError: There is no section `options.within`.
         """
-        conversation_id = self.state.id
+        conversation_id, replaces, open_first = self.state.id, options.replaces, options.open_first
         async with self._queue, self._publishing_rest():
-            if follows and not (self._has_answered and self.state.id == conversation_id):
+            if options.follows and not (self._has_answered and self.state.id == conversation_id):
                 return False
             self._has_answered = False
             if replaces is not None:
@@ -127,25 +107,17 @@ class ConversationController:
                     self._publish(*await self.session.rewind(replaces.number))
             if open_first:
                 await self.dispatch(lambda _: ExpandSections(section_ids=open_first, origin=Origin.PERSON))
-            await self._publish_each(self.agent.ask(question, within=within))
+            await self._publish_each(self.agent.ask(question, within=options.within))
             stopped = self.state.transcript.exchanges[-1].stopped
             self._has_answered = stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
             return True
 
-    async def ask_or_each(
-        self,
-        question: str,
-        *,
-        within: str | None = None,
-        replaces: Exchange | None = None,
-        open_first: tuple[str, ...] = (),
-        follows: bool = False,
-    ) -> bool:
+    async def ask_or_each(self, question: str, options: AskOptions = AskOptions()) -> bool:
         """Ask a question as `ask` does, or of each source by itself if it names several of them one by one."""
-        is_plain = within is None and replaces is None and not open_first
-        if is_plain and (parts := list_named_parts(question, self.state.library)):
-            return await self.ask_each(question, parts, follows=follows)
-        return await self.ask(question, within=within, replaces=replaces, open_first=open_first, follows=follows)
+        is_new = options in (AskOptions(), AskOptions(follows=True))
+        if is_new and (parts := list_named_parts(question, self.state.library)):
+            return await self.ask_each(question, parts, follows=options.follows)
+        return await self.ask(question, options)
 
     async def ask_each(self, question: str, parts: Sequence[SourcePart], *, follows: bool = False) -> bool:
         """Ask a question of each part of the library by itself, in order, until an answer is stopped or fails.
@@ -154,7 +126,8 @@ class ConversationController:
             Whether the question was asked of all of them.
         """
         for index, part in enumerate(parts):
-            if not await self.ask(question, within=part.section_id, follows=follows or index > 0):
+            options = AskOptions(within=part.section_id, follows=follows or index > 0)
+            if not await self.ask(question, options):
                 return False
         return True
 

@@ -169,6 +169,22 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskOptions:
+    """How a question is asked."""
+
+    within: str | None = None
+    """Id of the section that the question is about, or None for the whole document."""
+    replaces: Exchange | None = None
+    """The exchange that the question replaces, which is removed first. If the conversation no longer has it, because
+    the person switched to another one, nothing is asked."""
+    open_first: tuple[str, ...] = ()
+    """Sections to open before the question."""
+    follows: bool = False
+    """Whether the question needs the answer before it. If that answer was stopped, failed or reached a limit, or if the
+    conversation is another one by then, nothing is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
     """The conversation as the model reads it."""
 

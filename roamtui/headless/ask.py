@@ -41,6 +41,7 @@ from roamtui.conversation.events import (
     UndoApplied,
 )
 from roamtui.conversation.notices import format_event_lines
+from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import UsageError
@@ -112,7 +113,7 @@ async def run_ask(
             report = _AskReport(agent, is_watched=is_watched, output_format=output_format, part=part)
             reports.append(report)
             try:
-                await controller.ask(question, within=within if part is None else part.section_id)
+                await controller.ask(question, AskOptions(within=within if part is None else part.section_id))
             except asyncio.CancelledError:
                 if report.final is None:
                     raise

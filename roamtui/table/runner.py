@@ -12,7 +12,7 @@ from roamtui.agent.controller import ConversationController
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import OpenSectionOptions, begin_conversation, make_conversation_id
+from roamtui.conversation.state import AskOptions, OpenSectionOptions, begin_conversation, make_conversation_id
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
@@ -238,7 +238,7 @@ class _Filler:
         )
         controller = ConversationController(Agent(session, self._model, searcher, options))
         controller.subscribe(lambda _: self._report_waiting())
-        await controller.ask(column.question, within=row.within)
+        await controller.ask(column.question, AskOptions(within=row.within))
         exchange = controller.state.transcript.exchanges[-1]
         answer = read_answer(exchange, column, controller.state.library, row.within)
         return Cell(

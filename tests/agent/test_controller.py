@@ -31,6 +31,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import locked
 from roamtui.conversation.session import Session
+from roamtui.conversation.state import AskOptions
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
@@ -158,7 +159,7 @@ async def test_a_question_that_replaces_one_is_asked_in_its_place() -> None:
     fees = find(controller.state, "Fees")
     await controller.ask("First?")
     (exchange,) = controller.state.transcript.exchanges
-    await controller.ask("Again?", replaces=exchange, open_first=(fees,))
+    await controller.ask("Again?", AskOptions(replaces=exchange, open_first=(fees,)))
     assert questions(controller) == ["Again?"]
     assert controller.state.transcript.exchanges[0].answer.startswith("Not found: two.")
     kinds = QuestionAsked | QuestionsRewound | SectionsExpanded
@@ -174,7 +175,7 @@ async def test_what_concerns_an_exchange_does_not_happen_to_another_conversation
     await controller.start_new()
     await controller.ask("Second?")
     second = controller.state.id
-    await controller.ask("First?", replaces=exchange)
+    await controller.ask("First?", AskOptions(replaces=exchange))
     await controller.rewind(exchange)
     await controller.fork(exchange)
     assert controller.state.id == second
@@ -262,15 +263,17 @@ async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store:
     async with starting(controller) as gate:
         tasks = await run_in_order(
             controller.ask("First?"),
-            controller.ask("Second?", follows=True),
+            controller.ask("Second?", AskOptions(follows=True)),
             controller.start_new(),
-            controller.ask("Third?", follows=True),
+            controller.ask("Third?", AskOptions(follows=True)),
         )
         gate.set()
         assert await asyncio.gather(*tasks) == [True, True, None, False]
     assert questions(controller) == []
     async with starting(controller) as gate:
-        stopped, waiting = await run_in_order(controller.ask("First?"), controller.ask("Second?", follows=True))
+        stopped, waiting = await run_in_order(
+            controller.ask("First?"), controller.ask("Second?", AskOptions(follows=True))
+        )
         stopped.cancel()
         gate.set()
         assert await waiting is False
@@ -281,7 +284,7 @@ async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store:
 async def test_a_question_does_not_follow_an_answer_that_failed() -> None:
     failing = ScriptedReply(text="", error=ModelError("The key was refused."))
     controller, _ = control(make_agent([failing, saying("Not found: no.")]))
-    tasks = await run_in_order(controller.ask("First?"), controller.ask("Second?", follows=True))
+    tasks = await run_in_order(controller.ask("First?"), controller.ask("Second?", AskOptions(follows=True)))
     assert await asyncio.gather(*tasks) == [True, False]
     assert questions(controller) == ["First?"]
 

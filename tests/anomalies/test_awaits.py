@@ -19,7 +19,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import QuestionAnswered, QuestionAsked
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Role, StopReason
 from roamtui.models.base import ModelRequest
@@ -123,7 +123,9 @@ class Case:
 
 REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
     "ask": lambda case: case.controller.ask(f"New {next(case.numbers)}?"),
-    "retry": lambda case: case.controller.ask(case.exchange.question, replaces=case.exchange, open_first=(_FEES,)),
+    "retry": lambda case: case.controller.ask(
+        case.exchange.question, AskOptions(replaces=case.exchange, open_first=(_FEES,))
+    ),
     "reload": lambda case: case.controller.reload(_CHANGED),
     "rewind": lambda case: case.controller.rewind(case.exchange),
     "resume": lambda case: case.controller.resume(case.other_id),

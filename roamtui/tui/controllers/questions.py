@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from textual.worker import Worker
 
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.tui.labels import format_full_path
@@ -16,20 +16,6 @@ from roamtui.tui.question_box import QuestionBox
 
 _SELECTION_LENGTH_MAX = 500
 """Maximum number of selected characters in a question. The model receives the whole section with the question."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskOptions:
-    """How a question is asked."""
-
-    replaces: Exchange | None = None
-    """The exchange that the question replaces."""
-    within: str | None = None
-    """Id of the section that the question is about, or None for the whole document."""
-    open_first: tuple[str, ...] = ()
-    """Sections to open before the question is asked."""
-    follows: bool = False
-    """Whether the question waits until the answer to the previous question has ended."""
 
 
 def make_retry_options(exchange: Exchange, library: Library) -> AskOptions:

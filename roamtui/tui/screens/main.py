@@ -26,7 +26,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.node import Span
 from roamtui.sources.file_sources import stamp_source
@@ -45,7 +45,7 @@ from roamtui.tui.chat.content_view import (
 )
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
-from roamtui.tui.controllers.questions import AskOptions, QuestionController
+from roamtui.tui.controllers.questions import QuestionController
 from roamtui.tui.labels import format_count, format_error
 from roamtui.tui.messages import (
     SECTION_COMMANDS,
@@ -457,13 +457,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             is_shown = asyncio.Event()
             self.call_after_refresh(is_shown.set)
             await is_shown.wait()
-        await self.controller.ask_or_each(
-            question,
-            within=options.within,
-            replaces=options.replaces,
-            open_first=options.open_first,
-            follows=options.follows,
-        )
+        await self.controller.ask_or_each(question, options)
 
     def _show_pending_question(self, question: str, within: str | None) -> None:
         self.chat_log.show_pending(question, within, waiting_for=self.status_line.status.model)
