@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,12 +72,12 @@ class TableCommand:
         from roamtui.export.table import RENDERERS
         from roamtui.headless.table import run_table
         from roamtui.table.columns import parse_question, read_columns
+        from roamtui.table.rows import check_output
         from roamtui.table.store import parse_shard
         from roamtui.table_setup import TableOptions, prepare_table
 
-        endings = (*RENDERERS, ".json")
-        if self.output_path is not None and self.output_path.suffix.lower() not in endings:
-            raise UsageError(f"-o takes a file whose name ends with {', '.join(endings)}.")
+        if self.output_path is not None and self.output_path.suffix.lower() not in RENDERERS:
+            raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
         columns = [parse_question(decode_argument(question)) for question in self.questions]
         columns += read_columns(self.questions_file) if self.questions_file is not None else ()
         settings = load_settings(self.overrides)
@@ -97,8 +96,6 @@ class TableCommand:
         )
         if not job.defined.columns:
             raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
-        if self.output_path is not None and os.path.realpath(self.output_path) in {
-            os.path.realpath(row.source) for row in job.defined.rows
-        }:
-            raise UsageError(f"{self.output_path} is a source of the table. Name another file.")
+        if self.output_path is not None:
+            check_output(self.output_path, job.defined.rows)
         return run_table(job.store, job.defined, job.plan, self.output_path)

@@ -266,5 +266,6 @@ RENDERERS: Mapping[str, Callable[[TableContent, str, Path], str]] = {
     ".csv": lambda content, model, _: render_csv(content, model),
     ".md": render_markdown_table,
     ".html": lambda content, model, _: render_html_table(content, model),
+    ".json": lambda content, model, _: render_json_table(content, model),
 }
 """By the ending of a file's name. The arguments are the table, the model and the folder of the file."""

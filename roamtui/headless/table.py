@@ -53,10 +53,9 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
         warn(f"{content.skipped:,} lines of the table could not be read, so their cells were asked again.")
     if output_path is None:
         write_text(render_json_table(content, model))
-    elif render := RENDERERS.get(output_path.suffix.lower()):
-        _write_file(output_path, render(content, model, output_path.absolute().parent))
     else:
-        _write_file(output_path, render_json_table(content, model))
+        render = RENDERERS[output_path.suffix.lower()]
+        _write_file(output_path, render(content, model, output_path.absolute().parent))
     if model == OFFLINE:
         write_notice("Each cell is the best passage of its row. No model has read them: --model chooses one.")
     write_notice(f"{format_progress(run)}. The table is in {store.folder}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -95,6 +96,16 @@ def _list_chapters(row: Row, library: Library) -> Iterator[Row]:
         yield Row(key=f"{row.key}#{node_id}", title=title, source=row.source, doc=row.doc, within=node_id)
     if not chapters:
         yield row
+
+
+def check_output(path: Path, rows: Sequence[Row]) -> None:
+    """Check that writing a file does not overwrite a document of the table.
+
+    Raises:
+        UsageError: It would.
+    """
+    if os.path.realpath(path) in {os.path.realpath(row.source) for row in rows}:
+        raise UsageError(f"{path} is a source of the table. Name another file.")
 
 
 def open_row(row: Row, open_source: OpenSource) -> RowDocument:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from textual import on, work
 from textual.content import Content
@@ -212,15 +213,15 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         def load() -> ConversationState:
             return self._store.load(summary.id)
 
-        def render_page() -> str:
+        def render_page(_: Path) -> str:
             from roamtui.export.html import render_html  # noqa: PLC0415 - the other formats need no Markdown parser
 
             library = self._controller.state.library if summary.source == self._source else None
             return render_html(load(), summary.source, library)
 
         renderers = {
-            ".md": lambda: render_markdown(load(), summary.source),
-            ".json": lambda: render_json(load(), summary.source),
+            ".md": lambda _: render_markdown(load(), summary.source),
+            ".json": lambda _: render_json(load(), summary.source),
             ".html": render_page,
         }
         words = re.findall(r"\w+", summary.title.lower())

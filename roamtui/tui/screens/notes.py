@@ -131,7 +131,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
             source = self._visible[0].note.source
             text = render_notes(self._visible, source, self._library.title)
             stem = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
-            self._export(ExportDialog("Export notes as Markdown to", stem, {".md": lambda: text}))
+            self._export(ExportDialog("Export notes as Markdown to", stem, {".md": lambda _: text}))
 
 
 def make_note_target(located: LocatedNote, library: Library) -> SectionTarget | None:

@@ -151,13 +151,14 @@ class ExportDialog(PromptDialog):
     The result is None if the person cancels. An existing file is replaced only after the person confirms it.
     """
 
-    def __init__(self, heading: str, stem: str, renderers: Mapping[str, Callable[[], str]]) -> None:
+    def __init__(self, heading: str, stem: str, renderers: Mapping[str, Callable[[Path], str]]) -> None:
         """Propose a file in the current folder.
 
         Args:
             heading: Title of the dialog.
             stem: Name of the file, without suffix.
-            renderers: Functions that return the text, by suffix. The first is the default. They are called in a thread.
+            renderers: Functions that return the text for a file, by its suffix. The first is the default. They are
+                called in a thread, and raise RoamtuiError if nothing must be written there.
         """
         default, *others = renderers
         formats = "".join(f"{suffix} exports {_FORMAT_NAMES[suffix]}, " for suffix in others)
@@ -172,7 +173,7 @@ class ExportDialog(PromptDialog):
     async def _write(self, name: str) -> None:
         path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk, and keeps an unknown user
         render = self._renderers.get(path.suffix.lower()) or next(iter(self._renderers.values()))
-        text = await asyncio.to_thread(render)
+        text = await asyncio.to_thread(render, path)
         if not await asyncio.to_thread(_write, path, text):
             question = ConfirmDialog("File exists. Overwrite it?", str(path), yes="Overwrite")
             if not await self.app.push_screen_wait(question):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,11 +21,11 @@ from typing_extensions import override
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.source_loader import is_address
 from roamtui.errors import RoamtuiError
-from roamtui.export.table import RENDERERS, format_progress, render_json_table
+from roamtui.export.table import RENDERERS, format_progress
 from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell
 from roamtui.table.columns import Column, drop_repeated_columns, parse_question
-from roamtui.table.rows import list_rows
+from roamtui.table.rows import check_output, list_rows
 from roamtui.table.runner import TableJob, TableRun, fill_table
 from roamtui.table.store import Row, TableContent
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -59,7 +60,7 @@ class TableScreen(Dialog[None]):
         self._filter = ""
         self._sort: tuple[str, bool] | None = None
         """Key of the column to sort by, and whether in reverse. None for the order of the sources."""
-        self._message = ""
+        self._listing = asyncio.Lock()
 
     @override
     def compose(self) -> ComposeResult:
@@ -188,15 +189,21 @@ class TableScreen(Dialog[None]):
         typed = await self.app.push_screen_wait(PromptDialog("Add a file, a folder or an address", ""))
         if not typed:
             return
-        defined = self._job.defined
         source = typed if is_address(typed) else os.path.abspath(os.path.expanduser(typed))  # noqa: ASYNC240, PTH100, PTH111 - reads no disk, keeps links
-        sources = tuple(dict.fromkeys((*defined.sources, source)))
-        open_source, by_chapters = self._job.plan.open_source, defined.by_chapters
-        rows = await asyncio.to_thread(
-            list_rows, sources, open_source, by_chapters=by_chapters, read_known=lambda: defined.rows
-        )
-        added = len(rows) - len(defined.rows)
-        self._job = replace(self._job, defined=replace(defined, sources=sources, rows=rows))
+        self._list_rows(source)
+
+    @work(group="listing", exit_on_error=False)
+    async def _list_rows(self, source: str) -> None:
+        self._say(f"Listing {source}…")
+        async with self._listing:  # one after the other, each from the rows that there are then
+            before, open_source = self._job.defined, self._job.plan.open_source
+            sources = tuple(dict.fromkeys((*before.sources, source)))
+            rows = await asyncio.to_thread(
+                list_rows, sources, open_source, by_chapters=before.by_chapters, read_known=lambda: before.rows
+            )
+            added = len(rows) - len(before.rows)
+            # A question may have been added meanwhile.
+            self._job = replace(self._job, defined=replace(self._job.defined, sources=sources, rows=rows))
         self._show()
         self._say(f"Added {format_count(added, 'row')}. {self._keys.format_first_key('table.run')} asks about them.")
 
@@ -266,9 +273,13 @@ class TableScreen(Dialog[None]):
             self._show()
 
     def action_export(self) -> None:
-        content, folder = self.content, Path.cwd()
-        renderers = {ending: partial(render, content, "", folder) for ending, render in RENDERERS.items()}
-        renderers[".json"] = partial(render_json_table, content)
+        content = self.content
+
+        def render_for(path: Path, render: Callable[[TableContent, str, Path], str]) -> str:
+            check_output(path, content.rows)
+            return render(content, "", path.absolute().parent)
+
+        renderers = {ending: partial(render_for, render=render) for ending, render in RENDERERS.items()}
         self.app.push_screen(ExportDialog("Export the table to", "table", renderers), self._say)
 
     @override

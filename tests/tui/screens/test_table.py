@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
@@ -174,6 +178,56 @@ async def test_the_table_is_exported_in_the_format_of_its_ending(filled: Tables,
             await wait_until(pilot, path.exists)
             assert words in path.read_text("utf-8")
         await wait_until(pilot, lambda: "Saved" in screen_text(app))
+
+
+async def test_an_exported_table_links_documents_from_where_it_is(
+    filled: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "else" / "where").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "else" / "where")
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("e")
+        path = tmp_path / "else" / "out.md"
+        await _answer_prompt(pilot, "../out.md")
+        await wait_until(pilot, lambda: path.exists() and "Saved" in screen_text(app))
+        assert "](../leases/anna.md)" in path.read_text("utf-8")
+        before = (filled.leases / "anna.md").read_bytes()
+        await pilot.press("e")
+        await _answer_prompt(pilot, str(filled.leases / "anna.md"))
+        message = app.screen.query_one(".message", Static)
+        await wait_until(pilot, lambda: "is a source of the table" in str(message.content))
+        assert (filled.leases / "anna.md").read_bytes() == before
+
+
+async def test_rows_are_listed_while_something_else_is_typed(filled: Tables, tmp_path: Path) -> None:
+    filled.questions = [PERIOD]
+    slow, may_open = filled.open_table(()), threading.Event()
+    (tmp_path / "more").mkdir()
+    for name in ("carl", "dora"):
+        (tmp_path / "more" / f"{name}.md").write_text("# Lease\n\nThe notice period is 60 days.\n", "utf-8")
+
+    def open_slowly(source: str) -> tuple[Library, Loader | None]:
+        if "more" in source:
+            may_open.wait(60)
+        return slow.plan.open_source(source)
+
+    defined = replace(slow.defined, by_chapters=True)
+    job = replace(slow, plan=replace(slow.plan, open_source=open_slowly), defined=defined)
+    filled.open_table = lambda _: job  # type: ignore[assignment, method-assign]
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        grid = await await_grid(pilot)
+        for name in ("carl", "dora"):
+            await pilot.press("a")
+            await _answer_prompt(pilot, str(tmp_path / "more" / f"{name}.md"))
+        await pilot.press("/")
+        await _answer_prompt(pilot, "lease")
+        await pilot.press("+")
+        await _answer_prompt(pilot, "Since when?")
+        await wait_until(pilot, lambda: len(grid.columns) == 2)
+        may_open.set()
+        await wait_until(pilot, lambda: "of 6 rows" in screen_text(app))
+        assert len(grid.columns) == 2
 
 
 async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> None:
