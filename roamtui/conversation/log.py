@@ -63,6 +63,8 @@ class ConversationLog:
     saved_count: int = 0
     size: int = 0
     """Size of the file after this program last read or wrote it, in bytes."""
+    new_source: str = ""
+    """What another program has since renamed the source to; empty if it did not."""
 
     @property
     def is_saved(self) -> bool:

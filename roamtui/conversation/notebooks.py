@@ -113,10 +113,16 @@ class NotebookStore:
     def apply(self, name: str, before: Sequence[LibrarySource], after: Sequence[LibrarySource]) -> None:
         """Make the change that leads from `before` to `after`, and keep what another program has changed meanwhile.
 
-        Errors are as in `change`.
+        Raises:
+            UsageError: There is no such notebook any more. It is not made again.
+            StoreError: As in `change`.
         """
 
         def make(current: tuple[LibrarySource, ...]) -> Iterator[LibrarySource]:
+            if not self.exists(name):
+                raise UsageError(
+                    f'Another program renamed or deleted the notebook "{name}". Open it by its new name to change it.'
+                )
             old = {source.key: source for source in before}
             new = {source.key: source for source in after}
             for source in current:

@@ -69,7 +69,7 @@ from roamtui.document.library import Library
 from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import Loader, get_link_url
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import ConversationConflictError, StoreError
+from roamtui.errors import ConversationConflictError, StoreError, UsageError
 
 _SAVING_SECONDS = 0.25
 """How long a screen may block on the disk after a cancelled question."""
@@ -136,6 +136,7 @@ class Session:
         self.open_source = open_source
         self.save_sources: SourceSaver | None = None
         """Saves sources that were changed. It is called in a thread."""
+        self._is_notebook_gone = False
         self._refused: dict[str, int] = {}
         """For each refused origin, the number of the question during which the person last refused it.
 
@@ -494,11 +495,22 @@ class Session:
         conflict_id = await asyncio.to_thread(self._write, self._log)
         if self._fork_on_conflict(conflict_id):
             await asyncio.to_thread(self._write, self._log)
+        await asyncio.to_thread(self._check_notebook)
         warnings, self._save_warnings = tuple(self._save_warnings), []
         failures = (self.save_failure, self.trace.failure if self.trace is not None else "")
         reported, self._reported_failures = self._reported_failures, failures
         new_failures = [now for now, before in zip(failures, reported, strict=True) if now and now != before]
         return (*warnings, *(SaveFailed(message=failure) for failure in new_failures))
+
+    def _check_notebook(self) -> None:
+        """Warn once if the notebook of the conversation is gone. Nothing makes it again."""
+        sources = self.state.library.sources
+        if self.save_sources is not None and not self._is_notebook_gone:
+            try:
+                self.save_sources(self.state.library.source, sources, sources)
+            except UsageError as error:
+                self._is_notebook_gone = True
+                self._save_warnings.append(SaveWarningRaised(message=str(error), conversation_id=self.state.id))
 
     def _fork_on_conflict(self, conflict_id: str | None) -> bool:
         """Continue under a new id if another program continued this conversation. Return whether that was necessary."""

@@ -14,13 +14,17 @@ from typing_extensions import override
 from roamtui.agent.controller import ConversationController
 from roamtui.agent.loop import Agent
 from roamtui.agent.recheck import cite_span
+from roamtui.conversation.events import ConversationEvent, SaveWarningRaised
 from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
+from roamtui.errors import UsageError
 from roamtui.headless.notebooks import ask_for_missing_sources
-from roamtui.library_loader import open_added_source, open_lazily, open_library
+from roamtui.library_loader import open_added_source, open_lazily, open_library, save_notebook_sources
+from roamtui.models.offline import OfflineModel
 from roamtui.paths import data_path, notebooks_path, reading_positions_path
+from roamtui.search.keyword import KeywordSearcher
 from tests.cli.conftest import RunCommand
 from tests.conversation.conversations import find
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -128,6 +132,33 @@ def test_a_conversation_says_which_of_its_sources_is_gone(run: RunCommand, garde
     acts.rename(acts.with_name("moved"))
     again = run("ask", garden, "What does a plot cost?", "--continue")
     assert ("24 euros" in again.out, f"There is no file {acts}" in again.err) == (True, True)
+
+
+def test_a_notebook_renamed_elsewhere_does_not_come_back(run: RunCommand, garden: Path, acts: Path) -> None:
+    run("notebook", "old", garden, acts, "--no-open")
+    library, loader = open_lazily(("@old",), load_all=True)
+    session = Session.start(library, store=ConversationStore(data_path()), loader=loader, open_source=open_added_source)
+    session.save_sources = save_notebook_sources
+    controller = ConversationController(Agent(session, OfflineModel(), KeywordSearcher(library)))
+    events: list[ConversationEvent] = []
+    controller.subscribe(lambda updated: events.append(updated.event))
+    warning = 'Another program renamed or deleted the notebook "old". Open it by its new name to change it.'
+
+    async def converse() -> None:
+        await controller.ask("What does a plot cost?")
+        assert run("notebooks", "rename", "old", "new").code == 0
+        await controller.ask("What is the notice period?")
+        await controller.ask("How long is a plot?")
+        with pytest.raises(UsageError, match="renamed or deleted"):
+            await controller.mute_source("acts", is_muted=True)
+
+    asyncio.run(converse())
+    assert run("notebooks").out.startswith("new  (")
+    assert run("notebooks").out.count("\n") == 1
+    (saved,) = ConversationStore(data_path()).list()
+    assert (saved.source, saved.questions) == ("@new", 3)
+    assert [event.message for event in events if isinstance(event, SaveWarningRaised)] == [warning]
+    assert run("ask", "@new", "And for tools?", "--continue", "--json").json["conversation"] == saved.id
 
 
 class Terminal(io.StringIO):
