@@ -246,9 +246,11 @@ ACTIONS: tuple[Action, ...] = (
         "t",
         "mute source",
         "Mute or unmute the source under the cursor: the model does not see a muted one.",
-        "app.mute_source",
+        "screen.mute_source",
     ),
-    _action("tree.take_out", "delete", "take out", "Take the source out of this conversation.", "app.take_out_source"),
+    _action(
+        "tree.take_out", "delete", "take out", "Take the source out of this conversation.", "screen.take_out_source"
+    ),
     _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),
     _action("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
     _action("tree.previous_open", "{", "previous open", "Go to the previous open section.", "go_open(-1)"),

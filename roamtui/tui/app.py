@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from roamtui.tui.chat.content_view import SectionTarget
     from roamtui.tui.controllers.document_links import DocumentLinkController
     from roamtui.tui.controllers.palette import PaletteController
-    from roamtui.tui.controllers.sources import SourcesController
     from roamtui.tui.controllers.tables import TableController
     from roamtui.tui.screens.main import MainScreen
     from roamtui.tui.screens.open_document import OpenChoice
@@ -264,7 +263,7 @@ class RoamApp(App[None], inherit_bindings=False):
             if chosen is None or isinstance(chosen, RoamtuiError):
                 self._on_not_opened(chosen)
             elif chosen.is_added:
-                self._sources.add(chosen.source)
+                self.main_screen.sources_controller.add(chosen.source)
             elif chosen.opened is not None:
                 show(self._make_mode(chosen.opened))
             else:
@@ -328,20 +327,8 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_open_document(self) -> None:
         self.open_document(DocumentRequested())
 
-    @property
-    def _sources(self) -> SourcesController:
-        from roamtui.tui.controllers.sources import SourcesController  # noqa: PLC0415 - not for the first screen
-
-        return SourcesController(self.main_screen.controller, self.main_screen)
-
     def action_add_source(self) -> None:
         self.open_document(DocumentRequested(), is_added=True)
-
-    def action_mute_source(self) -> None:
-        self._sources.toggle_mute(self.main_screen.tree_pane.outline.cursor_id)
-
-    def action_take_out_source(self) -> None:
-        self._sources.take_out(self.main_screen.tree_pane.outline.cursor_id)
 
     def action_turn_to(self, number: int) -> None:
         """Show the open document with this number, counted from 1. 0 shows the next document."""
@@ -487,7 +474,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
         self.push_screen(LegendScreen())
 
-    def actionchoose_theme(self) -> None:
+    def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask
 
         saver = self.app_context.options if self.current_mode in self.documents else self._opener

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ class NotesController:
         store, library = controller.session.store, controller.state.library
         self._notes = None if store is None else NoteStore(store.notes_folder, get_source_key(library))
 
-    async def save_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
+    def add_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
         """Ask for a comment, and save it with a note on a section or some of its text. An existing note is changed.
 
         Args:
@@ -42,6 +42,9 @@ class NotesController:
             span: The text, or None for the text of `citation` or the whole section.
             citation: A citation of an answer, or None.
         """
+        self._run(self._add_note(section_id, span, citation))
+
+    async def _add_note(self, section_id: str, span: Span | None, citation: Citation | None) -> None:
         state = self._controller.state
         if self._notes is None or section_id not in state.library:
             notes_off = "Notes are off: conversations are not saved here"
@@ -62,15 +65,21 @@ class NotesController:
             self._show_status(f"Note saved · {self._keys.format_first_key('global.notes')} for all notes")
         finally:
             self._outline.screen.clear_selection()
-            await self.refresh_markers()
+            await self._refresh_markers()
 
-    async def refresh_markers(self) -> None:
+    def show_markers(self) -> None:
         """Mark the sections that have notes in the outline."""
+        self._run(self._refresh_markers())
+
+    async def _refresh_markers(self) -> None:
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
         self._outline.set_highlights(noted=(note.citation.section_id for note in notes))
 
-    async def choose(self, go_to: Callable[[SectionTarget], object]) -> None:
+    def choose(self, go_to: Callable[[SectionTarget], object]) -> None:
         """List the notes, and go to the one that the person chooses."""
+        self._run(self._choose(go_to))
+
+    async def _choose(self, go_to: Callable[[SectionTarget], object]) -> None:
         library = await self._controller.load_all()
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
         if self._notes is None or not notes:
@@ -85,7 +94,10 @@ class NotesController:
             go_to(target)
         if screen.deleting is not None:
             await screen.deleting
-        await self.refresh_markers()
+        await self._refresh_markers()
+
+    def _run(self, work: Coroutine[None, None, None]) -> None:
+        self._outline.screen.run_worker(work, group="noting", exit_on_error=False)
 
     def flush(self) -> None:
         """Before the program ends, save notes that could not be saved earlier."""

@@ -112,13 +112,14 @@ class QuestionController:
             self.ask_about_section(make_retry_options(edited, state.library).within)
 
     async def choose_proposed(
-        self, propose: Callable[[], Awaitable[tuple[str, ...]]], explain_none: Callable[[], str]
+        self, propose: Callable[[], Awaitable[tuple[str, ...]]], *, is_offline: bool, model_key: str
     ) -> str | None:
         """Have questions proposed, and return the one that the person chooses, if any.
 
         Args:
             propose: Returns the questions.
-            explain_none: Says why there is no question.
+            is_offline: Whether the offline model proposes them.
+            model_key: The key to choose another model.
         """
         from roamtui.tui.screens.dialogs import PickerDialog, PickerItem  # noqa: PLC0415 - not for the first screen
 
@@ -128,7 +129,11 @@ class QuestionController:
         finally:
             self._box.post_message(StatusMessage(""))
         if not questions:
-            self._box.notify(explain_none(), severity="warning", markup=False)
+            problem = f"The model suggested no questions. Try again, or press {model_key} for another model."
+            if is_offline:
+                why = "no heading asks a question, and no section begins with a definition"
+                problem = f"No questions to suggest: {why}. Press {model_key} for a model, which can suggest some."
+            self._box.notify(problem, severity="warning", markup=False)
             return None
         choices = [PickerItem(value=question, label=question) for question in dict.fromkeys(questions)]
         picker = PickerDialog("Suggested questions", choices)

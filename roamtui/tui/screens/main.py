@@ -27,7 +27,6 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
-from roamtui.conversation.transcript import Citation
 from roamtui.document.node import Span
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Keymap, Scope, list_slash_commands, make_bindings
@@ -86,6 +85,7 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reader import ReaderController
     from roamtui.tui.controllers.reload import ReloadController
+    from roamtui.tui.controllers.sources import SourcesController
 
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
@@ -196,6 +196,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         context, chat = self.app_context, self.chat_log
         return ReloadController(context, self.controller, chat, self._stamp, key, lambda: self.is_asking)
 
+    @cached_property
+    def sources_controller(self) -> SourcesController:
+        """Adds sources to the conversation, takes them out, and mutes them."""
+        from roamtui.tui.controllers.sources import SourcesController
+
+        return SourcesController(self.controller, self)
+
     @property
     def has_started(self) -> bool:
         """Whether the first screen has been shown. The controllers, which are cached properties, are made only then."""
@@ -239,6 +246,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _finish_startup(self) -> None:
         """Load everything that the first screen did not need, such as the agent and the notes, and show it."""
+        from roamtui.tui.controllers.startup import index_with_progress
+
         context = self.app_context
         if context.options.examples != self.startup.options.examples:
             self.welcome.show_examples(context.options.examples)
@@ -248,7 +257,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for event in self.session.list_unshown_events():
             self._show_event(event, self.session.state)
         self._warm_up()
-        self._index_ahead()
+        indexing = index_with_progress(self.controller, self.post_message)
+        self.run_worker(indexing, group="indexing", exit_on_error=False)
         self.reader_controller.show_last_read()
         if self._first_place is not None:
             self.reader_controller.show_place(self._first_place)
@@ -256,7 +266,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.welcome.show_reading_place(position)
         self._hints.show_extra(("global.continue_reading",) if position else ())
         self._show_saved_conversations(is_announced=True)
-        self._refresh_note_markers()
+        self._notes_controller.show_markers()
 
     def show_place(self, place: str | SectionTarget) -> None:
         """Show an anchor of the document, or a section or quote, as soon as the screen has started."""
@@ -320,12 +330,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Prepare the model for the first question, and show its note."""
         if note := await self.controller.warm_up():
             self.chat_log.add_notice(note)
-
-    @work(group="indexing", exit_on_error=False)
-    async def _index_ahead(self) -> None:
-        from roamtui.tui.controllers.startup import index_with_progress
-
-        await index_with_progress(self.controller, self.post_message)
 
     @work(group="earlier", exit_on_error=False)
     async def _show_saved_conversations(self, *, is_announced: bool) -> None:
@@ -398,6 +402,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(TreePane.UnfoldRequested)
     def _unfold_ancestors(self, event: TreePane.UnfoldRequested) -> None:
         self.dispatch(lambda state: unfold(state, *event.section_ids))
+
+    def action_mute_source(self) -> None:
+        self.sources_controller.toggle_mute(self.tree_pane.outline.cursor_id)
+
+    def action_take_out_source(self) -> None:
+        self.sources_controller.take_out(self.tree_pane.outline.cursor_id)
 
     async def action_run(self, action_id: str) -> None:
         action = next(action for action in self.keys.actions if action.id == action_id)
@@ -510,24 +520,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_add_note(self) -> None:
         section_id, span = self._selection
         if section_id is not None:
-            self._save_note(section_id, span)
+            self._notes_controller.add_note(section_id, span)
 
     @on(NoteRequested)
-    def _save_cited_note(self, event: NoteRequested) -> None:
-        self._save_note(event.section_id, None, event.citation)
+    def _add_cited_note(self, event: NoteRequested) -> None:
+        self._notes_controller.add_note(event.section_id, None, event.citation)
 
-    @work(group="noting", exit_on_error=False)
-    async def _save_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
-        await self._notes_controller.save_note(section_id, span, citation)
-
-    @work(group="noting", exit_on_error=False)
-    async def action_notes(self) -> None:
-        outline = self.tree_pane.outline
-        await self._notes_controller.choose(partial(self.reader_controller.jump_to_target, came_from=outline))
-
-    @work(group="noting", exit_on_error=False)
-    async def _refresh_note_markers(self) -> None:
-        await self._notes_controller.refresh_markers()
+    def action_notes(self) -> None:
+        came_from = self.tree_pane.outline
+        self._notes_controller.choose(partial(self.reader_controller.jump_to_target, came_from=came_from))
 
     def action_propose(self) -> None:
         if not self.warn_if_busy():
@@ -535,17 +536,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="proposing", exclusive=True, exit_on_error=False)
     async def _propose_questions(self) -> None:
-        propose = self.controller.propose_questions
-        self.fill_question(await self.question_controller.choose_proposed(propose, self._explain_no_suggestions))
+        chosen = await self.question_controller.choose_proposed(
+            self.controller.propose_questions,
+            is_offline=self.app_context.agent.model.name == OFFLINE,
+            model_key=self.keys.format_first_key("global.choose_model"),
+        )
+        self._fill_question(chosen)
 
-    def _explain_no_suggestions(self) -> str:
-        model_key = self.keys.format_first_key("global.choose_model")
-        if self.app_context.agent.model.name == OFFLINE:
-            why = "no heading asks a question, and no section begins with a definition"
-            return f"No questions to suggest: {why}. Press {model_key} for a model, which can suggest some."
-        return f"The model suggested no questions. Try again, or press {model_key} for another model."
-
-    def fill_question(self, question: str | None) -> None:
+    def _fill_question(self, question: str | None) -> None:
         """Put a question into the question box, and focus it. None changes nothing."""
         if question is not None:
             self.question_box.fill(question)
@@ -603,7 +601,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_target(self, event: TargetActivated) -> None:
         match event.target:
             case ExampleTarget(question):
-                self.fill_question(question)
+                self._fill_question(question)
             case EarlierTarget():
                 self.chat_log.show_earlier()
             case ConversationTarget(conversation_id):
