@@ -84,7 +84,10 @@ def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple
     """
     entries: list[TocEntry] = []
     contents_rows: set[tuple[int, int]] = set()
-    lines_by_page = [(number, _read_contents_page(pages, number, printed)) for number in range(len(pages))]
+    lines_by_page: list[tuple[int, list[_ContentsLine] | None]] = []
+    for number in range(len(pages)):
+        continues = bool(lines_by_page) and lines_by_page[-1][1] is not None
+        lines_by_page.append((number, _read_contents_page(pages, number, printed, continues=continues)))
     for has_lines, group in groupby(lines_by_page, lambda page: page[1] is not None):
         if not has_lines:
             continue
@@ -104,11 +107,16 @@ def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple
     return entries, contents_rows
 
 
-def _read_contents_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) -> list[_ContentsLine] | None:
-    """Return the rows of a contents page, or None if the page is not a contents page."""
+def _read_contents_page(
+    pages: Sequence[PageText], number: int, printed: PrintedNumbers, *, continues: bool
+) -> list[_ContentsLine] | None:
+    """Return the rows of a contents page, or None if the page is not a contents page.
+
+    `continues` says whether the page before is one.
+    """
     page = pages[number]
     is_headed = any(_CONTENTS_TITLE.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
-    is_early = number < _EARLY_PAGES
+    is_early = number < _EARLY_PAGES or continues
     forward_links = [link for link in page.links if link.page > number]
     if len(forward_links) < _LINKED_MIN and not is_early and not is_headed:
         return None
@@ -214,6 +222,7 @@ class TitleAnchorer:
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
         """Set up a search in all rows, except for `skipped`: (page, row) of each row of the contents."""
         self._pages = pages
+        self._skipped = skipped
         self._taken = set(skipped)
         self._keys_by_page: dict[int, list[tuple[str, str, str]]] = {}
         """Keys of each row: of all of it, of it without its number, and of its first cell without number and tail."""
@@ -246,12 +255,19 @@ class TitleAnchorer:
                     text = head
                 found.append(DetectedHeading(page=page, row=row, count=count, level=entry.level, title=text))
                 self._taken.update((page, row + number) for number in range(count))
-            elif entry.page is not None:
+            elif entry.page is not None and not self._is_contents_page(entry):
                 rows = self._pages[entry.page].rows
                 # The title may be part of a picture, so the heading is inserted at the position that the entry names.
                 row = next((index for index, row in enumerate(rows) if entry.y is None or row.bottom >= entry.y), 0)
                 found.append(DetectedHeading(page=entry.page, row=row, count=0, level=entry.level, title=entry.title))
         return found
+
+    def _is_contents_page(self, entry: TocEntry) -> bool:
+        """Check whether an entry wrongly leads to a page of contents, as some links of contents do."""
+        assert entry.page is not None
+        count = len(self._pages[entry.page].rows)
+        is_listed = 2 * sum((entry.page, row) in self._skipped for row in range(count)) > count
+        return is_listed and not (_CONTENTS_TITLE.fullmatch(entry.title) or parse_part(entry.title))
 
     def _match(self, entry: TocEntry, page: int) -> list[tuple[float, int, int, int]]:
         """Return score, page, row and number of rows of each match for a title on a page, best first."""
