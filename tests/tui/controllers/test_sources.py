@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
-from roamtui.library_loader import open_added_source, open_lazily
+from roamtui.library_loader import open_added_source, open_lazily, open_notebook, save_as_notebook
 from roamtui.models.base import Model
 from roamtui.models.offline import OfflineModel
+from roamtui.paths import notebooks_path
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
@@ -48,6 +50,7 @@ def make_app(folder: Path) -> RoamApp:
         open_source=open_source,
         suggest_address=lambda _: None,
         save_settings=lambda _: None,
+        save_as_notebook=save_as_notebook,
     )
     return RoamApp(make_first("contract.md"), opener)
 
@@ -135,6 +138,32 @@ async def test_answers_about_several_sources_stand_side_by_side(folder: Path) ->
         await wait_until(pilot, lambda: app.screen.has_class("-stacked"))
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
+
+
+async def test_the_sources_are_saved_as_a_notebook_under_a_typed_name(folder: Path) -> None:
+    async def save(name: str) -> None:
+        app.main_screen.panes.focus_tree()
+        await pilot.press("S")
+        await wait_until(pilot, lambda: "contract.md, acts" in screen_text(app))
+        await pilot.press(*name, "enter")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+
+    async with running(make_app(folder), SIZE) as (app, pilot):
+        await app.main_screen.controller.add_source(str(folder / "acts"))
+        term = find_id(app, "Term")
+        await save("law")
+        await wait_until(pilot, lambda: 'Saved the notebook "law"' in screen_text(app))
+        store = NotebookStore(notebooks_path())
+        assert [source.key for source in store.read("law").sources] == ["contract.md", "acts"]
+        library, _ = open_notebook(("@law",))
+        assert library.title_of(term) == "Term", "an added source keeps its ids"
+        before = store.get_path("law").read_bytes()
+        await save("law")
+        await wait_until(pilot, lambda: 'There is a notebook "law" already' in screen_text(app))
+        await save("a b")
+        await wait_until(pilot, lambda: "cannot be the name of a notebook" in screen_text(app))
+        assert store.get_path("law").read_bytes() == before
+        assert store.list_names() == ("law",)
 
 
 async def test_one_source_alone_is_neither_muted_nor_taken_out(folder: Path) -> None:
