@@ -51,6 +51,7 @@ def list_rows(
         UsageError: A source is not supported.
     """
     rows: dict[str, Row] = {}
+    listed: set[tuple[str, str, str | None]] = set()
     for source in sources:
         try:
             found = [
@@ -65,6 +66,10 @@ def list_rows(
             if not found:
                 raise
         for row in found:
+            place = (row.source, row.doc, row.within)
+            if place in listed:  # a file and its folder were both named
+                continue
+            listed.add(place)
             # Files of the same name in several folders are told apart by their whole paths.
             key = row.key if row.key not in rows else f"{row.source} {row.key}"
             rows.setdefault(key, replace(row, key=key))

@@ -470,8 +470,10 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_help(self) -> None:
         from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
 
-        scope = self.main_screen.panes.scope if self._is_main_in_front else Scope.START
+        over = Scope.TABLE if isinstance(self.screen, TableScreen) else Scope.START
+        scope = self.main_screen.panes.scope if self._is_main_in_front else over
         self.push_screen(HelpScreen(self._keys, scope))
 
     def action_marks(self) -> None:

@@ -54,6 +54,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         self.cells: Mapping[tuple[str, str, str], Cell] = {}
         self.cursor_row = 0
         self.cursor_column = 0
+        self._sort: tuple[str, bool] | None = None
         self._first_column = 0
         self._styles: dict[str, Style] = {}
         self._title_width = 0
@@ -79,10 +80,23 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         """Return the newest cell of a row and column, or None."""
         return self.cells.get((row.key, column.key, ""))
 
-    def show(self, rows: Sequence[Row], columns: Sequence[Column], cells: Mapping[tuple[str, str, str], Cell]) -> None:
-        """Replace what is shown. The cursor stays on its row if that is still there."""
+    def show(
+        self,
+        rows: Sequence[Row],
+        columns: Sequence[Column],
+        cells: Mapping[tuple[str, str, str], Cell],
+        sort: tuple[str, bool] | None = None,
+    ) -> None:
+        """Replace what is shown. The cursor stays on its row if that is still there.
+
+        Args:
+            rows: The rows, in order.
+            columns: The columns.
+            cells: The cells, by row, column and model.
+            sort: Key of the column that the rows are sorted by, and whether in reverse. An arrow marks it.
+        """
         key = self.row.key if self.row is not None else ""
-        self.rows, self.columns, self.cells = rows, columns, cells
+        self.rows, self.columns, self.cells, self._sort = rows, columns, cells, sort
         self._lines = {row.key: line for line, row in enumerate(rows)}
         self._title_width = max((cell_len(row.title) for row in rows[:1_000]), default=0)
         self.virtual_size = Size(self.scrollable_content_region.width, len(rows) + 1)
@@ -143,7 +157,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         if y == 0:
             more = ("‹" if self._first_column else "") + ("›" if end < len(self.columns) else "")
             segments = [Segment(_fit(more, titles), styles["head"])]
-            segments += [Segment(_fit(column.title, column_width), styles["head"]) for column in shown]
+            segments += [Segment(_fit(self._format_head(column), column_width), styles["head"]) for column in shown]
             return Strip(segments).adjust_cell_length(width, styles["head"])
         line = y - 1 + round(self.scroll_y)
         if line >= len(self.rows):
@@ -165,6 +179,10 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
             segments.append(Segment(f"{cell.state.sign} ", state))
             segments.append(Segment(_fit(words, column_width - 2), ground if cell.value else state))
         return Strip(segments).adjust_cell_length(width, ground)
+
+    def _format_head(self, column: Column) -> str:
+        is_sorted = self._sort is not None and self._sort[0] == column.key
+        return f"{'↓' if self._sort[1] else '↑'} {column.title}" if self._sort and is_sorted else column.title
 
     @override
     def notify_style_update(self) -> None:
