@@ -12,6 +12,7 @@ from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_short_name
 from roamtui.document.plain import sanitise_line
+from roamtui.errors import RoamtuiError
 from roamtui.tui.messages import StatusMessage
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 
@@ -66,7 +67,9 @@ class SourcesController:
             if answer:
                 self._run(remove())
 
-        question = f"Take {title} out of this conversation?"
+        name = self._controller.state.library.source
+        place = f"the notebook {sanitise_line(name)}" if name.startswith(NOTEBOOK_MARK) else "this conversation"
+        question = f"Take {title} out of {place}?"
         dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
         self._widget.app.push_screen(dialog, remove_if_agreed)
 
@@ -94,7 +97,10 @@ class SourcesController:
 
     def _run(self, change: Awaitable[str]) -> None:
         async def run() -> None:
-            self._widget.post_message(StatusMessage(await change))
+            try:
+                self._widget.post_message(StatusMessage(await change))
+            except RoamtuiError as error:  # a narrow screen may not show the conversation
+                self._widget.notify(str(error), severity="warning", markup=False)
 
         self._widget.run_worker(run(), group="sources", exit_on_error=False)
 

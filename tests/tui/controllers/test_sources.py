@@ -10,7 +10,14 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
-from roamtui.library_loader import open_added_source, open_lazily, open_notebook, save_as_notebook
+from roamtui.document.library_source import LibrarySource
+from roamtui.library_loader import (
+    open_added_source,
+    open_lazily,
+    open_notebook,
+    save_as_notebook,
+    save_notebook_sources,
+)
 from roamtui.models.base import Model
 from roamtui.models.offline import OfflineModel
 from roamtui.paths import notebooks_path
@@ -33,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def make_app(folder: Path) -> RoamApp:
+def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
     def make_first(source: str) -> StartupContext:
         library, loader = open_lazily([source])
         store = ConversationStore(folder / "conversations")
@@ -52,7 +59,7 @@ def make_app(folder: Path) -> RoamApp:
         save_settings=lambda _: None,
         save_as_notebook=save_as_notebook,
     )
-    return RoamApp(make_first("contract.md"), opener)
+    return RoamApp(make_first(first), opener)
 
 
 def list_keys(app: RoamApp) -> list[str]:
@@ -164,6 +171,24 @@ async def test_the_sources_are_saved_as_a_notebook_under_a_typed_name(folder: Pa
         await wait_until(pilot, lambda: "cannot be the name of a notebook" in screen_text(app))
         assert store.get_path("law").read_bytes() == before
         assert store.list_names() == ("law",)
+
+
+async def test_a_change_that_fails_is_told_where_only_the_outline_is_shown(folder: Path) -> None:
+    save_as_notebook("law", open_lazily(["contract.md"])[0])
+    NotebookStore(notebooks_path()).change(
+        "law", lambda now: [*now, LibrarySource(name=str(folder / "acts"), key="acts")]
+    )
+    async with running(make_app(folder, "@law"), (60, 20)) as (app, pilot):
+        app.main_screen.session.save_sources = save_notebook_sources
+        app.main_screen.panes.focus_tree()
+        await go_to(pilot, find_id(app, "Notice"))
+        await pilot.press("delete")
+        await wait_until(pilot, lambda: "out of the notebook @law?" in " ".join(screen_text(app).split()))
+        await pilot.press("escape")
+        NotebookStore(notebooks_path()).rename("law", "tax")
+        await pilot.press("t")
+        await wait_until(pilot, lambda: "renamed or deleted" in screen_text(app))
+        assert list_keys(app) == ["contract.md", "acts"]
 
 
 async def test_one_source_alone_is_neither_muted_nor_taken_out(folder: Path) -> None:
