@@ -63,15 +63,11 @@ class SourcesController:
             await self._controller.remove_source(source.key)
             return f"Took out {title}; its files stay as they are"
 
-        def remove_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                self._run(remove())
-
         name = self._controller.state.library.source
         place = f"the notebook {sanitise_line(name)}" if name.startswith(NOTEBOOK_MARK) else "this conversation"
         question = f"Take {title} out of {place}?"
         dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
-        self._widget.app.push_screen(dialog, remove_if_agreed)
+        dialog.ask(self._widget.app, lambda: self._run(remove()))
 
     def save_as_notebook(self, save: Callable[[str, Library], None], open_key: str) -> None:
         """Ask for a name, and save the sources of the conversation as a new notebook, which `open_key` opens."""

@@ -43,13 +43,13 @@ _OFFLINE_NOTE = "cells are best passages, which no model has read"
 
 
 class TableScreen(Dialog[None]):
-    """Shows a table, asks what is missing, and leads to the proof of each cell."""
+    """Shows a table, asks the missing questions, and opens the document or conversation of a cell."""
 
     AUTO_FOCUS = "TableGrid"
     BINDINGS = make_bindings(Scope.TABLE) + make_bindings(Scope.GLOBAL, only=SHARED)
 
     def __init__(self, job: TableJob, content: TableContent, keys: Keymap) -> None:
-        """Show `content`, as it is on disk. `job` says what the table is about now, and how it is filled."""
+        """Show `content`, the table on disk. `job` has its current definition, and fills it."""
         super().__init__()
         self._job = job
         self._content = content
@@ -60,7 +60,7 @@ class TableScreen(Dialog[None]):
         self._worker: Worker[None] | None = None
         self._filter = ""
         self._sort: tuple[str, bool] | None = None
-        """Key of the column to sort by, and whether in reverse. None for the order of the sources."""
+        """Key of the column to sort by, and whether to reverse the order. None for the order of the sources."""
         self._listing = asyncio.Lock()
 
     @override
@@ -228,7 +228,7 @@ class TableScreen(Dialog[None]):
 
     @work(group="restarting", exclusive=True, exit_on_error=False)
     async def _restart(self) -> None:
-        """Go on with the questions as they are now. What is being asked is cut off."""
+        """Cancel the current run, and start one with the current questions and rows."""
         worker = self._worker
         if worker is not None:
             worker.cancel()

@@ -25,14 +25,14 @@ _TITLE_SHARE = 0.3
 """Largest share of the width for the titles of the rows."""
 _TITLE_WIDTH_MAX = 32
 _COLUMN_WIDTH_MIN = 18
-"""In cells. As many columns are shown as have this width; arrows at the top say that there are more."""
+"""In terminal cells. Columns that do not fit with this width scroll; arrows in the header point to them."""
 _VALUE_LENGTH_MAX = 300
-"""In characters. No column shows more, and a passage may have thousands."""
+"""In characters. No column is wider, and a passage may have thousands of characters."""
 _STATES = ("found", "partly", "not_found", "failed")
 
 
 class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows the rows of a table below a line with the names of its columns. Both stay in view, as do the titles."""
+    """Shows the rows of a table below a header with the names of its columns. Header and row titles do not scroll."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -87,7 +87,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         cells: Mapping[tuple[str, str, str], Cell],
         sort: tuple[str, bool] | None = None,
     ) -> None:
-        """Replace what is shown. The cursor stays on its row if that is still there.
+        """Replace the rows, columns and cells. The cursor stays on its row if the row still exists.
 
         Args:
             rows: The rows, in order.
@@ -224,7 +224,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _fit(text: str, width: int) -> str:
-    """Cut a text with an ellipsis, or pad it, to a width that ends with a space."""
+    """Cut a text with an ellipsis or pad it to a width in cells. The last cell is a space."""
     if cell_len(text) >= width:
         text = set_cell_size(text, max(0, width - 2)) + "…"
     return set_cell_size(text, width)
