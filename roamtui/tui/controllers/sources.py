@@ -1,20 +1,17 @@
-"""Adds sources to the conversation on the screen, takes them out, mutes them, and saves them as a notebook."""
+"""Adds sources to the conversation on the screen, takes them out, and mutes them."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 
 from textual.widget import Widget
 
 from roamtui.agent.controller import ConversationController
 from roamtui.document.added_sources import list_sources_of
-from roamtui.document.library import Library
-from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_short_name
+from roamtui.document.library_source import LibrarySource, make_short_name
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import RoamtuiError
 from roamtui.tui.messages import StatusMessage
-from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog
 
 
 class SourcesController:
@@ -63,40 +60,17 @@ class SourcesController:
             await self._controller.remove_source(source.key)
             return f"Took out {title}; its files stay as they are"
 
-        name = self._controller.state.library.source
-        place = f"the notebook {sanitise_line(name)}" if name.startswith(NOTEBOOK_MARK) else "this conversation"
-        question = f"Take {title} out of {place}?"
+        def remove_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                self._run(remove())
+
+        question = f"Take {title} out of this conversation?"
         dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
-        dialog.ask(self._widget.app, lambda: self._run(remove()))
-
-    def save_as_notebook(self, save: Callable[[str, Library], None], open_key: str) -> None:
-        """Ask for a name, and save the sources of the conversation as a new notebook, which `open_key` opens."""
-        library = self._controller.state.library
-        if library.source.startswith(NOTEBOOK_MARK):
-            self._widget.post_message(
-                StatusMessage(f"These sources are saved as {sanitise_line(library.source)} already")
-            )
-            return
-
-        async def write(name: str) -> str:
-            await asyncio.to_thread(save, name, library)
-            return f'Saved the notebook "{name}": {open_key} opens it'
-
-        def write_named(answer: str | None) -> None:
-            if name := (answer or "").removeprefix(NOTEBOOK_MARK):
-                self._run(write(name))
-
-        titles = ", ".join(source.title for source in list_sources_of(library))
-        foot = "enter to save, esc to cancel"
-        prompt = PromptDialog("Save the sources as a notebook called", "", detail=titles, foot=foot)
-        self._widget.app.push_screen(prompt, write_named)
+        self._widget.app.push_screen(dialog, remove_if_agreed)
 
     def _run(self, change: Awaitable[str]) -> None:
         async def run() -> None:
-            try:
-                self._widget.post_message(StatusMessage(await change))
-            except RoamtuiError as error:  # a narrow screen may not show the conversation
-                self._widget.notify(str(error), severity="warning", markup=False)
+            self._widget.post_message(StatusMessage(await change))
 
         self._widget.run_worker(run(), group="sources", exit_on_error=False)
 

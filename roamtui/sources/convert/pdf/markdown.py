@@ -40,6 +40,10 @@ _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
 _PIECE_COUNT_MAX = 3
 """A piece of a split word occurs at most this often in the file; real words occur more often."""
 _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
+_COMPOUND_PART_MIN = 4
+"""Minimum length of the parts of a compound that occurs only once, in letters."""
+_PREFIXES = frozenset({"after", "counter", "fore", "inter", "over", "super", "under"})
+"""Words that begin other words without a hyphen."""
 _HYPHENS = f"-\u2010{HYPHEN}"
 
 
@@ -58,6 +62,25 @@ class WordRepairer:
             whole = f"{word[: match.start()]}f{word[match.start() :]}" if match is not None else ""
             if self._counts[whole] > count:
                 self._spellings[word] = whole
+
+        self._words: Counter[str] = Counter()
+        """Whole words without punctuation marks, not the pieces of divided ones."""
+        for word, count in self._counts.items():
+            self._words[_trim(word)] += count
+        ends = [
+            (_trim(above.text[:-1].rpartition(" ")[2]), _trim(row.text.partition(" ")[0]))
+            for rows in pages
+            for above, row in pairwise(rows)
+            if above.text[-1] in _HYPHENS and above.text[-2:-1].isalpha() and row.text[0].islower()
+        ]
+        self._words.subtract(last for _, last in ends)
+        balance = sum(
+            (self._words[first + last] > self._words[f"{first}-{last}"])
+            - (self._words[first + last] < self._words[f"{first}-{last}"])
+            for first, last in ends
+        )
+        self._divides_words = balance >= 0
+        """Whether the file divides words at line ends, as books do. Filings break only compounds, at their hyphens."""
 
     def repair(self, rows: Sequence[PageRow]) -> None:
         """Repair the words in the cells of rows."""
@@ -102,9 +125,18 @@ class WordRepairer:
         return ""
 
     def join(self, start: str, end: str) -> str:
-        """Join two lines that share a hyphenated word. Keep the hyphen if the file has it more often."""
+        """Join two lines that share a hyphenated word. Keep the hyphen of a compound such as "long-term"."""
         first, last = _trim(start.rpartition(" ")[2]), _trim(end.partition(" ")[0])
-        keeps = self._counts[f"{first}-{last}"] > self._counts[f"{first}{last}"] or not end[:1].islower()
+        joined, hyphenated = self._words[first + last], self._words[f"{first}-{last}"]
+        is_long = min(len(first), len(last) - 1) >= _COMPOUND_PART_MIN  # many endings have four letters
+        are_words = is_long and min(self._words[first], self._words[last]) > 0
+        keeps = (
+            not self._divides_words
+            or hyphenated > joined
+            or not end[:1].islower()
+            or "-" in first
+            or (not joined and are_words and first not in _PREFIXES)
+        )
         return f"{start}-{end}" if keeps else start + end
 
 

@@ -10,6 +10,7 @@ from roamtui.sources.convert.pdf.pdfium import HYPHEN, PageLink
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import PageTable
 
+_HYPHENS = f"-{HYPHEN}"
 NON_LETTERS = re.compile(r"[\W\d_]+")
 _NON_WORD = re.compile(r"[\W_]+")
 _ITEM = re.compile(
@@ -115,10 +116,13 @@ def split_number(title: str) -> tuple[str, str]:
 
 
 def join_rows(rows: Sequence[PageRow]) -> str:
-    """Join the rows of one title, without the hyphens at row ends."""
+    """Join the rows of one title, without the hyphens at row ends, except for those before a capital letter."""
     text = ""
     for row in rows:
-        text = text[:-1] + row.text if text and text[-1] == HYPHEN else f"{text} {row.text}".strip()
+        if text and text[-1] in _HYPHENS and text[-2:-1].isalpha():
+            text = f"{text[:-1]}{'' if row.text[0].islower() or text.isupper() else '-'}{row.text}"
+        else:
+            text = f"{text} {row.text}".strip()
     return text
 
 

@@ -14,6 +14,11 @@ from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, get_directio
 
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
+_SAME_LINE_SHARE, _NEXT_LINE_SHARE = 0.2, 0.8
+"""Sum of top and bottom of words in one line differs less than the first, and in two lines more than the second, in
+letter heights."""
+_BELOW_SHARE = 0.3
+"""Minimum overlap of a word with one above it, as a share of the width of the narrower one."""
 _CELL_GAP = 0.62
 """A wider gap separates cells, in letter heights."""
 _BLANK_GAP = 0.07
@@ -95,25 +100,49 @@ class PageRow:
         self.x1 = max(cells[0].x1, cells[-1].x1)
 
 
+def _sum_edges(word: Word) -> float:
+    return word.top + word.bottom
+
+
 def group_words(words: Iterable[Word]) -> list[list[Word]]:
     """Group words into rows from top to bottom, each from left to right."""
     rows: list[list[Word]] = []
     row: list[Word] = []
     top = bottom = 0.0
-    for word in sorted(words, key=lambda word: word.top + word.bottom):
+    for word in sorted(words, key=_sum_edges):
         height, row_height = word.bottom - word.top, bottom - top
         overlap = min(bottom, word.bottom) - max(top, word.top)
-        if row and overlap >= _OVERLAP_MIN * min(height, row_height):
-            row.append(word)
-            if height > row_height:
-                top, bottom = word.top, word.bottom
-        else:
+        if not row or overlap < _OVERLAP_MIN * min(height, row_height):
             row = [word]
             rows.append(row)
             top, bottom = word.top, word.bottom
+        elif _is_below(word, row):
+            # A line of the next column is between these two lines, and overlaps both.
+            middle = _sum_edges(word) - _SAME_LINE_SHARE * height
+            beside = [other for other in row if _sum_edges(other) > middle]
+            row[:] = [other for other in row if _sum_edges(other) <= middle]
+            row = [*beside, word]
+            rows.append(row)
+            top, bottom = word.top, word.bottom
+        else:
+            row.append(word)
+            if height > row_height:
+                top, bottom = word.top, word.bottom
     for row in rows:
         row.sort(key=_GET_LEFT)
     return rows
+
+
+def _is_below(word: Word, row: Sequence[Word]) -> bool:
+    """Check whether a word is below another one of a row, so that it belongs to the next line."""
+    above = _sum_edges(word) - _NEXT_LINE_SHARE * (word.bottom - word.top)
+    if _sum_edges(row[0]) > above:
+        return False
+    return any(
+        min(word.x1, other.x1) - max(word.x0, other.x0) > _BELOW_SHARE * min(word.x1 - word.x0, other.x1 - other.x0)
+        for other in row
+        if _sum_edges(other) <= above
+    )
 
 
 def make_row(words: Sequence[Word]) -> PageRow:
@@ -126,6 +155,8 @@ def make_row(words: Sequence[Word]) -> PageRow:
     before = words[0]
     for word in words:
         gap = word.x0 - before.x1
+        if cell is not None and 2 * gap < word.x0 - word.x1 and word.text == before.text:
+            continue  # a shadow
         if cell is None or gap > gap_max or (gap > touching and _are_figures(cell.text, before.text, word.text)):
             cell = Cell(word.text, word.x0, word.x1)
             cells.append(cell)

@@ -412,3 +412,8 @@ def test_a_section_is_next_to_the_one_with_the_number_before_it() -> None:
         (1, "9.06 Rights"),
         (1, "Notes"),
     ]
+
+
+def test_a_hyphen_in_a_title_stays_before_a_capital_letter() -> None:
+    pages = [lay_out("A cover"), lay_out("# Risks of Long-", "# Term Debt and mat-", "# uring Bonds", "", *_PROSE)]
+    assert (1, "Risks of Long-Term Debt and maturing Bonds") in _outline(pages)

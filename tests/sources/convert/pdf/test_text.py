@@ -198,6 +198,38 @@ def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
     assert mender.join("to com", "pile it") == "to compile it"
 
 
+def test_a_hyphen_at_a_line_end_stays_in_a_file_that_divides_no_words() -> None:
+    def read(*lines: str) -> WordRepairer:
+        return WordRepairer([[make_row([_place(line, x=0, top=12 * n)]) for n, line in enumerate(lines)]])
+
+    filing = read(
+        "a short-term loan and a short-", "term debt", "of third-", "parties and a dollar-", "based year of nine"
+    )
+    assert filing.join("of nine", "teen") == "of nine-teen"
+    book = read("a compiler of trace and the com-", "piler based on a mea-", "sure of sail and ware", "measure")
+    assert book.join("a trace", "based one") == "a trace-based one"
+    assert book.join("the over", "based one") == "the overbased one"
+    assert book.join("a sail", "ware one") == "a sailware one"
+    assert book.join("the state-of", "the-art") == "the state-of-the-art"
+
+
+def test_two_lines_stay_apart_beside_a_line_of_the_next_column_that_overlaps_both() -> None:
+    words = [
+        *(_place(word, x=x, top=10, height=9) for word, x in (("Asset", 0), ("management,", 30))),
+        *(_place(word, x=x, top=13, height=11) for word, x in (("partially", 200), ("offset", 250))),
+        *(_place(word, x=x, top=18, height=9) for word, x in (("fees", 0), ("administration", 28))),
+    ]
+    assert [" ".join(word.text for word in row) for row in group_words(words)] == [
+        "Asset management, partially offset",
+        "fees administration",
+    ]
+
+
+def test_a_word_and_its_shadow_are_one_word() -> None:
+    assert _row(_place("FOR", x=0), _place("FOR", x=1, first=9), _place("ALL", x=20, first=20)) == ["FOR ALL"]
+    assert _row(_place("so", x=0), _place("so", x=12, first=9)) == ["so so"]
+
+
 def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
     words = ("9,035", "488", "$(715)", "33.9", "%", "$1,199", "0.2", "0.2")
     xs = (0, 28, 46, 79, 100, 106, 138, 154)
