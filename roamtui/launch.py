@@ -32,6 +32,7 @@ from roamtui.library_loader import (
     reload_changed_files,
     reload_sources,
     reload_with_pages,
+    save_as_notebook,
 )
 from roamtui.option_fields import AppArguments, ConversationArguments
 from roamtui.paths import config_path, notebooks_path, preferences_path, reading_positions_path, sites_path, themes_path
@@ -94,6 +95,7 @@ def run_app(arguments: AppArguments) -> int:
         suggest_address=suggest_address,
         save_settings=partial(save_settings, config_path()),
         open_table=partial(_open_table, arguments, settings),
+        save_as_notebook=save_as_notebook,
     )
     source = arguments.sources[0] if is_loaded_later else ""
     exit_code, failures = show_app(RoamApp(first, opener, _make_initial_options(settings), source, is_table=has_table))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from roamtui.document.added_sources import open_all, restore_sources
+from roamtui.document.added_sources import list_sources_of, open_all, restore_sources
 from roamtui.document.library import Library
-from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource
+from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_unique_key
 from roamtui.document.loader import (
     Loader,
     WebOptions,
@@ -109,6 +109,33 @@ def save_notebook_sources(source: str, before: Sequence[LibrarySource], after: S
         from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few sources are notebooks
 
         NotebookStore(notebooks_path()).apply(source.removeprefix(NOTEBOOK_MARK), before, after)
+
+
+def save_as_notebook(name: str, library: Library) -> None:
+    """Save the sources of a library as a new notebook.
+
+    Raises:
+        UsageError: There is a notebook of that name, or none can have it, or a source cannot be in a notebook.
+        StoreError: The notebook cannot be written.
+    """
+    from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few conversations become notebooks
+
+    def make(present: tuple[LibrarySource, ...]) -> list[LibrarySource]:
+        if present:
+            raise UsageError(f'There is a notebook "{name}" already. Choose another name.')
+        sources: list[LibrarySource] = []
+        taken = {source.key for source in list_sources_of(library)}
+        for source in list_sources_of(library):
+            # Only added sources have a key, which their ids depend on.
+            for path in (source.name,) if source.key else split_sources(source.name):
+                key = source.key or make_unique_key(path, taken)
+                taken.add(key)
+                sources.append(replace(source, name=path, key=key))
+        if any(source.name == "-" for source in sources):
+            raise UsageError("Standard input cannot be in a notebook. Save it as a file first.")
+        return sources
+
+    NotebookStore(notebooks_path()).change(name, make)
 
 
 def reload_sources(previous: Library, web: WebArguments | None) -> Library:

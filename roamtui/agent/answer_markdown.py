@@ -29,6 +29,7 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
+from roamtui.document.markdown.fences import FENCE
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text
 
@@ -93,8 +94,8 @@ def _list_replacements(answer: str, proof: AnswerProof, *, with_unquoted: bool) 
     Placeholders are inserted at the ends of quotes and statements, and replace the brackets that contain marks.
     """
     for index, quote in enumerate(proof.quotes):
-        is_fence = answer.startswith(("```", "~~~"), quote.start)
-        if not is_fence and not _BEFORE_NON_PROSE.search(answer, max(0, quote.start - _LOOK_BACK), quote.start):
+        before = max(0, quote.start - _LOOK_BACK)
+        if not (FENCE.match(answer, quote.start) or _BEFORE_NON_PROSE.search(answer, before, quote.start)):
             yield quote.start, quote.start, _make_placeholder(_GROUP_START, index)
             yield quote.end, quote.end, _make_placeholder(_GROUP_END, index)
     for index, (start, end) in enumerate(proof.unquoted if with_unquoted else (), start=len(proof.quotes)):

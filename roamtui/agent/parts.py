@@ -9,6 +9,7 @@ from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
+from roamtui.sources.file_sources import split_sources
 
 _EACH = re.compile(r"\b(each|both|respectively|jeweils|beide[nrs]?|chacune?s?|cada|ambos)\b", re.IGNORECASE)
 """Words that ask about several things one by one. Without one, a question that names two sources may compare them."""
@@ -42,7 +43,8 @@ def list_named_parts(question: str, library: Library) -> tuple[SourcePart, ...]:
     A part is named by its title, or by the title of its document. If the question names none of several sources, or is
     about them together, nothing is listed.
     """
-    if not library.sources or not _EACH.search(question):
+    has_several = library.sources or len(split_sources(library.source)) > 1
+    if not has_several or not _EACH.search(question):
         return ()
     words = _fold(question)
     named = []

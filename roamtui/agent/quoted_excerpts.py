@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from roamtui.document.library import Library
+from roamtui.document.markdown.fences import update_fence
 from roamtui.document.node import Span
 from roamtui.outline.id_marks import insert_marks, list_id_marks
 from roamtui.outline.labels import escape
@@ -25,7 +26,6 @@ _INDENT = "    "
 _SAID_WORD = re.compile(r"\w+")
 _REPEAT_LENGTH_MIN = 40
 """A line with fewer characters in its words may be repeated."""
-_FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})")
 _BRACKETS = re.compile(r"[\s()\[\]{};,]*")
 _CODE_LIKE = re.compile(r"[{}<>=]|\A\s*[\"'$]|[,;\\]\s*\Z")
 """A line that may be part of code that no fence surrounds."""
@@ -112,10 +112,6 @@ def _list_blocks(lines: Sequence[str]) -> Iterator[list[str]]:
             yield block
             block = []
         block.append(line)
-        mark = _FENCE.match(line)
-        if mark is not None and not fence:
-            fence = mark["mark"]
-        elif mark is not None and mark["mark"].startswith(fence) and not line[mark.end() :].strip():
-            fence = ""
+        fence = update_fence(fence, line)
     if block:
         yield block

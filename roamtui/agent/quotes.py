@@ -296,7 +296,10 @@ def normalise_markdown(text: str, *, has_numbers: bool = False) -> _NormalisedTe
 
 @lru_cache(maxsize=256)
 def strip_markup(text: str, *, has_numbers: bool) -> str:
-    """Return only the text of `normalise_markdown`, in half of the time: most quotes are in few of the texts."""
+    """Return the text of `normalise_markdown` without its offsets, in half the time.
+
+    Few texts contain a given quote, and only those need offsets.
+    """
     alike = text.translate(_ALIKE)
     plain = _SPACES.sub(" ", _MARK.sub(partial(_read_mark, has_numbers=has_numbers), alike))
     return normalise_markdown(text, has_numbers=has_numbers).text if _JOINED.search(plain) else plain

@@ -34,7 +34,7 @@ def split_source(citation: Citation, library: Library) -> tuple[str, str]:
 
 
 def find_holder(citation: Citation, library: Library) -> str:
-    """Return the section that contains a quote: the cited one, unless the quote was found in another."""
+    """Return the id of the section that contains a quote: the cited one, unless the quote was found in another."""
     span = citation.span
     if citation.state is not QuoteState.MISATTRIBUTED or span is None or not library.has_document(span.doc):
         return citation.section_id

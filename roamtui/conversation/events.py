@@ -566,7 +566,7 @@ _NOTABLE_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW,
 
 
 def list_visible_events(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:
-    """List the events that front ends see."""
+    """List the events that front ends receive: all except internal ones."""
     return tuple(event for event in events if not isinstance(event, InternalEvent))
 
 

@@ -113,9 +113,10 @@ def decode_entries(content: bytes) -> list[ConversationEvent]:
 
 
 def decode_log(content: bytes) -> tuple[list[ConversationEvent], bool]:
-    """Decode a log without repeated events.
+    """Decode a log, and drop its repeated events.
 
-    Also return whether a `ConversationForked` must be appended before the next event; see `drop_repeats`.
+    Returns:
+        The events, and whether a `ConversationForked` must be appended before the next event; see `drop_repeats`.
     """
     lines = (line for line in content.split(b"\n") if line)
     events, needs_mark = drop_repeats((_TIME.sub(b"", line, count=1), decode_entry(line, _KINDS)) for line in lines)

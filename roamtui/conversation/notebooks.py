@@ -86,7 +86,7 @@ class NotebookStore:
 
         Raises:
             UsageError: There is no such notebook.
-            StoreError: Its file cannot be read, or is not as it should be. The message says where.
+            StoreError: As in `read_notebook_file`.
         """
         path = self.get_path(name)
         if not path.exists():
@@ -114,7 +114,7 @@ class NotebookStore:
         """Make the change that leads from `before` to `after`, and keep what another program has changed meanwhile.
 
         Raises:
-            UsageError: There is no such notebook any more. It is not made again.
+            UsageError: The notebook no longer exists. It is not created again.
             StoreError: As in `change`.
         """
 
@@ -177,7 +177,7 @@ def read_notebook_file(path: Path) -> tuple[str, tuple[LibrarySource, ...]]:
     """Read the file of a notebook: the text before its first source, which a person may have written, and the sources.
 
     Raises:
-        StoreError: The file cannot be read, or is not as it should be.
+        StoreError: The file cannot be read, or is not the file of a notebook. The message says where.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")

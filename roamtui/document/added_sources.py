@@ -18,14 +18,14 @@ from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
 
 SourceOpener = Callable[[str], tuple[Library, Loader | None]]
-"""Opens a source by its name, with all its files. It raises `RoamtuiError`, and is called in a thread."""
+"""Opens a source by its name, with all its files. Called in a thread. Raises `RoamtuiError`."""
 SourceSaver = Callable[[str, tuple[LibrarySource, ...], tuple[LibrarySource, ...]], None]
 """Saves the sources of a library: its name, the sources before the change, and those after it."""
 _LEVEL_MAX = 255
 
 
 def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
-    """List the sources of a library. If nothing was added, that is only the one that it was opened with."""
+    """List the sources of a library. If none was added, this is only the source that it was opened with."""
     return library.sources or (LibrarySource(name=library.source, key=""),)
 
 
@@ -39,7 +39,7 @@ def make_source_key(library: Library, name: str) -> str:
 
 
 def add_source(library: Library, source: LibrarySource, part: Library) -> Library:
-    """Return `library` with one more source, whose documents `part` has. All ids of the others stay."""
+    """Return `library` with one more source, whose documents are in `part`. The ids of all other nodes stay."""
     library = _make_listing(library)
     root, first_row = library.root, len(library.root.columns)
     rows = [*list_rows(root.columns), *_make_source_rows(source, part)]
@@ -91,7 +91,7 @@ class SourcesLoader:
     """Loads the files and pages of several sources, each with its own loader. Files of added sources are all loaded."""
 
     def __init__(self, loaders: Mapping[str, Loader | None]) -> None:
-        """Load with `loaders`, which are by the keys of the sources."""
+        """`loaders` has the loader of each source by its key, or None if all files of the source are loaded."""
         self.loaders = loaders
 
     def load(self, library: Library, node_id: str) -> Document:
@@ -134,7 +134,7 @@ class SourcesLoader:
 
 
 def add_loader(loader: Loader | None, key: str, other: Loader | None) -> SourcesLoader:
-    """Return `loader`, which may be that of the first source alone, with the loader of one more source."""
+    """Return a loader that also loads the source `key` by `other`. `loader` may be that of the first source alone."""
     loaders = loader.loaders if isinstance(loader, SourcesLoader) else {"": loader}
     return SourcesLoader({**loaders, key: other})
 
@@ -159,7 +159,7 @@ def _make_unread(library: Library, node_id: str) -> Document:
 
 
 def open_all(sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str) -> tuple[Library, Loader | None]:
-    """Open sources as one library named `source_name`. A source that cannot be opened says why in its place."""
+    """Open sources as one library named `source_name`. If one cannot be opened, an empty document says why."""
     root = Document(key=LISTING_KEY, title="", text="", columns=build_columns((), 0))
     return restore_sources(Library(source=source_name, root=root), None, tuple(sources), opener)
 
@@ -169,7 +169,7 @@ def restore_sources(
 ) -> tuple[Library, Loader | None]:
     """Return a library with exactly the `wanted` sources, and its loader. Those that `library` has are not read again.
 
-    An empty tuple means the first source alone. A source that cannot be opened says why in its place.
+    An empty tuple means only the first source. If a source cannot be opened, an empty document says why.
     """
     wanted = wanted or (LibrarySource(name=library.source, key=""),)
     has = {(source.name, source.key) for source in _list_present(library)}

@@ -23,10 +23,10 @@ class LibrarySource:
     """One of several sources of a library."""
 
     name: str
-    """A path, several as written by `join_sources`, or a URL."""
+    """A path, several paths joined by `join_sources`, or a URL."""
     key: str
-    """Title of its row at the top, and prefix of the keys of its documents. Empty for the source that came first, so
-    that its ids stay the same."""
+    """Title of its row at the top level, and prefix of the keys of its documents. Empty for the first source, so that
+    its ids stay the same."""
     is_muted: bool = False
     """Whether the model neither sees nor searches it."""
 

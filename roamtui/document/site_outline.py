@@ -23,9 +23,9 @@ from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
 _URLS_MAX = 5_000
-"""URLs that are looked at, in each sitemap and in all. 500,000 would take half a minute."""
+"""Maximum number of URLs to read, from one sitemap and from all together. 500,000 would take half a minute."""
 _PAGES_MIN = 3
-"""Fewer links of a home page are no navigation."""
+"""A home page with links to fewer pages has no navigation to list."""
 _SITEMAPS_MAX = 10
 _SITEMAP_BYTES_MAX = 50_000_000
 """The limit of sitemaps.org, after decompression."""
@@ -51,7 +51,7 @@ class SiteOutline:
     """A list of the pages of a site in Markdown."""
 
     url: str
-    """Where the list is from."""
+    """URL of the sitemap or the page that lists them."""
     text: str
     note: str
     """A sentence for the person."""
@@ -68,7 +68,9 @@ class _Folder:
 def outline_site(
     fetch: Callable[[str], FetchedPage], home: FetchedPage, home_html: str, title: str
 ) -> SiteOutline | None:
-    """Return the outline of a site, or None if it has neither sitemap nor navigation. Pages with Disallow are left out.
+    """Return the outline of a site, or None if it has neither sitemap nor navigation.
+
+    Pages that robots.txt disallows are left out.
 
     Args:
         fetch: Fetches a URL of the site.

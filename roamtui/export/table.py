@@ -29,10 +29,10 @@ from roamtui.table.runner import TableRun
 from roamtui.table.store import Row, TableContent
 
 _GRID_LENGTH = 80
-"""Maximum length of a value in the grid of a Markdown file. The whole value stands below it."""
+"""Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
 _PASSAGE_NOTE = "The values are the best passages that the offline model found. No model has read them."
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
-"""How a text begins that a spreadsheet may run as a formula: not a number with a sign and a unit in words."""
+"""The start of a text that a spreadsheet may run as a formula. A number with a sign and a unit in words is none."""
 _STYLE = """
 :root { color-scheme: light dark; --line: #d9d8d2; --soft: #5d6664; --good: #2c6b4b; --warn: #7d5600; --bad: #a03535; }
 @media (prefers-color-scheme: dark) {
@@ -189,7 +189,7 @@ def _link(citation: Citation, path: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text of a document or a model in a form that is no Markdown."""
+    """Escape the text of a document or a model, so that no part of it is read as Markdown."""
     return re.sub(r"([\\`*_\[\]|<>~])", r"\\\1", sanitise_line(text))
 
 

@@ -76,13 +76,13 @@ async def run_ask(
 ) -> int:
     """Ask, write progress and the answer, and return the exit status: 1 if it failed, 130 if it was cancelled.
 
-    After a cancellation, the partial answer is the answer. The model is closed at the end.
+    If it is cancelled, the partial answer is written. The model is closed at the end.
 
     Args:
         agent: Answers the question.
         question: The question as the person typed it.
         within: Id of the section to limit the question to, or None for the whole document.
-        is_of_each: Whether to ask each source by itself. As text, a question that names several can ask for that too.
+        is_of_each: Whether to ask each source by itself. With ``text``, so does a question that names several sources.
         is_watched: Whether a person sees stderr. Without one, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 

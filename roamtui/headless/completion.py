@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import indent
 
-SHELLS = ("bash", "zsh", "fish")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandArgument:

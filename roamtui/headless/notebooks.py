@@ -1,4 +1,4 @@
-"""`roamtui notebook` and `roamtui notebooks`: makes, lists, renames, deletes and exports notebooks."""
+"""`roamtui notebook` and `roamtui notebooks`: create, list, rename and export notebooks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_to_notebook(store: NotebookStore, name: str, sources: Sequence[str]) -> 
 
 
 def ask_for_missing_sources(store: NotebookStore, name: str) -> None:
-    """Ask for the new path of each file or folder that is gone, if a person is at the terminal. Empty keeps it.
+    """Ask for the new path of each missing file or folder, if a person is at the terminal. Enter keeps the old one.
 
     Raises:
         RoamtuiError: The notebook cannot be read or written.
@@ -70,7 +70,7 @@ def _move(sources: Sequence[LibrarySource], gone: LibrarySource, path: str) -> l
 
 
 def print_notebooks(store: NotebookStore, *, as_json: bool) -> None:
-    """Write each notebook with its sources. One whose file is not valid says why.
+    """Write each notebook with its sources, or why its file cannot be read.
 
     Raises:
         StoreError: The folder of notebooks cannot be read.

@@ -228,7 +228,7 @@ class PlainChat:
     async def _ask(self, question: str) -> None:
         self._writer = AnswerWriter()
         try:
-            await self._controller.ask(question)
+            await self._controller.ask_or_each(question)
         except asyncio.CancelledError:
             self._writer.end_line()
             raise
@@ -242,7 +242,10 @@ class PlainChat:
             _write_lines(*format_event_lines(update.event, library))
             return
         match update.event:
-            case QuestionAsked():
+            case QuestionAsked() as event:
+                if event.within is not None:
+                    _write_lines("", f"## {sanitise_line(library.title_of(event.within))}")
+                self._writer = AnswerWriter()
                 model = self._agent.model
                 is_slow = self._is_typed and model.name != OFFLINE
                 hint = f"{sanitise_line(model.name)} is answering; ctrl+c stops it." if is_slow else ""

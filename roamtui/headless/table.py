@@ -24,7 +24,7 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
     Args:
         store: The folder of the table.
         defined: Its rows and columns.
-        plan: How to ask.
+        plan: The model and the options.
         output_path: A file whose ending decides the format, or None for JSON on stdout.
 
     Raises:

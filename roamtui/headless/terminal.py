@@ -38,6 +38,7 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
+from roamtui.document.markdown.fences import FENCE
 from roamtui.document.markdown.line_parts import (
     BULLETS,
     CHECKBOXES,
@@ -198,7 +199,7 @@ class LineWrapper:
         if not words:
             return ""
         if self._column == 0:
-            is_fence = words.lstrip().startswith(("```", "~~~"))
+            is_fence = FENCE.match(words) is not None
             self._is_verbatim = is_fence or self._is_in_fence or words.startswith(("|", "    "))
             self._is_in_fence ^= is_fence
         if self._is_verbatim:

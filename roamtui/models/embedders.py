@@ -77,7 +77,7 @@ def find_embedder(
         background: Looks up a provider's price.
 
     Raises:
-        UsageError: There is none. The message says what to install or to set.
+        UsageError: No embedder was found. The message says what to install or set.
         ModelError: litellm does not know the configured embedder.
     """
     ollama_url = get_ollama_url(environ)

@@ -84,7 +84,7 @@ class BackgroundLoop:
             raise
 
     def close(self) -> None:
-        """End the thread and the process. A later coroutine starts new ones."""
+        """End the thread and the process. If another coroutine is run later, new ones are started."""
         with self._lock:
             if self._finalizer is not None:
                 self._finalizer()

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from roamtui.document.markdown.fences import FENCE
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
@@ -44,7 +45,6 @@ _MARKS_BEFORE = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]++(?:\[
 _MARKS_LENGTH_MAX = 2_000
 """Length of the brackets and fences before or after the words of code, in characters."""
 _ANNOUNCES = re.compile(r":[*_` ]*\Z")
-_FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _WORD = re.compile(r"\w")
 _CLAUSE_OR_WORD_END = re.compile(r"[,;:]?(?=\s)")
 _CHARACTERS_PER_TOKEN = 4
@@ -104,7 +104,7 @@ def _get_lines_span(text: str, units: Sequence[Unit], members: range) -> Bounds:
         start = first.start
     if first.kind is UnitKind.CODE:
         for line in reversed(text[:line_start][-_MARKS_LENGTH_MAX:].splitlines(keepends=True)):
-            is_fence = _FENCE.match(line) is not None
+            is_fence = FENCE.match(line) is not None
             if not is_fence and _WORD.search(line):
                 break
             line_start -= len(line)
@@ -118,7 +118,7 @@ def _get_lines_span(text: str, units: Sequence[Unit], members: range) -> Bounds:
                 break
             position += len(line)
             end = position - (len(line) - len(line.rstrip())) if line.strip() else end
-            if _FENCE.match(line):
+            if FENCE.match(line):
                 break
     return start, end
 
@@ -246,14 +246,14 @@ def _find_statement(text: str, units: Sequence[Unit], members: range, index: int
         else:
             break
     start, stop = _get_lines_span(text, units, range(low, high))
-    return (units[low].start if _FENCE.match(text, start) else start), stop
+    return (units[low].start if FENCE.match(text, start) else start), stop
 
 
 def _list_fences(text: str, code: Bounds) -> list[Bounds]:
     """Return the spans of the fences around a piece of code."""
     first_end, last_start = text.find("\n", *code), text.rfind("\n", *code) + 1
     lines = ((code[0], first_end), (last_start, code[1]))
-    return [(start, end) for start, end in lines if start < end and _FENCE.match(text, start)]
+    return [(start, end) for start, end in lines if start < end and FENCE.match(text, start)]
 
 
 def make_snippet(text: str, terms: Sequence[str], language: Language = Language.ENGLISH) -> str:

@@ -71,6 +71,8 @@ _SYNONYM_WEIGHT = 0.3
 """Weight of an everyday synonym of a rare query word, relative to that word."""
 _MISSING_WEIGHT = 1.0
 """The same for a word that no section contains: its synonyms are all that the text has for it."""
+_IMPLIED_WEIGHT = 1.0
+"""Weight of the words that a question implies: its own may be those of nobody who writes such a text."""
 _NEIGHBOUR_WEIGHT = 0.3
 """Weight of two words that are adjacent both in the query and in a section."""
 _FORM_WEIGHT = 1.0
@@ -264,7 +266,7 @@ def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, w
                 *_list_synonyms(index, query, within),
                 (_join(query.neighbours), _NEIGHBOUR_WEIGHT),
                 (_join(query.prefixes), _FORM_WEIGHT),
-                (query.implied, _SYNONYM_WEIGHT),
+                (query.implied, _IMPLIED_WEIGHT),
             ]
         for expression, weight in alternatives:
             ranked = index.rank(expression, weights, within, options.candidates)

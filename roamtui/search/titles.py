@@ -37,7 +37,7 @@ def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, 
 
 
 def list_similar_words(word: str, words: Sequence[str]) -> dict[str, float]:
-    """Return up to three words that a mistyped one may have meant, in singular or plural, each with its similarity."""
+    """Return up to three words that a mistyped one may mean, in singular or plural, with similarities from 0 to 1."""
     similarities: dict[str, float] = {}
     for spelling in (word, word[:-1] if word.endswith("s") else f"{word}s"):
         similar = process.extract(

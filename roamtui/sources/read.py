@@ -88,12 +88,11 @@ def to_raw_text(
     *,
     source: str,
     name: str,
-    media_type: str | None = None,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
     report: PageReport | None = None,
 ) -> RawText:
     """Decode or convert a document. Conversion may take minutes, so the screen calls this in a thread."""
-    converted = convert(data, name, media_type, conversion=conversion, report=report)
+    converted = convert(data, name, conversion=conversion, report=report)
     if converted is None:
         text, notes = decode_text(data, name)
         return RawText(text=text, source=source, name=name, is_markdown=has_headings(name), notes=notes)

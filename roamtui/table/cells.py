@@ -1,4 +1,4 @@
-"""The cells of a table: a value, its proof, and what both are worth."""
+"""The cells of a table: each has a value, the citations that prove it, and a state."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _AROUND = '*_`#> \t"“”„«»'
 
 
 class CellState(StrEnum):
-    """What came of a question about a row."""
+    """The result of a question about a row."""
 
     FOUND = "found"
     PARTLY = "partly"
-    """There is a value, but a quote of it is not proven, or it does not have the type of its column."""
+    """There is a value, but it does not have the type of its column, or a quote is missing or not verified."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
 
@@ -57,7 +57,7 @@ class Cell:
     column: str
     """Key of the column."""
     content: str
-    """Digest of the text that was asked about."""
+    """Digest of the text that the question was about."""
     model: str
     state: CellState
     value: str = ""
@@ -81,7 +81,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellAnswer:
-    """The part of a cell that its answer decides."""
+    """The value and state of a cell, read from an answer of the model."""
 
     state: CellState
     value: str = ""
@@ -91,10 +91,10 @@ class CellAnswer:
 
 
 def read_answer(exchange: Exchange, column: Column, library: Library, within: str | None = None) -> CellAnswer:
-    """Read the value and its proof from an answer, and judge both.
+    """Read the value and its citations from an answer, and check both.
 
     Args:
-        exchange: A question of `column` that has ended.
+        exchange: The question of `column` with its answer, or with the reason why there is none.
         column: The column, whose type the value must have.
         library: The document of the row.
         within: The section that the row consists of, or None for the whole document.
@@ -120,7 +120,7 @@ def read_answer(exchange: Exchange, column: Column, library: Library, within: st
 
 
 def _parse_value(answer: str) -> str:
-    """Return the first line of an answer without marks and ids."""
+    """Return the first line of an answer without Markdown marks and citations."""
     first = next((line for line in answer.splitlines() if line.strip()), "")
     value = _VALUE_LEAD.sub("", MARK.sub("", first).strip(_AROUND)).strip(_AROUND)
     return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()

@@ -1,4 +1,4 @@
-"""The columns of a table: questions, and the type that the values of each must have."""
+"""The columns of a table: each is a question, and the type of its values."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _PARTIAL_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
 
 
 class ColumnType(StrEnum):
-    """What the values of a column are."""
+    """The type of the values of a column."""
 
     TEXT = "text"
     YES_NO = "yes_no"
     NUMBER = "number"
-    """With its unit."""
+    """A number with its unit."""
     DATE = "date"
     CHOICE = "choice"
-    """One of several."""
+    """One of the choices of the column."""
 
 
 _DESCRIPTIONS = {
@@ -69,13 +69,13 @@ class Column:
 
     @property
     def key(self) -> str:
-        """Digest of all that changes the answers. The name is not part of it."""
+        """Digest of everything that changes the answers: the question, type and choices, but not the name."""
         parts = (self.question, self.type.value, *self.choices)
         return blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
     @property
     def type_description(self) -> str:
-        """What a value must be, in a few words; empty if any text will do."""
+        """The type in a few words, such as `yes or no`. Empty if a value can be any text."""
         if self.type is ColumnType.CHOICE:
             return f"one of: {'; '.join(self.choices)}"
         return _DESCRIPTIONS[self.type]
@@ -95,7 +95,7 @@ class Column:
                 return bool(value)
 
     def make_sort_key(self, value: str) -> tuple[bool, float, str]:
-        """Return a key that sorts numbers and dates by size, and all else by letters. No value comes last."""
+        """Return a key that sorts numbers and dates by size, other values alphabetically, and empty ones last."""
         number = 0.0
         if self.type is ColumnType.NUMBER and (match := _NUMBER.fullmatch(value)):
             number = _parse_number(match["number"])
@@ -116,7 +116,7 @@ class _QuestionsFile(msgspec.Struct):
 
 
 def parse_question(text: str) -> Column:
-    """Make a column of a question that a person typed. A type may follow it: ``[yes/no]``, ``[date]``, ``[a | b]``.
+    """Make a column from a question that a person typed. A type may follow it: ``[yes/no]``, ``[date]``, ``[a | b]``.
 
     Raises:
         UsageError: The question is empty.
@@ -138,7 +138,7 @@ def _make_column(question: str, name: str, kind: str, choices: Sequence[str]) ->
     """Make a column.
 
     Raises:
-        UsageError: It makes no sense. The message continues "FILE: ".
+        UsageError: The question is empty, or its type or choices are invalid.
     """
     if not question.strip():
         raise UsageError("a question of a table is empty.")
@@ -154,7 +154,7 @@ def read_columns(path: Path) -> tuple[Column, ...]:
     """Read questions from a TOML file with ``[[questions]]``, or from a file with a JSON object on each line.
 
     Raises:
-        UsageError: The file cannot be read, or a question in it is not one.
+        UsageError: The file cannot be read, is not valid, or contains no question.
     """
     try:
         text = path.read_text("utf-8-sig")
@@ -175,7 +175,7 @@ def read_columns(path: Path) -> tuple[Column, ...]:
 
 
 def drop_repeated_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """Return the columns without those that ask the same again."""
+    """Return the columns without repetitions of the same question, type and choices."""
     return tuple({column.key: column for column in reversed([*columns])}.values())[::-1]
 
 

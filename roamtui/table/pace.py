@@ -1,4 +1,4 @@
-"""`SharedModel`: one model that all cells of a run share, at one pace and under one spending limit."""
+"""`SharedModel`: one model for all cells of a run, with one rate limit and one spending limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelRequest, RetryPending, UsageReported, warm_up_model
 
 _MARGIN = 2.0
-"""How many times the estimate a request may cost: the length of a reply is not known, and its tokens are dear."""
+"""A request may cost this many times its estimate, because the length of its reply is not known in advance."""
 
 
 class SpendingLimitError(ModelError):
@@ -22,7 +22,7 @@ class SpendingLimitError(ModelError):
 
 
 class SharedModel:
-    """Sends the requests of several questions at once.
+    """Sends the requests of several questions at the same time.
 
     While a provider makes one of them wait, no other is sent. No request is sent that could exceed the limit: its cost
     is estimated by the highest price of a token so far, and until one is known, requests are sent one at a time.

@@ -18,7 +18,7 @@ from roamtui.sources.read import check_file, is_path
 from roamtui.table.store import Row
 
 OpenSource = Callable[[str], tuple[Library, Loader | None]]
-"""Opens one source by its path or URL, with all its files. It raises SourceError if the source cannot be read."""
+"""Opens a source by its path or URL, and loads all its files. Raises SourceError if the source cannot be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class RowDocument:
     library: Library
     loader: Loader | None
     content: str
-    """Digest of what the row's questions are asked about."""
+    """Digest of the text that the row's questions are about."""
 
 
 def list_rows(
@@ -51,6 +51,7 @@ def list_rows(
         UsageError: A source is not supported.
     """
     rows: dict[str, Row] = {}
+    listed: set[tuple[str, str, str | None]] = set()
     for source in sources:
         try:
             found = [
@@ -65,6 +66,10 @@ def list_rows(
             if not found:
                 raise
         for row in found:
+            place = (row.source, row.doc, row.within)
+            if place in listed:  # a file and its folder were both named
+                continue
+            listed.add(place)
             # Files of the same name in several folders are told apart by their whole paths.
             key = row.key if row.key not in rows else f"{row.source} {row.key}"
             rows.setdefault(key, replace(row, key=key))
@@ -88,7 +93,7 @@ def _list_documents(source: str) -> Iterator[Row]:
 
 
 def _list_chapters(row: Row, library: Library) -> Iterator[Row]:
-    """Yield the sections at the top of a document, or the document if it has none."""
+    """Yield a row for each section at the top level, or `row` itself if there is none."""
     top = library.title_id() or library.root_id
     chapters = [node_id for node_id in library.children(top) if library.get_label(node_id).kind is NodeKind.SECTION]
     for node_id in chapters:
@@ -102,7 +107,7 @@ def check_output(path: Path, rows: Sequence[Row]) -> None:
     """Check that writing a file does not overwrite a document of the table.
 
     Raises:
-        UsageError: It would.
+        UsageError: The file is a document of the table.
     """
     if os.path.realpath(path) in {os.path.realpath(row.source) for row in rows}:
         raise UsageError(f"{path} is a source of the table. Name another file.")
@@ -112,8 +117,8 @@ def open_row(row: Row, open_source: OpenSource) -> RowDocument:
     """Open the document of a row.
 
     Raises:
-        SourceError: It cannot be read, or the chapter is no longer in it.
-        UsageError: It is not supported.
+        SourceError: The document cannot be read.
+        UsageError: The document is not supported, or no longer has the chapter.
     """
     library, loader = open_source(row.source)
     if row.doc:

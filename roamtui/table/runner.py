@@ -1,4 +1,4 @@
-"""Fills the cells of a table: asks what has no answer yet, several cells at a time, and records each answer."""
+"""Fills the cells of a table: asks the questions without an answer, several at a time, and records each answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FAILURES_MAX = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePlan:
-    """How the cells of a table are filled."""
+    """The model, and the options for filling the cells of a table."""
 
     model: Model
     open_source: OpenSource
@@ -60,26 +60,26 @@ class TableRun:
     """The progress of a run."""
 
     total: int
-    """Number of cells, with those that have an answer already."""
+    """Number of cells, including those that already have an answer."""
     kept: int = 0
-    """Cells that have an answer from before."""
+    """Number of cells with an answer from an earlier run."""
     asked: int = 0
-    """Cells that this run has answered."""
+    """Number of cells that this run has answered."""
     usage: Usage = field(default_factory=Usage)
     counts: dict[CellState, int] = field(default_factory=lambda: dict.fromkeys(CellState, 0))
     """Number of answered cells by state, old and new."""
     stop_reason: str = ""
     """Why the run ended early; empty if it did not."""
     waiting_reason: str = ""
-    """Why the provider makes the run wait at the moment; empty if it does not."""
+    """Why the provider makes the run wait at the moment. Empty if the run does not wait."""
     failures: int = 0
-    """Failures of the model in a row."""
+    """Number of consecutive failures of the model."""
     unread: list[str] = field(default_factory=list)
     """Which documents with earlier answers could not be read, and why. These answers stay, unchecked."""
 
     @property
     def done(self) -> int:
-        """Number of cells that have an answer."""
+        """Number of cells with an answer, old and new."""
         return self.kept + self.asked
 
     @property
@@ -92,13 +92,13 @@ class TableRun:
 
     @property
     def expected_usd(self) -> float | None:
-        """Estimate of what the whole run costs, or None as long as nothing is known."""
+        """Estimated cost of the whole run, or None until a cell of the run has been answered."""
         if self.usage.cost_usd is None or not self.asked:
             return None
         return self.usage.cost_usd / self.asked * (self.total - self.kept)
 
     def keep(self, cell: Cell) -> None:
-        """Count an answer from before."""
+        """Count a cell that was answered in an earlier run."""
         self.kept += 1
         self.counts[cell.state] += 1
 
@@ -114,15 +114,15 @@ class _Question(NamedTuple):
 async def fill_table(
     store: TableStore, defined: TableDefined, plan: TablePlan, on_progress: Callable[[TableRun, Cell | None], None]
 ) -> TableRun:
-    """Ask the questions of a table that have no answer from this model about the present text.
+    """Ask the questions that this model has not answered yet about the current text of a row.
 
     Each cell is on disk before the next question of its job is asked. If the task is cancelled, only the cells that
     are being asked are lost.
 
     Args:
         store: Receives the cells.
-        defined: What the table is about from now on.
-        plan: How to ask.
+        defined: The current definition of the table.
+        plan: The model and the options.
         on_progress: Receives the progress, and each new cell once it is on disk.
 
     Raises:
@@ -174,7 +174,7 @@ class _Filler:
             await self._fill_row(row)
 
     async def _fill_row(self, row: Row) -> None:
-        """Ask about one row: its first question alone, so that the provider's cache holds its text for the others."""
+        """Ask about one row: the first question by itself, so that the provider has cached the text for the others."""
         plan, run, model = self._plan, self._run, self._model.name
         try:
             document = await asyncio.to_thread(open_row, row, plan.open_source)

@@ -29,7 +29,7 @@ from roamtui.conversation.log import (
 )
 from roamtui.conversation.store import ConversationStore
 from roamtui.errors import StoreError, UsageError
-from roamtui.table.cells import Cell, CellState
+from roamtui.table.cells import Cell
 from roamtui.table.columns import Column
 
 _LOG = "results"
@@ -55,13 +55,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDefined:
-    """What the table is about from now on."""
+    """The sources, rows and columns of the table were defined, and replace the earlier ones."""
 
     sources: tuple[str, ...]
     by_chapters: bool
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
     at: str = ""
+    """When it was recorded: ISO 8601, UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,19 +98,19 @@ class Shard:
 
     @property
     def suffix(self) -> str:
-        """Ending of the names of its files."""
+        """Suffix of the names of its files, such as ``-2-of-8``."""
         return f"-{self.number}-of-{self.count}"
 
     def select(self, rows: Sequence[Row]) -> tuple[Row, ...]:
-        """Return its rows: every `count`-th."""
+        """Return the rows of this part: every `count`-th one, from row `number` on."""
         return tuple(rows[self.number - 1 :: self.count])
 
 
 def parse_shard(text: str) -> Shard:
-    """Parse ``I/N``.
+    """Parse the value of ``--shard``, such as ``2/8``.
 
     Raises:
-        UsageError: It is not a part of a whole.
+        UsageError: The text is not of this form, or the first number is not between 1 and the second.
     """
     number, _, count = text.partition("/")
     if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
@@ -119,7 +120,7 @@ def parse_shard(text: str) -> Shard:
 
 @dataclass(frozen=True, kw_only=True)
 class TableContent:
-    """A table as its logs tell it."""
+    """A table, merged from its logs."""
 
     folder: Path
     sources: tuple[str, ...] = ()
@@ -134,7 +135,7 @@ class TableContent:
     """Number of lines that could not be read."""
 
     def find_log(self, cell: Cell) -> Path | None:
-        """Return the log of the conversation of a cell, or None if nothing was asked."""
+        """Return the log of the conversation of a cell, or None if no question was asked."""
         folder = self.conversation_folders.get(cell.conversation, self.folder / _CONVERSATIONS)
         return folder / f"{cell.conversation}{LOG_SUFFIX}" if cell.conversation else None
 
@@ -182,7 +183,7 @@ class TableStore:
             self._file = None
 
     def define(self, defined: TableDefined, current: TableContent) -> TableContent:
-        """Record what the table is about, unless the logs say so already.
+        """Record the definition of the table, unless it is the current one already. Return the table with it.
 
         Raises:
             StoreError: The log cannot be written.
@@ -298,8 +299,3 @@ def _decode_lines(data: bytes) -> Iterator[Cell | TableDefined | LogEntrySkipped
 
 def _get_time() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
-def count_states(cells: Sequence[Cell | None]) -> dict[CellState, int]:
-    """Count the cells of each state."""
-    return {state: sum(cell is not None and cell.state is state for cell in cells) for state in CellState}

@@ -186,3 +186,5 @@ class DocumentOpener:
     """As in `TuiOptions`."""
     open_table: Callable[[tuple[str, ...]], TableJob] | None = None
     """Prepares the table of some sources, or of its own folder. Called in a thread. Raises `RoamtuiError`."""
+    save_as_notebook: Callable[[str, Library], None] | None = None
+    """Saves the sources of a library as a new notebook. Called in a thread. Raises `RoamtuiError`."""

@@ -120,7 +120,7 @@ class PictureStore:
         self._measured = {key: None if found and found[0] == file else found for key, found in self._measured.items()}
 
     def add(self, picture: PictureLine, loaded: bytes) -> Iterator[str]:
-        """Keep a loaded picture. Yield what must be written to the terminal for it."""
+        """Store a loaded picture. Yield the escape sequences that the terminal must get."""
         drawn: DrawnPicture = loaded
         if self.mode is ImageMode.KITTY:
             drawn = take_image_id()
@@ -130,14 +130,14 @@ class PictureStore:
             yield from _free(self._drawn.popitem(last=False)[1])
 
     def clear(self) -> Iterator[str]:
-        """Forget everything, because files may have changed. Yield what must be written to the terminal for it."""
+        """Drop all pictures, because files may have changed. Yield the escape sequences that the terminal must get."""
         for drawn in self._drawn.values():
             yield from _free(drawn)
         self._drawn.clear()
         self._measured.clear()
 
     def close(self) -> None:
-        """End the drawing that is under way."""
+        """Cancel the drawings that are in progress."""
         self._is_closed = True
 
 

@@ -324,6 +324,11 @@ _MOVED = {
         "# B\n\n## Trips\n\nFuel and crew of a ship.",
     ),
     "_SYNONYM_WEIGHT": (
+        "buyer",
+        "# One\n\nThe buyer of it.",
+        "# Two\n\nThe buyer is the purchaser of it.",
+    ),
+    "_IMPLIED_WEIGHT": (
         "How old is a senator?",
         "# Votes\n\nA senator has one vote here.",
         "# Thirty\n\nA senator has the age of thirty.",

@@ -96,3 +96,58 @@ def test_everyday_words_find_the_formal_words(question: str, title: str) -> None
 def test_implied_words_are_found() -> None:
     text = "# Report\n\n## Item 3\n\nThe proceedings go on.\n\n## Battles\n\nFought by sea.\n\n"
     assert "Item 3" in find_titles(make_library(text + _FILLER), "Which legal battles are there?")
+
+
+_CONTRACT = """# Contract
+
+## 1
+
+Supplier hereby grants Buyer the right and license to use the Mark.
+
+## 2
+
+Buyer shall not attack or impugn the registration of the Mark.
+
+## 3
+
+Buyer shall meet the quotas of Exhibit A. Quotas are adjusted yearly.
+
+## 4
+
+Upon termination Buyer shall return all copies.
+
+## 5
+
+Buyer shall pay Supplier royalties of five percent of Net Sales.
+
+## 6
+
+A license granted by an office is kept in a file.
+
+## 7
+
+The revenue office has no part in this.
+
+## 8
+
+The form of an order has room for twelve lines.
+
+## 9
+
+A duty is listed in a file.
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("Is a license granted to the other party?", "1"),
+        ("May a party contest the validity of the other's intellectual property?", "2"),
+        ("Is there a minimum order?", "3"),
+        ("Which duties remain after the termination?", "4"),
+        ("Do the parties share revenue?", "5"),
+    ],
+)
+def test_a_kind_of_clause_is_found_by_the_words_of_contracts(question: str, title: str) -> None:
+    assert find_titles(make_library(_CONTRACT + _FILLER), question)[0] == title

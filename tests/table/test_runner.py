@@ -17,6 +17,7 @@ from roamtui.models.base import ModelRequest
 from roamtui.models.offline import OfflineModel
 from roamtui.paths import data_path
 from roamtui.table.cells import Cell, CellState
+from roamtui.table.rows import list_rows
 from roamtui.table.store import Shard, TableStore, read_table
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
@@ -29,6 +30,7 @@ from tests.table.filling import (
     list_questions,
     list_states,
     list_values,
+    open_one,
     share_start,
     wait_until,
     write_leases,
@@ -151,6 +153,14 @@ async def test_a_document_that_can_no_longer_be_read_keeps_its_answers(tmp_path:
 def test_a_source_that_is_not_there_is_no_row(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"none\.md"):
         define(tmp_path / "none.md", PERIOD)
+
+
+def test_a_file_and_its_folder_are_listed_once(tmp_path: Path) -> None:
+    leases = write_leases(tmp_path / "leases")
+    for by_chapters, count in ((False, 2), (True, 4)):
+        rows = list_rows((str(leases / "bert.md"), str(leases)), open_one, by_chapters=by_chapters)
+        assert len(rows) == count
+        assert rows[0].key.startswith("bert.md")
 
 
 async def test_the_first_cell_of_a_row_comes_before_its_others(tmp_path: Path) -> None:

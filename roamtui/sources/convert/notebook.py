@@ -26,7 +26,7 @@ _ATTACHED = re.compile(r"\]\(attachment:[^()\n]*\)")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _HEADING = re.compile("^#", re.MULTILINE)
 _PICTURE_NAME = re.compile(r"<[\w. ]*(?:Figure|Axes|Image)\b[^\n]*>")
-"""What a picture is called in text."""
+"""The text of an output that only names a picture, such as ``<Figure size 640x480 with 1 Axes>``."""
 
 
 def convert_notebook(data: bytes, name: str) -> ConvertedText:

@@ -28,7 +28,7 @@ _LEVELS_MAX = 9
 _GROUPS_MAX = 50
 _FIRST_WORDS_LENGTH = 60
 _ROW_OVERLAP_MIN = 0.5
-"""Shapes are side by side if they share at least this part of the height of the lower one."""
+"""Shapes are side by side if they overlap vertically by at least this share of the height of the lower one."""
 _LINK_SCHEMES = ("http://", "https://", "mailto:")
 
 
@@ -46,7 +46,7 @@ class _Shape:
 
     box: _Box
     kind: str
-    """Type of the placeholder; empty if the shape is not a placeholder of a certain type."""
+    """Type of the placeholder. Empty if the shape is no placeholder, or one without a type."""
     blocks: Sequence[Element]
 
 

@@ -32,7 +32,7 @@ _COLUMNS: dict[str, int] = {}
 
 
 class CellRange(NamedTuple):
-    """A rectangle of cells. Rows and columns start with 1; the last ones belong to it."""
+    """A rectangle of cells. Rows and columns count from 1. The last row and column are included."""
 
     top: int
     left: int
@@ -76,7 +76,7 @@ def parse_range(text: str) -> CellRange | None:
 def iter_elements(
     package: ZipPackage, part: str, *names: str, events: Sequence[str] = ("end",)
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a large part with these local names, each with its event. At its end it is forgotten.
+    """Yield the elements of a large part with these local names, each with its event. After it ends, it is cleared.
 
     Raises:
         SourceError: The part is damaged or too large.
@@ -150,7 +150,7 @@ def _take_rows(rows: dict[int, dict[int, str]], area: CellRange) -> dict[int, Ma
 
 
 def _write_rows(rows: Mapping[int, Mapping[int, str]], headed: set[int], level: int) -> Iterator[str]:
-    """Yield rows that follow each other: single cells above and below a table as paragraphs, then the table."""
+    """Yield consecutive rows: single cells above and below a table as paragraphs, and the table between them."""
     numbers = sorted(rows)
     start, end = 0, len(numbers)
     while start < end and len(rows[numbers[start]]) == 1:
@@ -169,7 +169,7 @@ def _write_paragraph(row: Mapping[int, str]) -> str:
 def _write_table(
     rows: Sequence[Mapping[int, str]], numbers: Sequence[int], headed: set[int], level: int
 ) -> Iterator[str]:
-    """Yield a table in pieces that each have its header. A long one becomes sections at a level, named by rows."""
+    """Yield a table in pieces, each with the header. A long table becomes sections at `level`, titled by their rows."""
     if not rows:
         return
     columns = sorted(set[int]().union(*rows))
@@ -194,7 +194,7 @@ def _write_table(
 
 
 def _split_lines(lines: Sequence[str], length: int) -> Iterator[tuple[int, int]]:
-    """Yield the first line, and the one after the last, of parts that end as soon as they have a length."""
+    """Yield the first line of each part, and the line after its last. A part ends once it has `length` characters."""
     start = total = 0
     for number, line in enumerate(lines, start=1):
         total += len(line)

@@ -68,7 +68,7 @@ class ZipPackage:
     def read(self, part_name: str, *, bytes_max: int | None = None) -> bytes | None:
         """Return the content of a part, or None if there is no such part.
 
-        `bytes_max` limits its unpacked size, which is usually 32 MB.
+        `bytes_max` limits its unpacked size. The default is 32 MB.
 
         Raises:
             SourceError: The part is damaged or encrypted, or all parts read so far are too large.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 from time import monotonic
 
 from textual.content import Content
@@ -16,6 +17,7 @@ from roamtui.agent.proof import StreamingJudge, match_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.markdown.blocks import Link
+from roamtui.document.markdown.fences import update_fence
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
 from roamtui.tui.markdown.layout import MarkdownLayout
 from roamtui.tui.markdown.line import Line, add_code_background, render_run
@@ -142,14 +144,13 @@ class AnswerView(ContentView):
         return add_code_background(content, width) if line.is_code else content
 
 
-_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _CUT_CITATION = re.compile(r" ?\[[0-9a-f]{0,8}\Z")
 _CUT_STRONG = re.compile(r"\*{1,2}\Z")
 
 
 def close_open_markup(text: str) -> str:
     """Close the open markup of truncated Markdown and drop an incomplete citation."""
-    if len(_FENCE.findall(text)) % 2:
+    if reduce(update_fence, text.split("\n"), ""):
         return text
     text = _CUT_CITATION.sub("", text)
     paragraph = text[text.rfind("\n\n") + 1 :]

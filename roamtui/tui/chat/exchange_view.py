@@ -135,7 +135,7 @@ class ExchangeView(Vertical):
             self._answer.append(text, state)
 
     def toggle_steps(self) -> ActivityView | None:
-        """Fold or unfold the model's actions. Return their view, or None without any."""
+        """Fold or unfold the model's actions. Return their view, or None if there are none."""
         return self._activity if self._activity.toggle() else None
 
     def toggle_unquoted(self) -> None:

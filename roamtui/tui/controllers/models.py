@@ -126,16 +126,15 @@ class ModelController:
     def _confirm_provider(self, offer: ModelOffer) -> None:
         """Test a model and switch to it. If text would leave this machine, first ask the person."""
 
-        def test_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                self._approved_providers.add(offer.provider)
-                self._picker.run_worker(self._test(offer), group="testing", exclusive=True, exit_on_error=False)
+        def test() -> None:
+            self._approved_providers.add(offer.provider)
+            self._picker.run_worker(self._test(offer), group="testing", exclusive=True, exit_on_error=False)
 
         if not offer.provider or offer.provider in self._approved_providers:
-            test_if_agreed(True)  # noqa: FBT003 - as if the person had agreed
-            return
-        question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
-        self._screen.app.push_screen(ConfirmDialog(question, offer.note, yes="Use"), test_if_agreed)
+            test()
+        else:
+            question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
+            ConfirmDialog(question, offer.note, yes="Use").ask(self._screen.app, test)
 
     async def _test(self, offer: ModelOffer) -> None:
         """Switch to a model if it replies to a request of one token. Otherwise, show why it does not."""
@@ -170,15 +169,12 @@ class ModelController:
         if save is None:
             return
 
-        def save_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        def save_choice() -> None:  # without a worker, which would be lost if the person quits before it begins
             try:
-                if answer:  # without a worker, which would be lost if the person quits before it begins
-                    save({"model": name, "api_base": url})
-                    self._unsaved_url = None
+                save({"model": name, "api_base": url})
+                self._unsaved_url = None
             except RoamtuiError as error:
                 self._on_failed(str(error))
 
         question = "Make this model the default? Saves its name and URL in config.toml, never the key."
-        self._screen.app.push_screen(
-            ConfirmDialog(question, name, yes="Make default", no="Just this time"), save_if_agreed
-        )
+        ConfirmDialog(question, name, yes="Make default", no="Just this time").ask(self._screen.app, save_choice)

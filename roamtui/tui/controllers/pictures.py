@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -39,8 +38,7 @@ class PictureController:
         document = request.library.document(request.library.get_content_span(request.section_id).doc)
         if not request.href:
             return self._show_page(request, source, doc, document)
-        url = _get_url(request.href, document)
-        if url:
+        if url := resolve_href(document.url or "", request.href):
             return self._fetch(url, source)
         file = find_picture(source, doc, request.href)
         if file is None:
@@ -74,7 +72,7 @@ class PictureController:
             return f"{url} cannot be fetched here."
         name = urlsplit(url).path.rpartition("/")[2] or urlsplit(url).netloc
         shown = ShownFile(name=name, read=lambda: fetch(url, source), path=None)
-        self._ask("Fetch this picture?", url, "Fetch", lambda: self._show(shown))
+        ConfirmDialog("Fetch this picture?", url, yes="Fetch").ask(self._app, lambda: self._show(shown))
         return None
 
     def _offer_viewer(self, file: PictureFile) -> str | None:
@@ -86,24 +84,13 @@ class PictureController:
                 self._app.copy_to_clipboard(str(file.path))
                 self._app.notify(f"No program to open it here. Copied its path: {file.path}", markup=False)
 
-        self._ask("Open this SVG drawing in its own program?", str(file.path), "Open", open_file)
+        question = "Open this SVG drawing in its own program?"
+        ConfirmDialog(question, str(file.path), yes="Open").ask(self._app, open_file)
         return None
-
-    def _ask(self, question: str, detail: str, yes: str, action: Callable[[], None]) -> None:
-        def act(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                action()
-
-        self._app.push_screen(ConfirmDialog(question, detail, yes=yes), act)
 
     def _show(self, file: ShownFile) -> None:
         mode = choose_image_mode(self._options.images, self._app)
         self._app.push_screen(PictureScreen(file, self._keys, mode if mode is not ImageMode.OFF else ImageMode.CELLS))
-
-
-def _get_url(href: str, document: Document) -> str:
-    """Return the URL of a picture, or an empty text if it is not on the web."""
-    return resolve_href(document.url or "", href) or ""
 
 
 def _read(file: PictureFile, size_max: int = BYTES_MAX) -> bytes:

@@ -295,11 +295,13 @@ class ReaderController:
                 self.show(target, (), came_from=None)
                 self._show_status(note)
             case WebLink(url):
-                self._confirm("Open this page in your browser?", url, lambda: self._open_page(url))
+                dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
+                dialog.ask(self._reader.app, lambda: self._open_page(url))
             case FileLink(path, fragment, is_outside):
                 request = partial(self._reader.screen.post_message, LinkedFileRequested(str(path), fragment))
                 if is_outside:
-                    self._confirm("Open a file outside the folder that you opened?", str(path), request)
+                    question = "Open a file outside the folder that you opened?"
+                    ConfirmDialog(question, str(path), yes="Open").ask(self._reader.app, request)
                 else:
                     request()
             case LostLink(reason, nearest) if nearest:
@@ -313,13 +315,6 @@ class ReaderController:
             case DeadLink(reason):
                 return reason
         return None
-
-    def _confirm(self, question: str, detail: str, action: Callable[[], object]) -> None:
-        def act(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                action()
-
-        self._reader.app.push_screen(ConfirmDialog(question, detail, yes="Open"), act)
 
     def _open_page(self, url: str) -> None:
         self._reader.app.open_url(url)

@@ -1,17 +1,20 @@
-"""Adds sources to the conversation on the screen, takes them out, and mutes them."""
+"""Adds sources to the conversation on the screen, takes them out, mutes them, and saves them as a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+import asyncio
+from collections.abc import Awaitable, Callable
 
 from textual.widget import Widget
 
 from roamtui.agent.controller import ConversationController
 from roamtui.document.added_sources import list_sources_of
-from roamtui.document.library_source import LibrarySource, make_short_name
+from roamtui.document.library import Library
+from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_short_name
 from roamtui.document.plain import sanitise_line
+from roamtui.errors import RoamtuiError
 from roamtui.tui.messages import StatusMessage
-from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 
 
 class SourcesController:
@@ -60,17 +63,40 @@ class SourcesController:
             await self._controller.remove_source(source.key)
             return f"Took out {title}; its files stay as they are"
 
-        def remove_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                self._run(remove())
-
-        question = f"Take {title} out of this conversation?"
+        name = self._controller.state.library.source
+        place = f"the notebook {sanitise_line(name)}" if name.startswith(NOTEBOOK_MARK) else "this conversation"
+        question = f"Take {title} out of {place}?"
         dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
-        self._widget.app.push_screen(dialog, remove_if_agreed)
+        dialog.ask(self._widget.app, lambda: self._run(remove()))
+
+    def save_as_notebook(self, save: Callable[[str, Library], None], open_key: str) -> None:
+        """Ask for a name, and save the sources of the conversation as a new notebook, which `open_key` opens."""
+        library = self._controller.state.library
+        if library.source.startswith(NOTEBOOK_MARK):
+            self._widget.post_message(
+                StatusMessage(f"These sources are saved as {sanitise_line(library.source)} already")
+            )
+            return
+
+        async def write(name: str) -> str:
+            await asyncio.to_thread(save, name, library)
+            return f'Saved the notebook "{name}": {open_key} opens it'
+
+        def write_named(answer: str | None) -> None:
+            if name := (answer or "").removeprefix(NOTEBOOK_MARK):
+                self._run(write(name))
+
+        titles = ", ".join(source.title for source in list_sources_of(library))
+        foot = "enter to save, esc to cancel"
+        prompt = PromptDialog("Save the sources as a notebook called", "", detail=titles, foot=foot)
+        self._widget.app.push_screen(prompt, write_named)
 
     def _run(self, change: Awaitable[str]) -> None:
         async def run() -> None:
-            self._widget.post_message(StatusMessage(await change))
+            try:
+                self._widget.post_message(StatusMessage(await change))
+            except RoamtuiError as error:  # a narrow screen may not show the conversation
+                self._widget.notify(str(error), severity="warning", markup=False)
 
         self._widget.run_worker(run(), group="sources", exit_on_error=False)
 

@@ -61,7 +61,7 @@ class TableController:
         return None
 
     def open_cell(self, request: CellRequested) -> None:
-        """Open the document of a cell with the conversation of the cell, and show the quote if it is wanted."""
+        """Open the document of a cell with the conversation of the cell, and show its quote if one is requested."""
         cell = (request.source, request.log)
         target = SectionTarget(request.section_id, request.citation) if request.section_id is not None else None
 

@@ -11,11 +11,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 
 from roamtui.document.document import Document
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
+from roamtui.document.markdown.fences import update_fence
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.document.text import DocumentText, compute_line_starts, normalise_line_ends
@@ -93,9 +95,7 @@ CHUNK_LENGTH = 3_000
 CHUNK_LENGTH_MAX = 12_000
 """In characters. After this, any line end ends a chunk. A longer line is split."""
 
-_FENCE_OR_BLANK = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
-)
+_FENCE_OR_BLANK = re.compile(r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE)
 """The first or last line of a fence, or a blank line before a line that is not indented."""
 _LINE_LENGTH = 2_000
 """In characters. Most lines are shorter, so a line end is first searched for in this much text."""
@@ -155,13 +155,13 @@ def split_lines(text: DocumentText, start: int, end: int) -> list[TextChunk]:
 
 def _split_at_blank_lines(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
     """Yield the chunks of a span without headings."""
-    fence: re.Match[str] | None = None
+    fence = ""
     chunk_start = start
     for match in _FENCE_OR_BLANK.finditer(text[start:end]):
         blank_end = start + match.end()
         if match["fence"]:
-            fence = _update_fence(fence, match)
-        elif fence is None and blank_end - chunk_start >= CHUNK_LENGTH:
+            fence = update_fence(fence, match[0])
+        elif not fence and blank_end - chunk_start >= CHUNK_LENGTH:
             yield from _split_long(text, chunk_start, blank_end)
             chunk_start = blank_end
     yield from _split_long(text, chunk_start, end)
@@ -186,27 +186,15 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]
 def build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
     """Return the lines that bring a parser into its state at `cut`: after reading `prefix` and `text[start:cut]`."""
     before = prefix + text[start:cut]
-    fence: re.Match[str] | None = None
-    for match in _FENCE_OR_BLANK.finditer(before):
-        if match["fence"]:
-            fence = _update_fence(fence, match)
-    if fence is not None:
-        return fence[0] + "\n"
+    fence = reduce(update_fence, (match[0] for match in _FENCE_OR_BLANK.finditer(before)), "")
+    if fence:
+        return fence + "\n"
     start = max((blank.end() for blank in _BLANK_LINE.finditer(before)), default=0)
     head_end = _get_line_end(before, start, len(before))
     rule_end = _get_line_end(before, head_end, len(before))
     head, rule = before[start:head_end].strip(), before[head_end:rule_end].strip()
     is_table = "|" in head and "-" in rule and not rule.strip(_TABLE_RULE_CHARACTERS)
     return f"{head}\n{rule}\n" if is_table else ""
-
-
-def _update_fence(fence: re.Match[str] | None, line: re.Match[str]) -> re.Match[str] | None:
-    """Return the opening line of the fence that is open after this fence line, or None."""
-    mark, info = line["fence"], line["info"]
-    if fence is None:
-        return None if mark[0] == "`" and "`" in info else line
-    is_end = mark.startswith(fence["fence"]) and not info.strip(" \t")
-    return None if is_end else fence
 
 
 def _get_line_end(text: DocumentText, start: int, end: int) -> int:

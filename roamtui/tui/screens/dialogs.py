@@ -8,7 +8,7 @@ from functools import partial
 from typing import ClassVar, Generic, TypeVar, assert_never
 
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -153,6 +153,15 @@ class ConfirmDialog(Dialog[bool]):
 
     def action_answer(self, answer: bool) -> None:  # noqa: FBT001 - the argument of a binding
         self.dismiss(answer)
+
+    def ask(self, app: App[None], action: Callable[[], object]) -> None:
+        """Show the dialog in `app`, and call `action` if the person agrees."""
+
+        def act(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                action()
+
+        app.push_screen(self, act)
 
 
 class ApprovalScreen(ConfirmDialog):

@@ -236,12 +236,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._begin(typed if "://" in typed else expand_user(typed), None)
             return
 
-        def open_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                self._begin(address, None)
-
         question = "No such file. Fetch it from the web?"
-        self.app.push_screen(ConfirmDialog(question, address, yes="Fetch"), open_if_agreed)
+        ConfirmDialog(question, address, yes="Fetch").ask(self.app, lambda: self._begin(address, None))
 
     @property
     def _foot_actions(self) -> tuple[str, ...]:

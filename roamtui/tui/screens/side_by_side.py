@@ -19,12 +19,12 @@ from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.screens.dialogs import Dialog
 
 _COLUMN_WIDTH_MIN = 34
-"""In cells. With less room for each, the answers are below each other."""
+"""In terminal cells. If a column would be narrower, the answers are stacked."""
 _QUESTION_LENGTH_MAX = 500
 
 
 class SideBySideDialog(Dialog[Target | None]):
-    """Shows exchanges beside each other. The result is the section to go to, if the person clicks one."""
+    """Shows exchanges next to each other. The result is the target that the person clicked, or None."""
 
     AUTO_FOCUS = "VerticalScroll"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s,q,enter", "leave", "Close")]

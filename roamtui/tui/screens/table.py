@@ -28,7 +28,7 @@ from roamtui.table.columns import Column, drop_repeated_columns, parse_question
 from roamtui.table.rows import check_output, list_rows
 from roamtui.table.runner import TableJob, TableRun, fill_table
 from roamtui.table.store import Row, TableContent
-from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.actions import SHARED, Keymap, Scope, make_bindings
 from roamtui.tui.labels import STEP, format_count, format_error
 from roamtui.tui.messages import CellRequested
 from roamtui.tui.screens.dialogs import Dialog, PromptDialog
@@ -36,19 +36,20 @@ from roamtui.tui.screens.saved_items import ExportDialog
 from roamtui.tui.screens.table_grid import TableGrid
 from roamtui.tui.status_line import ScreenKeyHints
 
-_QUOTE_LENGTH_MAX = 400
+_BREAK_WIDTH = 8
+_FILTER_LENGTH = 20
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
 _OFFLINE_NOTE = "cells are best passages, which no model has read"
 
 
 class TableScreen(Dialog[None]):
-    """Shows a table, asks what is missing, and leads to the proof of each cell."""
+    """Shows a table, asks the missing questions, and opens the document or conversation of a cell."""
 
     AUTO_FOCUS = "TableGrid"
-    BINDINGS = make_bindings(Scope.TABLE)
+    BINDINGS = make_bindings(Scope.TABLE) + make_bindings(Scope.GLOBAL, only=SHARED)
 
     def __init__(self, job: TableJob, content: TableContent, keys: Keymap) -> None:
-        """Show `content`, as it is on disk. `job` says what the table is about now, and how it is filled."""
+        """Show `content`, the table on disk. `job` has its current definition, and fills it."""
         super().__init__()
         self._job = job
         self._content = content
@@ -59,7 +60,7 @@ class TableScreen(Dialog[None]):
         self._worker: Worker[None] | None = None
         self._filter = ""
         self._sort: tuple[str, bool] | None = None
-        """Key of the column to sort by, and whether in reverse. None for the order of the sources."""
+        """Key of the column to sort by, and whether to reverse the order. None for the order of the sources."""
         self._listing = asyncio.Lock()
 
     @override
@@ -99,7 +100,7 @@ class TableScreen(Dialog[None]):
                 reverse=self._sort[1],
             )
             rows = [*filled, *(row for row in rows if not values[row.key])]  # empty ones last, in either order
-        self._grid.show(rows, defined.columns, self._cells)
+        self._grid.show(rows, defined.columns, self._cells, self._sort)
         self._show_head()
 
     def _grid_value(self, row: Row, column: Column) -> str:
@@ -115,6 +116,7 @@ class TableScreen(Dialog[None]):
     def _show_head(self) -> None:
         rows, total = len(self._grid.rows), len(self._job.defined.rows)
         count = format_count(total, "row") if rows == total else f"{rows:,} of {format_count(total, 'row')}"
+        count += f" with “{shorten(self._filter, _FILTER_LENGTH)}”" if self._filter else ""
         parts = [count, format_count(len(self._job.defined.columns), "question"), self._job.plan.model.name]
         if self._run is not None:
             parts.append(("asking: " if self.is_filling else "") + format_progress(self._run))
@@ -126,25 +128,31 @@ class TableScreen(Dialog[None]):
     @on(TableGrid.CursorMoved)
     def _show_proof(self) -> None:
         """Show the question, the whole value and its quote below the grid."""
-        column, cell = self._grid.column, self._grid.cell
+        column, cell, view = self._grid.column, self._grid.cell, self.query_one(".proof", Static)
+        width, height = view.content_size
         lines = []
         if column is None:
             add_key = self._keys.format_first_key("table.add_column")
             lines.append(Content(f"Press {add_key} to ask a question about each row."))
         else:
-            lines.append(Content.styled(sanitise_line(column.question), "bold"))
+            lines.append(Content.styled(shorten(sanitise_line(column.question), width), "bold"))
         if cell is not None:
-            value = sanitise_line(cell.value or cell.note or cell.state.label)
-            has_both = bool(cell.value and cell.note)
-            note = Content.styled(f" · {sanitise_line(cell.note)}" if has_both else "", "$warning")
-            lines.append(Content(f"{cell.state.sign} {shorten(value, _QUOTE_LENGTH_MAX)}") + note)
-            if cell.proof is not None and not cell.is_passage:
-                quote = shorten(sanitise_line(cell.proof.quote or ""), _QUOTE_LENGTH_MAX)
-                lines.append(Content.styled(f"“{quote}”", "italic"))
+            last = [Content.styled(sanitise_line(cell.note), "$warning")] if cell.value and cell.note else []
             if cell.proof is not None:
                 place = STEP.join(map(sanitise_line, [*cell.proof.path, cell.proof.place]))
-                lines.append(Content.styled(f"{place} · {cell.proof.state.label}", "$muted"))
-        self.query_one(".proof", Static).update(Content("\n").join(lines), layout=False)
+                last.append(Content.styled(f"{place} · {cell.proof.state.label}", "$muted"))
+            ending = Content(" · ").join(last)
+            has_quote = cell.proof is not None and not cell.is_passage
+            # The question has a line. Lines break at words, which leaves a few cells of each empty.
+            line_width = max(1, width - _BREAK_WIDTH)
+            count = max(1, height - 1 - -(-ending.cell_length // line_width))
+            room = max(1, count // (2 if has_quote else 1)) * line_width
+            value = sanitise_line(cell.value or cell.note or cell.state.label)
+            lines.append(Content(f"{cell.state.sign} {shorten(value, room)}"))
+            if has_quote and cell.proof is not None:
+                lines.append(Content.styled(f"“{shorten(sanitise_line(cell.proof.quote or ''), room)}”", "italic"))
+            lines.append(ending)
+        view.update(Content("\n").join(lines), layout=False)
 
     def _say(self, words: str | None) -> None:
         self.query_one(".message", Static).update(Content(sanitise_line(words or "")))
@@ -220,7 +228,7 @@ class TableScreen(Dialog[None]):
 
     @work(group="restarting", exclusive=True, exit_on_error=False)
     async def _restart(self) -> None:
-        """Go on with the questions as they are now. What is being asked is cut off."""
+        """Cancel the current run, and start one with the current questions and rows."""
         worker = self._worker
         if worker is not None:
             worker.cancel()

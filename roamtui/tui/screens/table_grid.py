@@ -25,14 +25,14 @@ _TITLE_SHARE = 0.3
 """Largest share of the width for the titles of the rows."""
 _TITLE_WIDTH_MAX = 32
 _COLUMN_WIDTH_MIN = 18
-"""In cells. As many columns are shown as have this width; arrows at the top say that there are more."""
+"""In terminal cells. Columns that do not fit with this width scroll; arrows in the header point to them."""
 _VALUE_LENGTH_MAX = 300
-"""In characters. No column shows more, and a passage may have thousands."""
+"""In characters. No column is wider, and a passage may have thousands of characters."""
 _STATES = ("found", "partly", "not_found", "failed")
 
 
 class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows the rows of a table below a line with the names of its columns. Both stay in view, as do the titles."""
+    """Shows the rows of a table below a header with the names of its columns. Header and row titles do not scroll."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -54,6 +54,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         self.cells: Mapping[tuple[str, str, str], Cell] = {}
         self.cursor_row = 0
         self.cursor_column = 0
+        self._sort: tuple[str, bool] | None = None
         self._first_column = 0
         self._styles: dict[str, Style] = {}
         self._title_width = 0
@@ -79,10 +80,23 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         """Return the newest cell of a row and column, or None."""
         return self.cells.get((row.key, column.key, ""))
 
-    def show(self, rows: Sequence[Row], columns: Sequence[Column], cells: Mapping[tuple[str, str, str], Cell]) -> None:
-        """Replace what is shown. The cursor stays on its row if that is still there."""
+    def show(
+        self,
+        rows: Sequence[Row],
+        columns: Sequence[Column],
+        cells: Mapping[tuple[str, str, str], Cell],
+        sort: tuple[str, bool] | None = None,
+    ) -> None:
+        """Replace the rows, columns and cells. The cursor stays on its row if the row still exists.
+
+        Args:
+            rows: The rows, in order.
+            columns: The columns.
+            cells: The cells, by row, column and model.
+            sort: Key of the column that the rows are sorted by, and whether in reverse. An arrow marks it.
+        """
         key = self.row.key if self.row is not None else ""
-        self.rows, self.columns, self.cells = rows, columns, cells
+        self.rows, self.columns, self.cells, self._sort = rows, columns, cells, sort
         self._lines = {row.key: line for line, row in enumerate(rows)}
         self._title_width = max((cell_len(row.title) for row in rows[:1_000]), default=0)
         self.virtual_size = Size(self.scrollable_content_region.width, len(rows) + 1)
@@ -143,7 +157,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         if y == 0:
             more = ("‹" if self._first_column else "") + ("›" if end < len(self.columns) else "")
             segments = [Segment(_fit(more, titles), styles["head"])]
-            segments += [Segment(_fit(column.title, column_width), styles["head"]) for column in shown]
+            segments += [Segment(_fit(self._format_head(column), column_width), styles["head"]) for column in shown]
             return Strip(segments).adjust_cell_length(width, styles["head"])
         line = y - 1 + round(self.scroll_y)
         if line >= len(self.rows):
@@ -165,6 +179,10 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
             segments.append(Segment(f"{cell.state.sign} ", state))
             segments.append(Segment(_fit(words, column_width - 2), ground if cell.value else state))
         return Strip(segments).adjust_cell_length(width, ground)
+
+    def _format_head(self, column: Column) -> str:
+        is_sorted = self._sort is not None and self._sort[0] == column.key
+        return f"{'↓' if self._sort[1] else '↑'} {column.title}" if self._sort and is_sorted else column.title
 
     @override
     def notify_style_update(self) -> None:
@@ -206,7 +224,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _fit(text: str, width: int) -> str:
-    """Cut a text with an ellipsis, or pad it, to a width that ends with a space."""
+    """Cut a text with an ellipsis or pad it to a width in cells. The last cell is a space."""
     if cell_len(text) >= width:
         text = set_cell_size(text, max(0, width - 2)) + "…"
     return set_cell_size(text, width)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from roamtui.conversation.events import ExpandStatus, SectionsExpanded
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import OpenSection
 from roamtui.document.document import Document
+from roamtui.document.markdown.fences import FENCE
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import estimate_tokens, format_tokens
@@ -38,7 +38,6 @@ _NEARBY_LINES = 24
 """Siblings within this many lines are on the screen together."""
 _OPENING_LENGTH = 300
 """In characters. The first words below a heading, which distinguish it from headings with the same title, are here."""
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _SIZE_WIDTH = 5
 """In cells. Sizes after a page number are padded to this width, so that page numbers line up."""
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
@@ -244,7 +243,7 @@ class LineRenderer:
         """Return the first words below a heading, to distinguish it from siblings with the same title. May be empty."""
         start, ends = document.columns.starts[row], document.columns.starts[row + 1 : row + 2]
         opening = document.text[start : min([start + _OPENING_LENGTH, *ends])]
-        lines = (EMPHASIS.sub("", line) for line in opening.splitlines()[1:] if not _FENCE.match(line))
+        lines = (EMPHASIS.sub("", line) for line in opening.splitlines()[1:] if not FENCE.match(line))
         words = " ".join(" ".join(lines).split())
         return f" · {sanitise_line(words)}" if words else ""
 

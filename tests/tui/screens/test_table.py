@@ -16,6 +16,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
+from roamtui.models.offline import OfflineModel
 from roamtui.table.store import read_table
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.table import TableScreen
@@ -282,3 +283,38 @@ async def test_closing_the_table_leads_to_a_document_that_is_still_open(filled: 
         await wait_until(pilot, lambda: app.screen is app.documents.get(app.current_mode))
         await pilot.press("ctrl+t")
         await wait_until(pilot, lambda: "No other document is open" in screen_text(app))
+
+
+@pytest.mark.parametrize("size", [(120, 35), (60, 20)])
+async def test_the_place_of_a_long_passage_stays_in_view(tables: Tables, size: tuple[int, int]) -> None:
+    words = "The notice period is 60 days, and so on for a long time. " * 30
+    (tables.leases / "anna.md").write_text(f"# Lease of Anna\n\n## Notice\n\n{words}\n", "utf-8")
+    tables.model = OfflineModel()
+    tables.questions = ["How long is the notice period? [yes/no]"]
+    async with running(tables.make_app(), size) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("r")
+        await wait_until(pilot, lambda: "found in the text" in screen_text(app))
+        assert "not yes or no · Lease of Anna › Notice" in screen_text(app)
+
+
+async def test_the_head_names_the_filter_and_an_arrow_marks_the_sorted_column(filled: Tables) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("s")
+        await wait_until(pilot, lambda: "↑ How long is the notice" in screen_text(app))
+        await pilot.press("s")
+        await wait_until(pilot, lambda: "↓ How long is the notice" in screen_text(app))
+        await pilot.press("/")
+        await _answer_prompt(pilot, "bert")
+        await wait_until(pilot, lambda: "1 of 2 rows with “bert”" in screen_text(app))
+
+
+async def test_help_and_themes_have_their_keys(filled: Tables) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        for key, words in (("f1", "Table · current pane"), ("f3", "Theme")):
+            await pilot.press(key)
+            await wait_until(pilot, lambda words=words: words in screen_text(app))  # type: ignore[misc]
+            await pilot.press("escape")
+            await await_grid(pilot)

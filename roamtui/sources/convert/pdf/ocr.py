@@ -1,4 +1,4 @@
-"""Read pages that are pictures, by the program tesseract if it is installed.
+"""Read scanned pages with the program tesseract, if it is installed.
 
 A page is drawn in memory and sent through a pipe, so nothing is written to disk. Its words come back with their boxes,
 and are then treated like those of other pages.
@@ -20,9 +20,9 @@ from roamtui.sources.convert.converted import TESSERACT
 from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word
 
 _SECONDS_MAX = 60
-"""For a page."""
+"""Time limit for one page."""
 _DOTS_PER_INCH = 300
-"""What tesseract was trained for."""
+"""Resolution of the drawn page, for which tesseract was trained."""
 _PIXELS_MAX = 40_000_000
 _POINTS_PER_INCH = 72
 _CLEAR_CONFIDENCE = 60
@@ -30,7 +30,7 @@ _CLEAR_CONFIDENCE = 60
 _NOISE_CONFIDENCE = 40
 """A word without letters and digits is noise below this confidence."""
 _SAME_SIZE_RATIO = 1.15
-"""Lines whose letters differ less from the usual height have the usual height. Measured heights vary by a tenth."""
+"""Lines within this ratio of the usual letter height get that height, because measured heights vary by a tenth."""
 _DESCENDER_SHARE = 0.22
 _BASE_SHARE_MAX = 0.4
 """Greatest distance between the base lines of words in one row of a table, in letter heights."""
@@ -51,7 +51,7 @@ class _Line:
 
     @property
     def is_figures(self) -> bool:
-        """Whether most of its words are figures or dashes."""
+        """Whether most of the words are figures or dashes."""
         count = sum(not any(map(str.isalpha, word.text)) for word in self.words)
         return count > len(self.words) / 2
 
@@ -81,7 +81,7 @@ def has_tesseract() -> bool:
 
 
 def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | None:
-    """Read a page that is a picture. Return None if it takes too long.
+    """Read a scanned page. Return None if it takes too long.
 
     Raises:
         SourceError: A language is not installed.

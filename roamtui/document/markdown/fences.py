@@ -1,0 +1,22 @@
+"""Fences: the lines of backticks or tildes around code, found in text that is not parsed as a whole."""
+
+from __future__ import annotations
+
+import re
+
+FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
+"""A line that opens or closes a fence, also inside a list item or a block quote."""
+
+
+def update_fence(opening: str, line: str) -> str:
+    """Return the line that opened the fence in which the text after `line` is, or an empty string outside of fences.
+
+    `opening` is that for `line` itself.
+    """
+    opened, match = FENCE.match(opening), FENCE.match(line)
+    if match is None:
+        return opening
+    if opened is None:
+        return "" if match["mark"][0] == "`" and "`" in match["info"] else line
+    is_end = match["mark"].startswith(opened["mark"]) and not match["info"].strip()
+    return "" if is_end else opening
