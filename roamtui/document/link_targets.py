@@ -109,7 +109,8 @@ _LINK = re.compile(
     r"|^ {0,3}\[[^\]\n]+\]:[ \t]*<?(?P<defined>[^\s<>]+)|\bhref=[\"'](?P<html>[^\"'\s]+)",
     re.MULTILINE,
 )
-_INDEX_NAMES = frozenset({"readme", "index"})
+INDEX_NAMES = frozenset({"readme", "index"})
+"""Names of pages that stand for their folder."""
 
 
 def list_backlinks(library: Library, section_id: str) -> list[str]:
@@ -118,7 +119,7 @@ def list_backlinks(library: Library, section_id: str) -> list[str]:
     document, row = library.locate(section_id)
     anchors = {anchor for anchor, other in document.anchors.items() if other == row}
     names = {_get_name(library.title_of(section_id)), _get_name(target.doc)}
-    if _get_name(target.doc) in _INDEX_NAMES:
+    if _get_name(target.doc) in INDEX_NAMES:
         names.add(_get_name(posixpath.dirname(target.doc)))
     found: dict[str, None] = {}
     for source in library.documents:

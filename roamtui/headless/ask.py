@@ -57,7 +57,7 @@ from roamtui.headless.terminal import (
 )
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
-from roamtui.outline.structure import parse_reference
+from roamtui.outline.structure import parse_reference, resolve_scope
 
 _EXIT_CANCELLED = 130
 _EVENTS_VERSION = 1
@@ -81,7 +81,7 @@ async def run_ask(
     Args:
         agent: Answers the question.
         question: The question as the person typed it.
-        within: Id of the section to limit the question to, or None for the whole document.
+        within: Id of the section to limit the question to, or None for the whole document. An index page is its folder.
         is_of_each: Whether to ask each source by itself. With ``text``, so does a question that names several sources.
         is_watched: Whether a person sees stderr. Without one, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
@@ -96,6 +96,7 @@ async def run_ask(
         raise UsageError("--each needs several sources or files.")
     if within is None and output_format == "text":  # JSON keeps its form unless --each is given
         parts = parts or list_named_parts(question, library)
+    within = resolve_scope(library, within) if within is not None else None
     controller = ConversationController(agent)
     reports: list[_AskReport] = []
 

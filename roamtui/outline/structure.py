@@ -10,9 +10,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
+from pathlib import PurePosixPath
 
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
+from roamtui.document.link_targets import INDEX_NAMES
 from roamtui.document.node import NodeKind, NodeLabel
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import normalise_line_ends
@@ -82,6 +84,18 @@ def get_canonical_id(library: Library, node_id: str) -> str:
         return node_id
     file = library.file(node_id)
     return node_id if file is None or file.sole_row is None else file.ids[file.sole_row]
+
+
+def resolve_scope(library: Library, node_id: str) -> str:
+    """Return the id of what a question about a node covers: the whole folder, if the node is its index page."""
+    if node_id not in library or PurePosixPath(library.node(node_id).doc).stem.casefold() not in INDEX_NAMES:
+        return node_id
+    for file_id in (node_id, *library.ancestors(node_id)):
+        if node_id in (file_id, get_canonical_id(library, file_id)) and library.file(file_id) is not None:
+            folder_id = library.parent(file_id)
+            is_folder = folder_id is not None and library.get_label(folder_id).kind is NodeKind.FOLDER
+            return folder_id if folder_id is not None and is_folder else node_id
+    return node_id
 
 
 def list_roots(library: Library) -> tuple[str, ...]:

@@ -172,6 +172,26 @@ def test_only_the_section_is_searched(run: RunCommand, garden: Path, form: str) 
     assert exchange["within"] == sections["Plots"]
 
 
+def test_the_index_page_of_a_folder_stands_for_the_folder(run: RunCommand, tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    pages = {
+        "tools/index.md": "# Tools\n\nWhat we lend.\n\n## Hours\n\nDaily.\n",
+        "tools/spades.md": "# Spades\n\nA late spade costs a coin.\n",
+        "plots/index.md": "# Plots\n\nA plot costs ten coins.\n",
+        "index.md": "# Garden\n\nNothing here.\n",
+    }
+    for name, text in pages.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    sections = {tuple(s["path"]): s["id"] for s in run("outline", folder, "--json").json["sections"]}
+    page = next(section_id for path, section_id in sections.items() if path[-1] == "Tools")
+    asked = run("ask", folder, "What does a late spade cost?", "--within", page, "--json").json
+    spades = next(section_id for path, section_id in sections.items() if path[-1] == "Spades")
+    assert spades in asked["opened"]
+    exchange = run("conversations", "show", asked["conversation"], "--format", "json").json["exchanges"][0]
+    assert exchange["within"] != page
+
+
 def _fail_as_in_0_2(log: Path) -> None:
     """Make the conversation of a log one that 0.2 saved, whose question failed for want of a key."""
     lines = [json.loads(line) for line in log.read_text("ascii").splitlines()]
