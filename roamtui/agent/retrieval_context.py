@@ -33,7 +33,7 @@ _START_HITS_MAX = 10
 """Number of hits sent with a question. With more hits and a shorter outline, more questions need no tool call."""
 _EXCERPT_TOKENS = (350, 180, 150, 120)
 """Size of the excerpt of each hit, by rank. The last number applies to all later hits."""
-_WHOLE_TOKENS = (1_000, 500, 350, 250, 150)
+_WHOLE_TOKENS = (1_000, 560, 400, 250, 150)
 """Up to this size, by rank, a section is shown with its whole subtree: a call to open it would cost far more."""
 _WHOLES_TOKENS_MAX = 1_500
 """Once the excerpts exceed this, no section is shown whole merely because it is small."""
@@ -48,9 +48,15 @@ _NOISE_SHARE_LATER = 0.5
 _SMALL_FILE_TOKENS = 1_000
 """Size up to which a file with several hits counts as one hit."""
 _CONDITION = re.compile(
-    r"(?i)\b(?:except|limited|notwithstanding|other than|subject to|unless|vorbehaltlich)\b[^,;\n]{0,80}\Z"
+    r"(?i)\b(?:except|defined in|limited|notwithstanding|other than|pursuant to|subject to|unless|vorbehaltlich)\b"
+    r"[^,;\n]{0,80}\Z"
 )
 """Words before a reference to a section that limits a rule."""
+_LIMITS_ANOTHER = re.compile(
+    r"(?i)\b(?:except|exceptions?|notwithstanding|other than|nothing (?:contained )?in)\b"
+    r"|\b(?:do|does|is|are|shall|will) not (?:apply|be (?:construed|deemed)|limit|prevent|prohibit|restrict)"
+)
+"""What a section says that limits another one, if it refers to it."""
 _LIMITED_MAX = 3
 """Number of top hits that come with the sections that limit them."""
 _LIMIT_TOKENS = 120
@@ -369,7 +375,19 @@ def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[S
     parent = library.parent(section_id)
     siblings = library.children(parent) if parent is not None else ()
     near = (*library.children(section_id)[:_SIBLINGS_MAX], *(siblings if len(siblings) <= _SIBLINGS_MAX else ()))
-    yield from (node_id for node_id in near if LIMITING.search(library.title_of(node_id)))
+    for node_id in near:
+        if LIMITING.search(library.title_of(node_id)) or _limits(library, node_id, section_id):
+            yield node_id
+
+
+def _limits(library: Library, section_id: str, other_id: str) -> bool:
+    """Check whether a small section refers to another one and limits it, as "Section 3 does not apply to ..." does."""
+    if section_id == other_id or library.node(section_id).tokens > _LIMIT_TOKENS:
+        return False
+    span = library.get_own_content_span(section_id)
+    if _LIMITS_ANOTHER.search(library.text_at(span)) is None:
+        return False
+    return any(reference.section_id == other_id for reference in find_cross_references(library, span))
 
 
 def _get_file(library: Library, section_id: str) -> str:

@@ -100,15 +100,27 @@ def test_complete_sections_and_omissions_are_marked() -> None:
     assert "    […]" in excerpt
 
 
-def test_a_condition_that_an_excerpt_refers_to_follows_it() -> None:
-    text = "# A\n\n## 1. Fees\n\nRed is free, except as set forth in Section 4.2, and paid under Section 4.3."
+@pytest.mark.parametrize("condition", ["except as set forth in", "as defined in", "pursuant to clause (a) of"])
+def test_a_condition_that_an_excerpt_refers_to_follows_it(condition: str) -> None:
+    text = f"# A\n\n## 1. Fees\n\nRed is free, {condition} Section 4.2, and paid under Section 4.3."
     library = make_library(
         f"{text} {_FILLER}\n\n## 4. More\n\n### 4.2 Grace\n\nNot in May.\n\n### 4.3 Pay\n\nIn coins.\n"
     )
     grace, pay = id_of(library, "4.2 Grace"), id_of(library, "4.3 Pay")
     lines = _lines(library, "1. Fees", query="red")
-    assert f"in Section 4.2, and paid under Section 4.3. (4.2 [{grace}], 4.3 [{pay}]) Nothing" in lines[1]
+    assert f"Section 4.2, and paid under Section 4.3. (4.2 [{grace}], 4.3 [{pay}]) Nothing" in lines[1]
     assert lines[-2:] == [f"- [{grace}] 4. More > 4.2 Grace", "    Not in May."]
+
+
+def test_a_neighbour_that_limits_a_section_follows_it() -> None:
+    text = f"# A\n\n## 3. Duties\n\n### 3.1 Rivals\n\nNobody sells red ink. {_FILLER}\n\n"
+    library = make_library(
+        f"{text}### 3.2 Shares\n\nSection 3.1 shall not apply to shares.\n\n### 3.3 Term\n\nSection 3.1 lasts.\n"
+    )
+    assert _lines(library, "3.1 Rivals", query="red ink")[-2:] == [
+        f"- [{id_of(library, '3.2 Shares')}] 3. Duties > 3.2 Shares",
+        f"    Section 3.1 shall not apply to shares. [{id_of(library, '3.1 Rivals')}]",
+    ]
 
 
 def test_repeated_lines_are_dropped() -> None:
@@ -249,6 +261,18 @@ def test_a_passage_stands_in_one_excerpt_only() -> None:
         "    Or three.",
         f"- [{d}] D ({library.node(d).tokens}, same words above)",
     ]
+
+
+@pytest.mark.parametrize(("rank", "tokens", "is_whole"), [(1, 550, True), (2, 390, True), (2, 550, False)])
+def test_a_section_of_some_size_is_whole_at_a_high_rank(rank: int, tokens: int, *, is_whole: bool) -> None:
+    sections = [f"## Hit {n}\n\nThe red heron of part {n} stands here.\n\n" for n in range(rank)]
+    paragraphs = "\n\n".join(f"Sentence {n} tells of other birds in words of no use." for n in range(tokens // 13))
+    last = f"## Last\n\n{paragraphs}\n\nA red heron ends it.\n\n"
+    library = make_library(f"# A\n\n{''.join(sections)}{last}## B\n\n{_FILLER}\n")
+    titles = (*(f"Hit {n}" for n in range(rank)), "Last")
+    excerpt = _describe(library, *titles, query="red heron").text.partition("Last")[2]
+    assert abs(library.node(id_of(library, "Last")).tokens - tokens) < 30
+    assert ("[…]" not in excerpt) is is_whole
 
 
 def test_what_opens_with_the_question_is_not_quoted_again() -> None:
