@@ -115,7 +115,7 @@ def save_as_notebook(name: str, library: Library) -> None:
     """Save the sources of a library as a new notebook.
 
     Raises:
-        UsageError: There is a notebook of that name, or none can have it, or a source cannot be in a notebook.
+        UsageError: The name is taken or invalid, or a source cannot be in a notebook.
         StoreError: The notebook cannot be written.
     """
     from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few conversations become notebooks

@@ -304,7 +304,7 @@ def reload_state(state: ConversationState, library: Library) -> Update:
 
 
 def change_sources(state: ConversationState, library: Library) -> Update:
-    """Continue with other sources, between questions. `library` has the same ids for all that stays.
+    """Continue with other sources, between questions. In `library`, all nodes that stay have the same ids.
 
     Open sections of a source that was taken out close. Those of a muted one stay open, but the model no longer has
     their text: it is delivered again if the source is unmuted.
@@ -342,8 +342,7 @@ def make_document_events(
 
     Args:
         state: The state after `events`.
-        events: New events. What must be found again are the texts that they deliver or show, and the sections that they
-            name.
+        events: New events. The texts that they deliver or show, and the sections that they name, must be found again.
     """
     library = state.library
     deliveries: list[Delivery] = []

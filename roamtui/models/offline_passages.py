@@ -187,7 +187,7 @@ class PassageAnswer:
 
     @cached_property
     def evidence(self) -> float:
-        """Share of the question's subject that the best range contains. It is about 1 for all of it."""
+        """Share of the question's subject that the best range contains, from 0 to about 1."""
         return self.ranking.compute_evidence(self._ranges)
 
     @cached_property

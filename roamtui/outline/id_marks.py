@@ -58,11 +58,11 @@ class CrossReference:
     section_id: str | None
     """The section that it leads to, or None if it leads elsewhere or to the text around it."""
     is_new: bool
-    """Whether nothing before it in the span is the same number. Always true for a link."""
+    """Whether the same number does not occur earlier in the span. Always true for a link."""
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
-    """Render the text of a span as a model reads it, with ids after headings and sentences (not `section_id`)."""
+    """Render the text of a span as a model reads it, with ids after headings and sentences, except `section_id`."""
     text = insert_marks(library.read(span).rstrip(), list_id_marks(library, span, skipped_id=section_id))
     return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", text)
 

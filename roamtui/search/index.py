@@ -441,10 +441,10 @@ class IndexLocation:
 
 
 class StoreProvider:
-    """Opens the store of one library, and another one if it fails. The reason is reported only once."""
+    """Opens the store of one library. If a store fails, it opens another one, and reports the reason only once."""
 
     def __init__(self, location: IndexLocation | None) -> None:
-        """Store indexes in `location`, or in memory without one."""
+        """Store indexes in `location`, or in memory if it is None."""
         self._location = location
         self._has_rebuilt = False
         self._uses_memory = location is None

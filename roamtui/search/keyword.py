@@ -116,7 +116,7 @@ class KeywordSearcher:
 
     @property
     def uses_vectors(self) -> bool:
-        """Never."""
+        """Always false: this searcher compares words."""
         return False
 
     def refresh(self, library: Library) -> None:

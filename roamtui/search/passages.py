@@ -129,7 +129,7 @@ def _list_blocks(text: str) -> Iterator[_Block]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionWords:
-    """The terms of a question, and the words of some texts that count for them."""
+    """The terms of a question, and the words of some texts that match them."""
 
     words: tuple[str, ...]
     """The terms, their synonyms and corrections, without single letters."""
@@ -140,20 +140,20 @@ class QuestionWords:
     synonyms: Mapping[str, frozenset[str]]
     """Synonyms of each term."""
     corrections: Mapping[str, frozenset[str]]
-    """What each term that no text contains may have meant if it is mistyped."""
+    """The words that a term may mean if it is mistyped, for each term that no text contains."""
 
     def get_others(self, term: str) -> frozenset[str]:
-        """Return the words that count in part for a term."""
+        """Return the synonyms and corrections of a term, which count less than the term itself."""
         return self.synonyms[term] | self.corrections.get(term, frozenset())
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Return the start and end of each word in a text that counts for a term, in order, without single letters."""
+        """Return the start and end of each word in a text that matches a term, in order, without single letters."""
         found = locate_terms(text, self.words, self.forms)
         return [(start, start + measure_term(text, start, term)) for start, term in found]
 
 
 def find_question_words(question: str, texts: Sequence[str]) -> QuestionWords:
-    """Find what counts as a word of a question in some texts."""
+    """Find the words of some texts that match the terms of a question."""
     terms, language = query_terms(question), detect_language(tokenise(question))
     forms = list_inflected_forms("\n".join(texts), terms, language)
     present = frozenset(term for text in texts for _, term in locate_terms(text, terms, forms))

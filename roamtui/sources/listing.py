@@ -268,7 +268,7 @@ def is_skipped_folder(name: str) -> bool:
 
 
 def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
-    """Return the sort key of a name in a folder: README first, then index; numbers by value, case ignored."""
+    """Return the sort key of a file name: README first, then index, numbers by value, and case ignored."""
     stem = name.partition(".")[0].casefold()
     parts = tuple(
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
@@ -279,7 +279,7 @@ def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str
 
 
 def sort_paths(paths: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Sort paths in reading order."""
+    """Sort paths by `make_sort_key`, folder by folder."""
     return sorted(paths, key=lambda path: tuple(make_sort_key(name) for name in path))
 
 

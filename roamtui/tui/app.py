@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console
-from textual import events, on, work
+from textual import events, on
 from textual.app import App
 from textual.driver import Driver
 from textual.notifications import Notify
@@ -67,8 +67,8 @@ _STYLE_FILES = (
     "screens/screens.tcss",
 )
 _IDLE_SECONDS = 1.0
-_TERMINAL_CHECK_SECONDS = 1.0
 """After this time without a key, a full garbage collection delays nobody."""
+_TERMINAL_CHECK_SECONDS = 1.0
 _TYPING_ROUNDS, _IDLE_ROUNDS = 100, 5
 """Collections of the middle generation before a full one, which delays keys: while a person types, and when idle."""
 _DEFECT_MESSAGE = (
@@ -172,7 +172,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.set_interval(_TERMINAL_CHECK_SECONDS, self._leave_lost_terminal)
         if not self.documents and self._is_table:
             self._table_mode = self.current_mode
-            self._show_table((self._source,))
+            self.run_worker(self._show_table((self._source,)), exit_on_error=False)
         elif not self.documents:
             self.open_document(DocumentRequested(self._source))
 
@@ -211,9 +211,9 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_open_table(self) -> None:
         library = self.main_screen.session.state.library
         added = tuple(source.name for source in library.sources if not source.is_muted)
-        self._show_table(added or split_sources(library.source))
+        work = self._show_table(added or split_sources(library.source))
+        self.run_worker(work, group="tables", exclusive=True, exit_on_error=False)
 
-    @work(group="tables", exclusive=True, exit_on_error=False)
     async def _show_table(self, sources: tuple[str, ...]) -> None:
         if self._table_controller is None:
             self.notify("Cannot open a table here.", severity="warning")

@@ -212,11 +212,18 @@ class SectionLines:
         """Return the lines from `first` up to `end`."""
         return "\n".join(self._lines[first - self._base : end - self._base])
 
-    def find_statement_end(self, first: int) -> int:
-        """Return the line after the statement that starts in line `first`. The next heading ends it at last."""
+    def _find_heading(self, first: int) -> int:
+        """Return the next heading from line `first` on, or the line after the last one."""
         headings = self._heading_lines
         after = bisect_left(headings, first)
-        limit = headings[after] if after < len(headings) else self._base + len(self._lines)
+        return headings[after] if after < len(headings) else self._base + len(self._lines)
+
+    def find_statement_end(self, first: int) -> int:
+        """Return the line after the statement that starts in line `first`, or `first` if the statement is not closed.
+
+        A statement ends before the next heading.
+        """
+        limit = self._find_heading(first)
         depth = 0
         for number in range(first, limit if first >= self._unclosed_end else first):
             line = self._lines[number - self._base]
@@ -227,10 +234,8 @@ class SectionLines:
         return first
 
     def find_component_end(self, first: int, starts: TagStarts) -> int:
-        """Return the line after the component that starts in line `first`. It is closed by the next heading at last."""
-        headings = self._heading_lines
-        after = bisect_left(headings, first)
-        limit = headings[after] if after < len(headings) else self._base + len(self._lines)
+        """Return the line after the component that starts in line `first`. It ends before the next heading."""
+        limit = self._find_heading(first)
         count = _COMPONENT_LINES
         while True:
             end = min(first + count, limit)

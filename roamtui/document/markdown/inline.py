@@ -222,7 +222,7 @@ class InlineReader:
         self._add(text, Words("", style.emphasis | emphasis, style.link))
 
     def add_image(self, text: str, href: str) -> None:
-        """Add words in place of an image. They lead to the image, unless they are part of a link."""
+        """Add a text in place of an image. It links to the image, unless it is part of another link."""
         style = self._current_style
         link = style.link
         if link is None and href:
@@ -236,7 +236,7 @@ class InlineReader:
         self._words.append(LINE_BREAK)
 
     def take(self) -> Inline:
-        """Return the words collected so far, without space at both ends, and forget them."""
+        """Return and remove the words collected so far, without space at both ends."""
         words = self._words
         while words and not words[0].text.strip():
             del words[0]

@@ -104,19 +104,19 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     """Whether a passage is selected, for which there are more keys."""
 
     class Ready(Message):
-        """Tells that the log can show messages."""
+        """The log can show messages now."""
 
     class RetryRequested(Message):
-        """The person asked to repeat the last question, unchanged or edited."""
+        """The person wants to ask the last question again, unchanged or edited."""
 
-        def __init__(self, *, is_edited: bool, opening: tuple[str, ...] = ()) -> None:
+        def __init__(self, *, is_edited: bool, open_first: tuple[str, ...] = ()) -> None:
             super().__init__()
             self.is_edited = is_edited
-            self.open_first = opening
+            self.open_first = open_first
             """Sections to open first."""
 
     class ModelRequested(Message):
-        """The person asked a model the question that some passages answer."""
+        """The person wants a model to answer a question that was answered by passages."""
 
         def __init__(self, number: int, section_ids: tuple[str, ...]) -> None:
             super().__init__()
@@ -125,7 +125,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             """Sections to open first."""
 
     class ForkRequested(Message):
-        """The person asked to branch off a conversation before a question."""
+        """The person wants to branch off a conversation from before a question, given by its number."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -447,7 +447,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Ask the last question again with the search results that were not opened."""
         if self.current is not None and self.current.unopened is not None and self.current.unopened.likely:
             opening = tuple(hit.section_id for hit in self.current.unopened.likely)
-            self.post_message(self.RetryRequested(is_edited=False, opening=opening))
+            self.post_message(self.RetryRequested(is_edited=False, open_first=opening))
 
     def action_edit(self) -> None:
         if self.current is not None:

@@ -56,13 +56,13 @@ class ShownFile:
 
 
 class PictureCanvas(Widget):
-    """The drawing, in the middle of the room."""
+    """The drawing, centred in the available space."""
 
     drawn: DrawnPicture | None = None
     columns = rows = 0
 
     class Resized(Message):
-        """There is more or less room for the drawing."""
+        """The available space has changed."""
 
     def on_resize(self) -> None:
         """Ask for a drawing of the new size."""

@@ -318,3 +318,19 @@ async def test_help_and_themes_have_their_keys(filled: Tables) -> None:
             await wait_until(pilot, lambda words=words: words in screen_text(app))  # type: ignore[misc]
             await pilot.press("escape")
             await await_grid(pilot)
+
+
+async def test_closing_the_table_leads_to_a_document_whose_own_table_was_open(filled: Tables) -> None:
+    async with running(filled.make_app(), (100, 24)) as (app, pilot):
+        await await_grid(pilot)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+        await wait_until(pilot, lambda: app.main_screen.has_started)
+        app.action_open_table()
+        await await_grid(pilot)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await pilot.press("ctrl+t")
+        await await_grid(pilot)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.documents.get(app.current_mode))
