@@ -74,6 +74,8 @@ FOUND_LEAD = "Open already for the question below:"
 """Introduces the sections that are opened with a question."""
 HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
 """Introduces the search results for a question."""
+CELL_LEAD = "Each answer fills one cell of a table."
+"""Introduces how a question is answered that fills a cell of a table."""
 QUESTION_START = "Question: "
 """Introduces a question that follows other text in its message."""
 

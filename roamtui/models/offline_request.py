@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
+from roamtui.conversation.transcript import CELL_LEAD, FOUND_LEAD, QUESTION_START, Message, Role
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.terms import has_pronoun, is_continuation, query_terms
@@ -109,6 +109,8 @@ class ParsedRequest:
     """Ids of the sections that search opened together with the question."""
     within_id: str | None = None
     """Id of the section that the question is limited to, or None for the whole document."""
+    is_cell: bool = False
+    """Whether the answer fills a cell of a table."""
 
     @property
     def is_follow_up(self) -> bool:
@@ -152,6 +154,7 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
         question=questions[-1],
         earlier_questions=tuple(questions[:-1]),
         within_id=within["id"] if within else None,
+        is_cell=len(questions) == 1 and any(CELL_LEAD in message.text for message in messages),
         delivered=tuple(quotable),
         delivered_ids=frozenset((*(section.section_id for section in delivered), *inside)),
         started_ids=frozenset(section.section_id for section in _parse_delivered_sections(started if mark else "")),

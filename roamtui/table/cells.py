@@ -10,13 +10,13 @@ from enum import StrEnum
 from roamtui.agent.citations import MARK
 from roamtui.agent.passages import list_passages
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import Citation, StopReason, Usage
+from roamtui.conversation.transcript import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.table.columns import Column
 
-CELL_PREFERENCES = """\
-Each answer fills one cell of a table. Its first line is the value alone, in as few words as the text allows (60 \
+CELL_PREFERENCES = f"""\
+{CELL_LEAD} Its first line is the value alone, in as few words as the text allows (60 \
 days), without quotation marks, ids or a full stop. Its second line proves the value: one sentence with a quote that \
 states it, and the id of its section. Write no more, except conditions that change the value, with their quotes. If \
 the text does not answer, begin with "Not found:" and say in one line what you looked for."""

@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.agent.loop import Agent
 from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.conversation.events import QuestionAnswered
+from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
-from roamtui.conversation.transcript import Usage
+from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, SourceError, StoreError
 from roamtui.models.base import ModelRequest
 from roamtui.models.offline import OfflineModel
 from roamtui.paths import data_path
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.rows import list_rows
 from roamtui.table.store import Shard, TableStore, read_table
@@ -259,6 +263,30 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(tmp_path: Path)
     assert missing is not None
     assert (cell.value, cell.state, cell.is_passage) == ("The notice period is 60 days.", CellState.FOUND, True)
     assert (missing.state, missing.is_passage) == (CellState.NOT_FOUND, False)
+
+
+async def test_with_the_offline_model_a_doubtful_passage_is_an_answer_but_no_cell(tmp_path: Path) -> None:
+    question = (
+        "Is a party restricted from contesting the validity of the counterparty's ownership of intellectual property "
+        "or otherwise bringing a claim against the counterparty for matters unrelated to the contract?"
+    )
+    folder = tmp_path / "deals"
+    folder.mkdir()
+    (folder / "deal.md").write_text(
+        "# Deal\n\n## Marks\n\nGoods that arrive late are sent back. Each item stays in the ownership of its maker "
+        "until it is paid. Payment is due in May. A party may write a letter to the other about it. Nobody has to "
+        "answer such a letter at once. A claim is made by the end of June. The contract is written in English. What is "
+        "otherwise agreed is valid in the long run. Any other matter is discussed by phone.\n\n"
+        "## Notice\n\nThe notice period is 60 days.\n",
+        "utf-8",
+    )
+    _, content = await fill(tmp_path / "table", define(folder, question, PERIOD), OfflineModel())
+    assert list_states(content) == [["not_found", "found"]]
+    library, _ = open_one(str(folder / "deal.md"))
+    agent = Agent(Session.start(library), OfflineModel(), KeywordSearcher(library))
+    answered = [event async for event in agent.ask(question)][-1]
+    assert isinstance(answered, QuestionAnswered)
+    assert answered.stopped is StopReason.ANSWERED
 
 
 async def test_a_second_run_of_the_same_rows_is_refused_at_once(
