@@ -58,6 +58,8 @@ EXCHANGES_MAX = 40
 
 
 _DIGITS_SECONDS = 1.0
+_QUESTION_SHARE = 0.25
+"""Most of the view that a question and the steps after it may take above the start of their answer."""
 """A second digit completes a number if it is typed within this time."""
 
 
@@ -254,7 +256,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             case QuestionAnswered(number=number) if current is not None:
                 line, top = current.answer_line, self.scroll_y
                 current.finish(state.transcript.exchanges[number - 1], state.library)
-                self.call_after_refresh(self._keep_answer_in_place, current, line, top)
+                self.call_after_refresh(self._settle_answer, current, line, top)
                 self._hint_at_parts(state)
             case QuestionsRewound(first=number):
                 self._rewind_to(number)
@@ -562,16 +564,26 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._scroll_to_newest()
 
     def _scroll_to_newest(self) -> None:
-        """Scroll to the end, or until the newest answer starts at the top. Never scroll back."""
+        """Scroll down to where the newest message is in view. Never scroll back."""
+        if self._is_keeping and (line := self._find_top_line()) > self.scroll_y:
+            self.scroll_to(y=line, animate=False, immediate=True)
+
+    def _find_top_line(self) -> int:
+        """Return the top line for the newest message: its end, or a long answer's start, below a question near it."""
         newest, line = self._pending or self.current, self.max_scroll_y
         if newest is not None and newest.answer_line is not None:
             first = self._messages.gutter.top + newest.virtual_region.y
-            line = min(line, max(0, first + newest.answer_line - 1))  # with the empty line before it
-        if self._is_keeping and line > self.scroll_y:
-            self.scroll_to(y=line, animate=False, immediate=True)
+            is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
+            line = min(
+                line, max(0, first if is_near else first + newest.answer_line - 1)
+            )  # with the empty line before it
+        return line
 
-    def _keep_answer_in_place(self, view: ExchangeView, line: int | None, top: float) -> None:
+    def _settle_answer(self, view: ExchangeView, line: int | None, top: float) -> None:
         """Scroll back by the lines that were folded above an answer, which was on its line while `top` was on top."""
+        if self._is_keeping:
+            self.scroll_to(y=self._find_top_line(), animate=False, immediate=True)
+            return
         now = view.answer_line
         if line is not None and now is not None and now < line and top >= view.virtual_region.y:
             self.scroll_to(y=max(0, top + now - line), animate=False, immediate=True)

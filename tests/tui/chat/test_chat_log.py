@@ -27,15 +27,21 @@ async def test_a_long_answer_stays_at_its_beginning() -> None:
         assert app.main_screen.chat_log.scroll_y < app.main_screen.chat_log.max_scroll_y
 
 
-async def test_what_the_model_does_is_followed_to_its_end() -> None:
+async def test_an_answer_starts_below_its_question_whatever_the_model_did_first() -> None:
     app = make_app()
     steps = [expand(find_id(app, title)) for title in ("Stone oven", "Deck oven", "Steam", "Starter")]
     app.app_context.agent.model.add_replies(*steps, *steps, ScriptedReply(text=LONG))  # type: ignore[attr-defined]
     async with app.run_test(size=SIZE) as pilot:
         await ask(pilot, "What?")
-        text = screen_text(app)
-        assert "The answer begins here." in text
-        assert "❯ What?" not in text
+        await wait_until(pilot, lambda: 0 < screen_text(app).find("❯ What?") < screen_text(app).find("begins here."))
+
+
+async def test_a_question_far_above_its_answer_is_out_of_view() -> None:
+    app = make_app([ScriptedReply(text=LONG)])
+    async with app.run_test(size=SIZE) as pilot:
+        await ask(pilot, "Why? " * 100)
+        await wait_until(pilot, lambda: "begins here." in screen_text(app))
+        await wait_until(pilot, lambda: "Why?" not in screen_text(app))
 
 
 async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() -> None:
