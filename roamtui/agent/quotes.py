@@ -58,7 +58,9 @@ _GLUED_SPACES_MIN = 2
 _NEGATION = re.compile(r"(?:n[o']t|non|\bno|never|without|\bun|\bdis)\Z", re.IGNORECASE)
 """The end of a word that turns the meaning of the next one around, as in ``isNotAllowed``."""
 _LENGTH_MIN = 2
-"""Minimum of letters and digits. A shorter quote proves nothing."""
+"""Minimum of letters and digits. A shorter quote proves nothing, unless it has many signs."""
+_SIGNS_MIN = 5
+"""Minimum of characters of a quote with fewer letters and digits, such as "(b) [***]". It must stand there exactly."""
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts without spaces between words."""
 
@@ -96,11 +98,14 @@ def find_quoted_words(quote: str, text: str) -> QuoteMatch | None:
 
     A match of such pieces (`is_joined`) proves nothing.
     """
-    if sum(character.isalnum() for character in quote) < _LENGTH_MIN:
+    has_words = sum(character.isalnum() for character in quote) >= _LENGTH_MIN
+    if not has_words and len("".join(quote.split())) < _SIGNS_MIN:
         return None
     start = _find_exact(quote, text)
     if start >= 0:
         return QuoteMatch(start, start + len(quote), is_exact=True)
+    if not has_words:
+        return None
     joined: QuoteMatch | None = None
     for has_numbers in (True, False) if _NUMBERED.search(text) else (True,):
         match = _find_parts(quote, text, has_numbers=has_numbers)

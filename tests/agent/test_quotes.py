@@ -237,6 +237,15 @@ def test_an_ellipsis_omits_words_of_one_sentence_item_or_row(quote: str, is_whol
     assert match.is_joined is not is_whole
 
 
+def test_a_quote_of_signs_must_stand_there_exactly() -> None:
+    text = "if (a) the notice is late, or (b) [***], the other party may leave. | - | - |"
+    assert find_quote("(b) [***]", text)
+    assert find_quote("(b) [**]", text) is None
+    assert find_quote("(b)", text) is None
+    assert find_quote("…", text) is None
+    assert find_quote("- | -", text) is None
+
+
 def test_a_later_sentence_with_all_pieces_counts() -> None:
     text = "Books are old. Tools are lent. Books and all tools are lent."
     match = find_quote("Books … tools are lent", text)
