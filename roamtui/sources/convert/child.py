@@ -24,9 +24,14 @@ from roamtui.sources.convert.escaping import replace_surrogates
 DRAW = "DRAW"
 """The job to draw a file. Other jobs are the names of formats to convert from.
 
-After a colon come the languages, joined by plus signs, in which pages that are pictures are read.
+After a colon come the languages, joined by plus signs, in which pages that are pictures are read. The file then comes
+after a line of JSON: an array of the pages that were read before (see `SCANNED`).
 """
+SCANNED = b'{"page": '
+"""Start of a line about a scanned page that was read: its number, its confidence and its words, as an object."""
 SECONDS_MAX = 300
+SCAN_SECONDS_MAX = 3_600
+"""For a file whose scanned pages are read."""
 REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
 _DRAWING_MEMORY_BYTES_MAX = 700_000_000
@@ -38,7 +43,7 @@ INSTALL_IMAGES = 'To see pictures here, install Pillow: `pip install "roamtui[im
 def main(arguments: Sequence[str]) -> None:
     """Run a job on standard input, and write the result or one sentence about the problem as JSON, on the last line.
 
-    Each line before it is a progress report: a JSON array with the arguments of a `PageReport`.
+    Each line before it is a progress report, a JSON array with the arguments of a `PageReport`, or a scanned page.
     """
     job, name = arguments
     data = sys.stdin.buffer.read()
@@ -67,10 +72,22 @@ def _convert(job: str, data: bytes, name: str, output: Any) -> dict[str, object]
             output.flush()
             unreported.clear()
 
+    def store_page(number: int, confidence: float, words: list[list[Any]]) -> None:
+        output.write(f"{json.dumps({'page': number, 'confidence': confidence, 'words': words})}\n")
+        output.flush()
+
     try:
-        _limit_resources(_MEMORY_BYTES_MAX)
+        _limit_resources(_MEMORY_BYTES_MAX, SCAN_SECONDS_MAX if languages else SECONDS_MAX)
         converter: Callable[..., ConvertedText] = get_converter(source_format, report)
-        converted = converter(data, name, **({"ocr_languages": languages.split("+")} if languages else {}))
+        options: dict[str, Any] = {}
+        if languages:
+            from roamtui.sources.convert.pdf.ocr import ScanStore  # noqa: PLC0415 - few documents are scans
+
+            head, _, data = data.partition(b"\n")
+            known = {page["page"]: (page["confidence"], page["words"]) for page in json.loads(head)}
+            store = ScanStore(known=known, store=store_page)
+            options = {"ocr_languages": languages.split("+"), "scan_store": store}
+        converted = converter(data, name, **options)
     except ImportError:
         problem = f"{name} is a {source_format.value} file. To open it, install the converter: `{_INSTALL_COMMAND}`."
     except RoamtuiError as error:
@@ -91,7 +108,7 @@ def _draw(data: bytes, name: str) -> dict[str, object]:
     head, _, content = data.partition(b"\n")
     request = DrawingRequest(**json.loads(head))
     try:
-        _limit_resources(_DRAWING_MEMORY_BYTES_MAX)
+        _limit_resources(_DRAWING_MEMORY_BYTES_MAX, SECONDS_MAX)
         if request.page is not None:
             from roamtui.sources.convert.pdf.drawing import draw_page  # noqa: PLC0415 - each library is heavy
 
@@ -111,7 +128,7 @@ def _draw(data: bytes, name: str) -> dict[str, object]:
     return {**asdict(drawing), "data": b64encode(drawing.data).decode()}
 
 
-def _limit_resources(memory_bytes_max: int) -> None:
+def _limit_resources(memory_bytes_max: int, seconds_max: int) -> None:
     """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it.
 
     Raises:
@@ -126,7 +143,7 @@ def _limit_resources(memory_bytes_max: int) -> None:
 
         for kind, limit in (
             (resource.RLIMIT_AS, memory_bytes_max),
-            (resource.RLIMIT_CPU, SECONDS_MAX),
+            (resource.RLIMIT_CPU, seconds_max),
             (resource.RLIMIT_FSIZE, 0),
         ):
             with contextlib.suppress(OSError, ValueError):

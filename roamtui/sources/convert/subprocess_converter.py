@@ -16,9 +16,10 @@ import subprocess
 import sys
 import time
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
@@ -27,8 +28,8 @@ import msgspec
 
 from roamtui import __version__
 from roamtui.errors import SourceError
-from roamtui.paths import make_private_folder, write_private_file
-from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SECONDS_MAX
+from roamtui.paths import make_private_folder, open_private_file, write_private_file
+from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SCAN_SECONDS_MAX, SCANNED, SECONDS_MAX
 from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
     TESSERACT,
@@ -42,7 +43,6 @@ from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
 _DRAWING_SECONDS_MAX = 30
-_SCAN_SECONDS_MAX = 3_600
 _GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
 """The subprocess leads a group, so that it can be killed together with what it starts."""
 _CACHED_SECONDS_MIN = 0.2
@@ -50,6 +50,7 @@ _CACHED_SECONDS_MIN = 0.2
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
 _ADVICE = {
+    "read": ("The pages read so far are kept: open it again to go on.", "Convert it to text first."),
     "convert": ("Split it.", "Convert it to text first."),
     "draw": ("Open it in its own program.", "Open it in its own program."),
 }
@@ -77,7 +78,9 @@ def convert_cached(
     reads_scans = options.reads_scans and source_format is Format.PDF and shutil.which(TESSERACT) is not None
     wanted = options.ocr_languages if reads_scans else ()
     if options.cache_dir is None:
-        return convert_in_subprocess(source_format, data, name, report=report, ocr_languages=wanted)
+        if wanted:
+            return _read_scans(data, name, wanted, report=report, path=None)
+        return convert_in_subprocess(source_format, data, name, report=report)
     digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
     digest.update(f"{__version__} {_VERSION}".encode())
     path = options.cache_dir / f"{digest.hexdigest()}.json"
@@ -92,13 +95,16 @@ def convert_cached(
             os.utime(cached_path)  # marks it as used
             return cached
     started = time.perf_counter()
-    converted = convert_in_subprocess(source_format, data, name, report=report, ocr_languages=wanted)
+    if wanted:
+        converted = _read_scans(data, name, wanted, report=report, path=path.with_suffix(".scans"))
+    else:
+        converted = convert_in_subprocess(source_format, data, name, report=report)
     if wanted or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
             make_private_folder(options.cache_dir)
             write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
             total = 0
-            for old in sorted(options.cache_dir.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True):
+            for old in sorted(options.cache_dir.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True):
                 total += old.stat().st_size
                 if total > _CACHE_BYTES_MAX:
                     old.unlink(missing_ok=True)
@@ -112,19 +118,50 @@ def convert_in_subprocess(
     *,
     report: PageReport | None = None,
     seconds_max: float = SECONDS_MAX,
-    ocr_languages: Sequence[str] = (),
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess, which is killed however this call ends, with what it started.
-
-    If `ocr_languages` are given, pages of a PDF that are pictures are read, and it may take an hour.
 
     Raises:
         SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
-    job = source_format.name
-    if ocr_languages:
-        job, seconds_max = f"{job}:{'+'.join(ocr_languages)}", max(seconds_max, _SCAN_SECONDS_MAX)
-    return msgspec.convert(_run(job, data, name, "convert", report, seconds_max), ConvertedText)
+    return msgspec.convert(_run(source_format.name, data, name, report, seconds_max), ConvertedText)
+
+
+def _read_scans(
+    data: bytes, name: str, languages: Sequence[str], *, report: PageReport | None, path: Path | None
+) -> ConvertedText:
+    """Convert a PDF and read its scanned pages, which may take an hour.
+
+    Each page that was read is appended to the file `path`, so that the next call goes on where this one ended.
+
+    Raises:
+        SourceError: See `convert_in_subprocess`.
+    """
+    known: list[bytes] = []
+    if path is not None:
+        with contextlib.suppress(OSError):
+            known = [line for line in path.read_bytes().splitlines() if _is_scanned_page(line)]
+
+    def store(line: bytes) -> None:
+        if path is not None:
+            with contextlib.suppress(OSError):
+                make_private_folder(path.parent)
+                with os.fdopen(open_private_file(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
+                    file.write(line)
+
+    job, head = f"{Format.PDF.name}:{'+'.join(languages)}", b"[" + b",".join(known) + b"]\n"
+    converted = msgspec.convert(_run(job, head + data, name, report, SCAN_SECONDS_MAX, store), ConvertedText)
+    if path is not None:
+        path.unlink(missing_ok=True)
+    return converted
+
+
+def _is_scanned_page(line: bytes) -> bool:
+    """Check whether a line is a whole page, because the program may have ended while it was written."""
+    try:
+        return line.startswith(SCANNED) and isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None) -> Drawing:
@@ -134,12 +171,23 @@ def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, repor
         SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
     """
     head = json.dumps(asdict(request)).encode() + b"\n"
-    result = _run(DRAW, head + data, name, "draw", report, _DRAWING_SECONDS_MAX)
+    result = _run(DRAW, head + data, name, report, _DRAWING_SECONDS_MAX)
     return msgspec.convert({**result, "data": b64decode(result["data"])}, Drawing)
 
 
-def _run(job: str, data: bytes, name: str, verb: str, report: PageReport | None, seconds_max: float) -> dict[str, Any]:
-    """Run a job in a subprocess, which is killed however this call ends, and return its result."""
+def _run(
+    job: str,
+    data: bytes,
+    name: str,
+    report: PageReport | None,
+    seconds_max: float,
+    store: Callable[[bytes], None] | None = None,
+) -> dict[str, Any]:
+    """Run a job in a subprocess, which is killed however this call ends, and return its result.
+
+    `store` gets each line about a scanned page that was read.
+    """
+    verb = "draw" if job == DRAW else "read" if store is not None else "convert"
     try:
         process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
             [sys.executable, *_COMMAND, job, name],
@@ -151,7 +199,7 @@ def _run(job: str, data: bytes, name: str, verb: str, report: PageReport | None,
     except (OSError, ValueError) as error:
         raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None
     try:
-        result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max))
+        result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max, store))
     except TimeoutError:
         raise SourceError(f"{name} takes more than {seconds_max:g} seconds to {verb}. {_ADVICE[verb][0]}") from None
     except ValueError:
@@ -177,7 +225,13 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
+def _read_result(
+    process: subprocess.Popen[bytes],
+    data: bytes,
+    report: PageReport | None,
+    seconds_max: float,
+    store: Callable[[bytes], None] | None,
+) -> bytes:
     """Send a file to the subprocess, pass its progress reports on, and return its result: empty if it ended early."""
     lines: SimpleQueue[bytes] = SimpleQueue()
 
@@ -211,5 +265,7 @@ def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
                 return result
             if line.startswith(b"["):
                 done, count, text = json.loads(line)
+            elif store is not None and line.startswith(SCANNED):
+                store(line)
             else:
                 result = line

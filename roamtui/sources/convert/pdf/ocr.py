@@ -10,7 +10,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
@@ -34,6 +35,8 @@ _SAME_SIZE_RATIO = 1.15
 _DESCENDER_SHARE = 0.22
 _BASE_SHARE_MAX = 0.4
 """Greatest distance between the base lines of words in one row of a table, in letter heights."""
+_PROPERTIES = {"bbox": 4, "baseline": 2, "x_size": 1, "x_wconf": 1}
+"""Properties of lines and words in hOCR, with their number of values."""
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
 _UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
 
@@ -56,6 +59,15 @@ class _Line:
         return count > len(self.words) / 2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanStore:
+    """Pages that were read before, and a function that stores a page, so that an hour of reading is never lost."""
+
+    known: Mapping[int, tuple[float, list[list[Any]]]]
+    """Confidence and words of each page, by its number from 1."""
+    store: Callable[[int, float, list[list[Any]]], None]
+
+
 class ScannedPage:
     """The words that were read from a drawn page."""
 
@@ -64,6 +76,7 @@ class ScannedPage:
 
     def __init__(self, words: list[Word], confidence: float) -> None:
         self._words = words
+        self.confidence = confidence
         self.is_clear = confidence >= _CLEAR_CONFIDENCE
 
     def read_words(self) -> list[Word]:
@@ -78,6 +91,19 @@ class ScannedPage:
 def has_tesseract() -> bool:
     """Check whether tesseract is installed."""
     return shutil.which(TESSERACT) is not None
+
+
+def read_stored_page(page: PdfPage, number: int, languages: Sequence[str], store: ScanStore) -> ScannedPage | None:
+    """Read a scanned page, and store it, unless it is stored already. See `read_scanned_page`."""
+    if number in store.known:
+        confidence, known = store.known[number]
+        words = [Word(text, x0, x1, top, bottom, n, n) for n, (text, x0, x1, top, bottom) in enumerate(known)]
+        return ScannedPage(words, confidence)
+    scanned = read_scanned_page(page, languages)
+    if scanned is not None:
+        read = [[word.text, word.x0, word.x1, word.top, word.bottom] for word in scanned.read_words()]
+        store.store(number, scanned.confidence, read)
+    return scanned
 
 
 def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | None:
@@ -130,7 +156,7 @@ def _read_lines(root: Any) -> list[_Line]:  # noqa: ANN401 - lxml has no types
     lines: list[_Line] = []
     for element in root.iter("{*}span"):
         properties = _parse_properties(element)
-        if "x_size" not in properties:
+        if not {"x_size", "bbox"} <= properties.keys():
             continue
         slope, offset = properties.get("baseline", [0.0, 0.0])
         left, _, _, bottom = properties["bbox"]
@@ -138,7 +164,7 @@ def _read_lines(root: Any) -> list[_Line]:  # noqa: ANN401 - lxml has no types
         for child in element.iter("{*}span"):
             text = "".join("".join(child.itertext()).split())
             values = _parse_properties(child)
-            if "x_wconf" not in values or not text:
+            if not text or not {"x_wconf", "bbox"} <= values.keys():
                 continue
             if values["x_wconf"][0] < _NOISE_CONFIDENCE and not any(map(str.isalnum, text)):
                 continue
@@ -180,9 +206,9 @@ def _parse_properties(element: Any) -> dict[str, list[float]]:  # noqa: ANN401 -
     """Parse the properties of an element of hOCR, such as ``bbox 1 2 30 40; x_wconf 96``."""
     properties: dict[str, list[float]] = {}
     for part in element.get("title", "").split(";"):
-        name, *values = part.split()
-        try:
-            properties[name] = [float(value) for value in values]
-        except ValueError:
-            continue
+        name, *values = part.split() or [""]
+        with suppress(ValueError):
+            numbers = [float(value) for value in values]
+            if len(numbers) == _PROPERTIES.get(name):
+                properties[name] = numbers
     return properties
