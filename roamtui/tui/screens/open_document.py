@@ -147,6 +147,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             yield self._list
             yield self._log
             labels = {action.id: action.label.lower() for action in self._keys.actions}
+            labels["start.open"] = labels["start.add" if self.is_adding else "start.open"]
             hints = [
                 format_key_hint(self._keys.format_first_key(action_id), labels[action_id])
                 for action_id in self._foot_actions

@@ -122,6 +122,7 @@ async def test_ctrl_s_in_the_dialog_adds_and_what_cannot_be_added_says_why(folde
         await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
         await pilot.press("f10")
         await wait_until(pilot, lambda: app.screen is not app.main_screen)
+        await wait_until(pilot, lambda: "enter add" in screen_text(app))
         await pilot.press(*"contract.md", "ctrl+s")
         await wait_until(pilot, lambda: "contract.md is a source" in screen_text(app))
         assert len(app.documents) == 1
