@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from roamtui.agent.recheck import locate_notes
@@ -62,11 +63,11 @@ def ask_for_missing_sources(store: NotebookStore, name: str) -> None:
         if not os.path.lexists(path):
             warn(f"there is no file {sanitise_line(answer.strip())}, so it stays as it was.")
             continue
-        store.change(name, lambda now, gone=gone, path=path: _move(now, gone, path))  # type: ignore[misc]
+        store.change(name, partial(_move, key=gone.key, path=path))
 
 
-def _move(sources: Sequence[LibrarySource], gone: LibrarySource, path: str) -> list[LibrarySource]:
-    return [replace(source, name=path) if source.key == gone.key else source for source in sources]
+def _move(sources: Sequence[LibrarySource], *, key: str, path: str) -> list[LibrarySource]:
+    return [replace(source, name=path) if source.key == key else source for source in sources]
 
 
 def print_notebooks(store: NotebookStore, *, as_json: bool) -> None:

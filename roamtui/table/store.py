@@ -134,6 +134,16 @@ class TableContent:
     skipped: int = 0
     """Number of lines that could not be read."""
 
+    def redefine(self, defined: TableDefined) -> TableContent:
+        """Return the table with another definition, and with all its cells."""
+        return replace(
+            self,
+            sources=defined.sources,
+            by_chapters=defined.by_chapters,
+            rows=defined.rows,
+            columns=defined.columns,
+        )
+
     def find_log(self, cell: Cell) -> Path | None:
         """Return the log of the conversation of a cell, or None if no question was asked."""
         folder = self.conversation_folders.get(cell.conversation, self.folder / _CONVERSATIONS)
@@ -188,13 +198,7 @@ class TableStore:
         Raises:
             StoreError: The log cannot be written.
         """
-        content = replace(
-            current,
-            sources=defined.sources,
-            by_chapters=defined.by_chapters,
-            rows=defined.rows,
-            columns=defined.columns,
-        )
+        content = current.redefine(defined)
         if content != current:
             self._append("table_defined", replace(defined, at=_get_time()))
         return content
@@ -267,18 +271,8 @@ def _merge_logs(folder: Path) -> TableContent:
                     skipped += 1
                 case _:
                     pass
-    if defined is None:
-        return TableContent(folder=folder, cells=cells, conversation_folders=folders, skipped=skipped)
-    return TableContent(
-        folder=folder,
-        sources=defined.sources,
-        by_chapters=defined.by_chapters,
-        rows=defined.rows,
-        columns=defined.columns,
-        cells=cells,
-        conversation_folders=folders,
-        skipped=skipped,
-    )
+    content = TableContent(folder=folder, cells=cells, conversation_folders=folders, skipped=skipped)
+    return content if defined is None else content.redefine(defined)
 
 
 def _decode_lines(data: bytes) -> Iterator[Cell | TableDefined | LogEntrySkipped]:

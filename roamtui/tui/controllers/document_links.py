@@ -20,12 +20,10 @@ class DocumentLinkController:
         open_document: Callable[[DocumentRequested, Callable[[str], None]], None],
         show_document: Callable[[str, str | None], bool],
     ) -> None:
-        """Follow links.
+        """Follow links from the document of the mode that `get_mode` returns.
 
-        Args:
-            get_mode: Returns the mode of the current document.
-            open_document: Shows a document, which may be open already, and then calls a function with its mode.
-            show_document: Shows an open document at an anchor, if any. Returns false if it is no longer open.
+        `open_document` shows a document, and then calls a function with its mode. `show_document` shows an open one at
+        an anchor, if one is given, and returns false if it is no longer open.
         """
         self._get_mode = get_mode
         self._open_document = open_document

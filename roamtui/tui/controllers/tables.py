@@ -27,14 +27,10 @@ class TableController:
         open_document: Callable[[DocumentRequested, Callable[[str], None]], None],
         show_document: Callable[[str, SectionTarget | None], bool],
     ) -> None:
-        """Show tables in `app`.
+        """Show the tables that `prepare_table` makes ready; see `DocumentOpener.open_table`.
 
-        Args:
-            app: Shows the screens.
-            keys: The keys of the table.
-            prepare_table: As `DocumentOpener.open_table`.
-            open_document: Opens a document, even if it is open already, and then calls a function with its mode.
-            show_document: Shows the open document of a mode at a section, if any. Returns false if it is not open.
+        The other functions are as in `DocumentLinkController`, but `open_document` opens a document again if it is open
+        already.
         """
         self._app = app
         self._keys = keys
