@@ -172,7 +172,8 @@ def restore_sources(
     An empty tuple means only the first source. If a source cannot be opened, an empty document says why.
     """
     wanted = wanted or (LibrarySource(name=library.source, key=""),)
-    has = {(source.name, source.key) for source in _list_present(library)}
+    is_empty = library.root.key == LISTING_KEY and not len(library.root.columns)
+    has = set() if is_empty else {(source.name, source.key) for source in list_sources_of(library)}
     library = library.select_sources({source.key for source in wanted if (source.name, source.key) in has})
     for source in wanted:
         if (source.name, source.key) in has:
@@ -188,10 +189,6 @@ def restore_sources(
     if wanted != list_sources_of(library):
         library = replace(_make_listing(library), sources=wanted)
     return library, loader
-
-
-def _list_present(library: Library) -> tuple[LibrarySource, ...]:
-    return list_sources_of(library) if len(library.root.columns) or library.root.key != LISTING_KEY else ()
 
 
 def _make_listing(library: Library) -> Library:

@@ -167,7 +167,7 @@ _PAGE_SUFFIXES = (".html", ".htm")
 
 
 class VariantStyle(StrEnum):
-    """Where a site keeps the Markdown variants of its pages. The styles are tried in this order."""
+    """The ways in which sites offer Markdown variants of their pages. They are tried in this order."""
 
     SAME = "the same address"
     """The site answers a request for Markdown with Markdown."""
@@ -220,7 +220,7 @@ class PageLoader:
         self.asked_origins: frozenset[str] = frozenset()
         """Origins whose pages need approval although the person typed one of their URLs: sites without an llms.txt."""
         self.styles: dict[str, VariantStyle] = {}
-        """Style of each origin that is known."""
+        """The known style of each origin."""
         self.locks: dict[str, threading.Lock] = {}
 
     def close(self) -> None:
@@ -419,7 +419,7 @@ _REPOSITORY_BYTES_MAX = 100_000_000
 
 
 def make_archive_url(url: str) -> str | None:
-    """Return the URL of the zip archive of a repository on GitHub or GitLab, or None if a URL is no repository's."""
+    """Return the URL of the zip archive of a repository on GitHub or GitLab, or None for any other URL."""
     match = _REPOSITORY.fullmatch(url)
     if match is None:
         return None
@@ -431,7 +431,7 @@ def make_archive_url(url: str) -> str | None:
 
 
 def list_repository(url: str, pages: PageLoader, conversion: ConversionOptions) -> Listing | None:
-    """List the documents of a repository that the person typed, from its archive, or return None if it is none.
+    """List the documents of a repository from its archive, or return None if the URL is not that of a repository.
 
     Raises:
         SourceError: The archive cannot be fetched, is too large, or has no documents.

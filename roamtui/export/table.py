@@ -168,14 +168,15 @@ def _render_proof(column: Column, cell: Cell, path: str) -> str:
     if not cell.value and cell.note:
         return f"- {cell.state.sign} **{_plain(column.title)}**:{note}"
     lead = f"- {cell.state.sign} **{_plain(column.title)}**: "
-    if cell.is_passage and proof is not None and sanitise_line(proof.quote or "") == cell.value and _is_whole(proof):
+    if (
+        cell.is_passage
+        and proof is not None
+        and take_first_item(proof) == proof
+        and sanitise_line(proof.quote or "") == cell.value
+    ):
         return f"{lead}{_link(proof, path)}{note}"  # the value is the quote itself
     link = f" — {_link(proof, path)}" if proof is not None else ""
     return f"{lead}{_plain(cell.value) or cell.state.label}{link}{note}"
-
-
-def _is_whole(citation: Citation) -> bool:
-    return take_first_item(citation) == citation
 
 
 def _link(citation: Citation, path: str) -> str:

@@ -69,7 +69,7 @@ ctrl+c stops the current answer and keeps what has arrived."""
 
 
 class AnswerWriter:
-    """Writes an answer while it streams, by sentence or line: a screen reader stumbles over parts of words."""
+    """Writes an answer while it streams, by sentence or line, because screen readers mispronounce parts of words."""
 
     def __init__(self) -> None:
         self._pending = ""

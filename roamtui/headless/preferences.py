@@ -18,7 +18,7 @@ from roamtui.paths import make_private_folder, write_private_file
 LENGTH_MAX = 4_000
 """Characters sent to the model: about a thousand tokens in every conversation."""
 _BYTES_MAX = 1_000_000
-"""No more of the file is read."""
+"""Maximum number of bytes to read from the file."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _CUT_NOTE = "(The rest was left out, because it is too long.)"
 _TEMPLATE = """\

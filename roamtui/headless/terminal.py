@@ -72,7 +72,7 @@ _PIECE = re.compile(rf"{LINE_SPACE}+|{UNBROKEN_TEXT}")
 
 
 def measure_terminal() -> int | None:
-    """Return the width to write in, or None if stdout is no terminal."""
+    """Return the width to write in, or None if stdout is not a terminal."""
     if not sys.stdout.isatty():
         return None
     return max(_WIDTH_MIN, min(WIDTH_MAX, shutil.get_terminal_size().columns))

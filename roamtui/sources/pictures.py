@@ -48,7 +48,7 @@ def read_picture(file: PictureFile, length: int = -1, *, size_max: int = BYTES_M
 
 
 def measure_picture(file: PictureFile) -> tuple[int, int] | None:
-    """Return width and height in pixels, or None if the file is none of the known formats or too large to draw."""
+    """Return width and height in pixels, or None if the format is unknown or the picture too large to draw."""
     size = parse_size(read_picture(file, _HEAD_BYTES)) or parse_size(read_picture(file, _LONG_HEAD_BYTES))
     return size if size is not None and 0 < size[0] * size[1] <= PIXELS_MAX else None
 

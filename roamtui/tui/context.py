@@ -111,7 +111,7 @@ class AppContext:
     """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None if the
     document came from standard input, which cannot be read again."""
     read_scans: Callable[[PageReport], None] | None = None
-    """Reads the pages that are pictures, so that the next reload has their text, or raises `RoamtuiError`. None if the
+    """Reads the scanned pages, so that the next reload has their text, or raises `RoamtuiError`. None if the
     document is not a PDF."""
     read_stamps: Callable[[], Mapping[str, SourceStamp] | None] | None = None
     """Returns the stamps of all files. None if the document is a single file."""

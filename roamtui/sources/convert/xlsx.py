@@ -79,7 +79,8 @@ class _WorkbookReader:
         has_1904 = properties is not None and properties.get("date1904") in ("1", "true")
         self._epoch = _EPOCH + timedelta(days=_DAYS_TO_1904) if has_1904 else _EPOCH
         self._formats = [*_read_formats(package)]
-        self._strings = [*self._read_strings()]
+        strings = next((part for part in self._targets.values() if part.endswith("sharedStrings.xml")), "")
+        self._strings = [_join_text(element) for _, element in iter_elements(package, strings, "si")]
         self._areas = [
             (area[1].replace("''", "'") if area[1] else area[2], named.get("name", ""), area[3])
             for named in workbook.iterfind("{*}definedNames/{*}definedName")
@@ -96,11 +97,6 @@ class _WorkbookReader:
         if self._unsaved_count:
             formulas = "formula has" if self._unsaved_count == 1 else "formulas have"
             yield f"{self._unsaved_count:,} {formulas} no saved value. Save the file again in Excel or LibreOffice."
-
-    def _read_strings(self) -> Iterator[str]:
-        part = next((part for part in self._targets.values() if part.endswith("sharedStrings.xml")), "")
-        for _, element in iter_elements(self._package, part, "si"):
-            yield _join_text(element)
 
     def read_sheet(self, element: Any) -> Sheet:  # noqa: ANN401 - lxml has no types
         """Read a sheet, given its element in the workbook."""

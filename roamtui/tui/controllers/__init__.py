@@ -1,1 +1,1 @@
-"""The actions of the main screen: asking, reading, finding, taking notes, reloading, switching conversation."""
+"""Controllers, which carry out the actions of the app and of the main screen."""

@@ -21,14 +21,14 @@ from roamtui.sources.file_sources import is_multi_file
 from roamtui.sources.listing import is_document_name, is_skipped_folder
 
 _ENTRIES_MAX = 5_000
-"""Number of files and folders among which the file of a wikilink or a similar name is looked for."""
+"""Maximum number of files and folders to search for the file of a wikilink, or for similar names."""
 _NEAREST_MAX = 5
 _SIMILARITY_MIN = 0.5
 _SUFFIXES = ("", ".md", ".mdx", ".markdown", ".txt")
 _INDEXES = ("README.md", "index.md", "index.mdx")
 _NO_FILES = "Links in answers do not open files."
 _HEAD_LENGTH = 4_000
-"""Bytes of a file that show whether it is text."""
+"""Number of bytes at the start of a file that show whether it is text."""
 _FOOTNOTE_INDENT_MAX = 3
 
 
@@ -54,7 +54,7 @@ class GuessedLink:
 
 @dataclass(frozen=True, slots=True)
 class LostLink(DeadLink):
-    """A link that leads nowhere, and similar links that lead somewhere."""
+    """A dead link, with similar links that work."""
 
     nearest: tuple[str, ...]
 
@@ -196,7 +196,7 @@ def _resolve_wikilink(href: str, library: Library, section_id: str, *, with_file
 
 
 def _list_wiki_names(path: str) -> tuple[str, ...]:
-    """Return what a wikilink to a file may be: its path or its name, with or without the ending."""
+    """Return the forms of a wikilink to a file: its path or its name, with or without the suffix."""
     folded = path.casefold()
     stem = posixpath.splitext(folded)[0]
     return folded, stem, posixpath.basename(folded), posixpath.basename(stem)

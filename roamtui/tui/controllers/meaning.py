@@ -1,4 +1,4 @@
-"""`MeaningController`: switches search by meaning on, once a person has agreed and all text is embedded, and off."""
+"""`MeaningController`: switches search by meaning on, after a person agrees and all text is embedded, or off."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class MeaningController:
             self._screen.app.push_screen(MeaningDialog(self._controller.load_all, propose, self._key), self._begin)
 
     def cancel(self) -> bool:
-        """Cancel the indexing, and return whether it was running. What is embedded stays stored."""
+        """Cancel the indexing, and return whether it was running. Finished embeddings stay stored."""
         worker, self._indexing = self._indexing, None
         if worker is None or worker.is_finished:
             return False

@@ -56,7 +56,7 @@ class ModelController:
         self._unsaved_url: str | None = None
         """URL of the current model, empty for the provider's own. None if there is nothing to save."""
         self._then: Callable[[], None] | None = None
-        """What the person wants a model for."""
+        """Called after a switch, for example to ask a question again."""
 
     def choose(self, then: Callable[[], None] | None = None) -> None:
         """Show the models, and switch to the one that the person chooses. `then` is called after a switch."""

@@ -1,4 +1,4 @@
-"""Finds the picture or page that a person wants to see, and shows it on the whole screen."""
+"""`PictureController`: finds the picture or page that a person wants to see, and shows it on the whole screen."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PictureController:
         self._options = options
 
     def look(self, request: LookRequested) -> str | None:
-        """Show what is wanted, after asking if it must be fetched. Return a sentence if it cannot be shown."""
+        """Show a picture or page, after asking if it must be fetched. Return a sentence if that is impossible."""
         source, doc = get_source(request.library, request.section_id)
         document = request.library.document(request.library.get_content_span(request.section_id).doc)
         if not request.href:

@@ -328,7 +328,7 @@ class ReaderController:
             self._show_status(problem)
 
     def show_anchor(self, anchor: str) -> None:
-        """Show the document from an anchor on, which a link in another document names, and focus the reader."""
+        """Show an anchor that a link in another document names, or the start if it is empty. Focus the reader."""
         first_id = next(self._library.walk(), None)
         if first_id is None:
             return

@@ -118,7 +118,7 @@ class ReloadController:
         return stamps
 
     async def read_scans(self) -> None:
-        """Read the pages that are pictures, and reload the document with their text, unless the person cancels."""
+        """Read the scanned pages, and reload the document with their text, unless the person cancels."""
         if self._context.read_scans is None:
             self._chat_log.post_message(StatusMessage("Only a PDF opened by itself has scanned pages to read"))
             return
@@ -172,7 +172,7 @@ class ReloadController:
 
 
 def _is_same(library: Library, old_library: Library) -> bool:
-    """Return whether all documents are unchanged, pages that were fetched for links included."""
+    """Return whether all documents are unchanged, including the pages that were fetched for links."""
     old_hashes, new_hashes = (
         {document.key: document.content_hash for document in each.documents} for each in (old_library, library)
     )

@@ -1,4 +1,4 @@
-"""Adds sources to the conversation on the screen, takes them out, mutes them, and saves them as a notebook."""
+"""`SourcesController`: adds, removes and mutes the sources of a conversation, and saves them as a notebook."""
 
 from __future__ import annotations
 

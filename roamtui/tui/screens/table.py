@@ -24,7 +24,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.export.table import RENDERERS, format_progress
 from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell
-from roamtui.table.columns import Column, drop_repeated_columns, parse_question
+from roamtui.table.columns import drop_repeated_columns, parse_question
 from roamtui.table.rows import check_output, list_rows
 from roamtui.table.runner import TableJob, TableRun, fill_table
 from roamtui.table.store import Row, TableContent
@@ -93,19 +93,15 @@ class TableScreen(Dialog[None]):
         rows = [row for row in defined.rows if all(word in self._get_search_text(row) for word in words)]
         column = next((one for one in defined.columns if self._sort and one.key == self._sort[0]), None)
         if column is not None and self._sort is not None:
-            values = {row.key: self._grid_value(row, column) for row in rows}
+            values = {key: cell.value for (key, of, by), cell in self._cells.items() if of == column.key and not by}
             filled = sorted(
-                (row for row in rows if values[row.key]),
+                (row for row in rows if values.get(row.key)),
                 key=lambda row: column.make_sort_key(values[row.key]),
                 reverse=self._sort[1],
             )
-            rows = [*filled, *(row for row in rows if not values[row.key])]  # empty ones last, in either order
+            rows = [*filled, *(row for row in rows if not values.get(row.key))]  # empty ones last, in either order
         self._grid.show(rows, defined.columns, self._cells, self._sort)
         self._show_head()
-
-    def _grid_value(self, row: Row, column: Column) -> str:
-        cell = self._cells.get((row.key, column.key, ""))
-        return cell.value if cell is not None else ""
 
     def _get_search_text(self, row: Row) -> str:
         if not self._filter:
