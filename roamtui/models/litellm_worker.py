@@ -199,7 +199,8 @@ class LimitedLoop(asyncio.SelectorEventLoop):
         """Connect `sock` within the time limit of the running task.
 
         Raises:
-            TimeoutError: The text is the same for every address of a host, so that aiohttp passes on one error.
+            TimeoutError: The limit was reached. The message is the same for all addresses of a host, so that aiohttp
+                raises only one error.
         """
         limit = asyncio.timeout(connect_seconds.get())
         try:

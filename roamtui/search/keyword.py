@@ -419,8 +419,8 @@ def _join(expressions: Iterable[str]) -> str:
 def dedupe_parents_and_children(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
     """Return the first `limit` sections, best first.
 
-    A descendant of a kept section is left out if its own title and text do not match; an ancestor, if it is a bare
-    heading.
+    A descendant of a kept section is left out if its own title and text do not match. An ancestor is left out if it is
+    a heading without text.
     """
     kept: list[int] = []
     for number in numbers:

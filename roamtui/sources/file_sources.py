@@ -132,7 +132,7 @@ class FileStamps:
     def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the source is missing. Thread-safe.
 
-        Takes a few ms for 1,000 files. A web page, or a file that an editor is just replacing, has no stamp.
+        Takes a few ms for 1,000 files. A web page has no stamp, nor has a file while an editor replaces it.
         """
         if self._single_file:
             stamp = stamp_source(self._single_file)

@@ -88,7 +88,7 @@ def _find_part(container: PictureFile, folder: str, path: str) -> PictureFile | 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFile:
-    """Where a document of a library is on this machine."""
+    """The file on this machine that contains a document of a library."""
 
     path: Path
     root: Path

@@ -84,7 +84,7 @@ def encode_deletions() -> str:
 
 
 def make_placeholders(row: int, columns: int) -> str:
-    """Return a row of placeholders. Each names its column, so that a row can be cut anywhere."""
+    """Return a row of placeholders. Each one encodes its column, so that a row can be cut at any column."""
     marks = _list_marks()
     return "".join(f"{_PLACEHOLDER}{marks[row]}{mark}" for mark in marks[:columns])
 
