@@ -25,6 +25,7 @@ from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import select_excerpt
 from roamtui.search.lexicon import Language, detect_language
+from roamtui.search.sentences import get_first_sentence
 from roamtui.search.terms import locate_terms, query_terms, tokenise
 
 HITS_MAX = 5
@@ -60,6 +61,8 @@ _LIMITS_ANOTHER = re.compile(
 _LIMITED_MAX = 3
 """Number of top hits that come with the sections that limit them."""
 _LIMIT_TOKENS = 120
+_OPENING_TOKENS = 40
+"""Size up to which an excerpt grows by the first sentence of its page."""
 _EXCERPT_TOKENS_MIN = 40
 _SIBLINGS_MAX = 12
 _SCANNED_LENGTH_MAX = 20_000_000
@@ -398,6 +401,19 @@ def _get_file(library: Library, section_id: str) -> str:
     return ""
 
 
+def _add_page_opening(
+    library: Library, section_id: str, text: str, bounds: tuple[Bounds, ...], tokens_max: int
+) -> tuple[Bounds, ...]:
+    """Add the first sentence of a page, which says what it is about, to an excerpt from the middle of the page."""
+    file_id = _get_file(library, section_id)
+    if not bounds or not file_id or get_canonical_id(library, file_id) != section_id:
+        return bounds
+    opening = get_first_sentence(text)
+    if opening is None or opening.end > bounds[0][0] or estimate_tokens(text[opening.start : opening.end]) > tokens_max:
+        return bounds
+    return (opening.start, opening.end), *bounds
+
+
 def _format_file(library: Library, file_id: str) -> str:
     folders = (format_node_title(library.get_label(node_id)) for node_id in library.ancestors(file_id))
     return "/".join((*folders, format_node_and_heading(library, library.get_label(file_id))))
@@ -451,6 +467,9 @@ def _choose_spans(
                 source = whole
         text = library.read(source)
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max, language=language)
+        if source == own:
+            growth = _OPENING_TOKENS if room_tokens is None else min(_OPENING_TOKENS, room_tokens - used - tokens_max)
+            bounds = _add_page_opening(library, hit.source_id, text, bounds, growth)
         spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
             if hit.source_id != hit.section_id and source == own:

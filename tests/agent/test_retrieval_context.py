@@ -112,6 +112,14 @@ def test_a_condition_that_an_excerpt_refers_to_follows_it(condition: str) -> Non
     assert lines[-2:] == [f"- [{grace}] 4. More > 4.2 Grace", "    Not in May."]
 
 
+def test_an_excerpt_from_the_middle_of_a_page_has_its_first_sentence() -> None:
+    page = f"# Store\n\nThe store is a server for all keys.\n\n{_FILLER}\n\nRed herons nest here.\n\n{_FILLER}\n"
+    library = make_folder({"store.md": page, "other.md": f"# Other\n\n{_FILLER}\n"})
+    _, opening, gap, *excerpt = _lines(library, "Store", query="red herons")
+    assert (opening, gap) == ("    The store is a server for all keys.", "    […]")
+    assert "    Red herons nest here." in excerpt
+
+
 def test_a_neighbour_that_limits_a_section_follows_it() -> None:
     text = f"# A\n\n## 3. Duties\n\n### 3.1 Rivals\n\nNobody sells red ink. {_FILLER}\n\n"
     library = make_library(
