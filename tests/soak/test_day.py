@@ -20,6 +20,7 @@ _DESCRIPTORS = 8
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3_600)  # on a machine that is busy with much else
 async def test_a_day_leaves_nothing_behind(tmp_path: Path) -> None:
     day, screen = await live_day(tmp_path, 3 * QUESTIONS_PER_CONVERSATION)
     assert set(day.faults) == set(FAULTS)

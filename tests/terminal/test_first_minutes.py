@@ -135,7 +135,7 @@ def test_the_same_in_a_small_window(open_terminal: OpenTerminal) -> None:
     _press(terminal, "Escape", "▌1 Outline", "◆ Returns locker ❝")
     _press(terminal, "Tab", "▌2 Conversation")
     terminal.type("j")
-    _press(terminal, "Enter", "▌3 Reader", "› Returns locker")
+    _press(terminal, "Enter", "▌3 Reader", "Returns locker · ")
     _press(terminal, "]", "Item classes")
     _press(terminal, "F2", "● offline", "enter to test and use, esc to cancel")
     _close(terminal, "● offline")

@@ -78,6 +78,7 @@ _QUICK_ROUNDS = 50
 _ROUNDS_MAX = 3_000
 """A minute on an idle machine: only a failing test waits for it."""
 _SLOW_ROUND_SECONDS = 0.02
+Pilot._wait_for_screen.__defaults__ = (600.0,)  # on a busy machine the first screen may take longer than Textual waits
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
 
 

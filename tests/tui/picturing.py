@@ -302,14 +302,16 @@ async def show_found(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-def press(*keys: str) -> Scene:
-    """Return a scene that is reached by keys."""
+def press(*keys: str, until: str = "") -> Scene:
+    """Return a scene that is reached by keys, once the screen says the words of `until`."""
 
     async def show(pilot: Pilot[None]) -> None:
         await pilot.pause()
         for key in keys:
             await pilot.press(key)
             await pilot.pause()
+        await wait_until(pilot, lambda: until in screen_text(app_of(pilot)))
+        await pilot.pause()
 
     return show
 

@@ -34,10 +34,10 @@ class TestOverlays:
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f1"))
 
     def test_models(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f2"))
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f2", until="● scripted"))
 
     def test_themes(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f3"))
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f3", until="enter to choose"))
 
     def test_hits(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
         assert snap_compare(make_searching_app(theme), terminal_size=size, run_before=show_hits)
@@ -72,9 +72,9 @@ class TestOverlays:
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_failure)
 
     def test_palette(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        keys = press("ctrl+p", *"conv")
+        keys = press("ctrl+p", *"conv", until="New conversation")
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)
 
     def test_confirmation(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        keys = press("escape", "E", "G", "k", "3", "l", "l", "o")
+        keys = press("escape", "E", "G", "k", "3", "l", "l", "o", until="Open this page")
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)
