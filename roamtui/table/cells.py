@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from roamtui.agent.citations import MARK
@@ -80,21 +80,11 @@ class Cell:
         return next((citation for citation in quotes if citation.is_verified), quotes[0] if quotes else None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellAnswer:
-    """The value and state of a cell, read from an answer of the model."""
-
-    state: CellState
-    value: str = ""
-    note: str = ""
-    citations: tuple[Citation, ...] = ()
-    is_passage: bool = False
-
-
-def read_answer(exchange: Exchange, column: Column, library: Library, within: str | None = None) -> CellAnswer:
-    """Read the value and its citations from an answer, and check both.
+def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library, within: str | None) -> Cell:
+    """Return `cell` with the value and the citations of an answer, and with the state that follows from them.
 
     Args:
+        cell: The cell before its question is answered.
         exchange: The question of `column` with its answer, or with the reason why there is none.
         column: The column, whose type the value must have.
         library: The document of the row.
@@ -102,9 +92,9 @@ def read_answer(exchange: Exchange, column: Column, library: Library, within: st
     """
     if exchange.stopped is StopReason.NOT_FOUND:
         note = sanitise_line(exchange.answer.partition("\n\n")[0])
-        return CellAnswer(state=CellState.NOT_FOUND, note=note)
+        return replace(cell, state=CellState.NOT_FOUND, note=note)
     if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
-        return CellAnswer(state=CellState.FAILED, note=exchange.error or "stopped")
+        return replace(cell, state=CellState.FAILED, note=exchange.error or "stopped")
     passages = list_passages(exchange, library)
     if passages:
         citations: tuple[Citation, ...] = (passages[0].citation,)
@@ -112,12 +102,12 @@ def read_answer(exchange: Exchange, column: Column, library: Library, within: st
     else:
         citations, value = exchange.citations, _parse_value(exchange.answer)
     if not value:
-        return CellAnswer(state=CellState.FAILED, note="the answer has no value")
+        return replace(cell, state=CellState.FAILED, note="the answer has no value")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
     faults += [_find_fault(citations, library, within)]
     note = ", ".join(filter(None, faults))
     state = CellState.PARTLY if note else CellState.FOUND
-    return CellAnswer(state=state, value=value, note=note, citations=citations, is_passage=bool(passages))
+    return replace(cell, state=state, value=value, note=note, citations=citations, is_passage=bool(passages))
 
 
 def _parse_value(answer: str) -> str:

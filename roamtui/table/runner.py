@@ -240,20 +240,16 @@ class _Filler:
         controller.subscribe(lambda _: self._report_waiting())
         await controller.ask(column.question, AskOptions(within=row.within))
         exchange = controller.state.transcript.exchanges[-1]
-        answer = read_answer(exchange, column, controller.state.library, row.within)
-        return Cell(
+        cell = Cell(
             row=row.key,
             column=column.key,
             content=document.content,
             model=self._model.name,
-            state=answer.state,
-            value=answer.value,
-            note=answer.note,
-            citations=answer.citations,
+            state=CellState.FAILED,
             conversation=controller.state.id,
             usage=exchange.usage,
-            is_passage=answer.is_passage,
         )
+        return read_answer(cell, exchange, column, controller.state.library, row.within)
 
     def _report_waiting(self) -> None:
         if self._run.waiting_reason != self._model.waiting_reason:

@@ -272,10 +272,9 @@ class RoamApp(App[None], inherit_bindings=False):
         if request.source and not is_again and (mode := self._find_mode(request.source)):
             show(mode, request.conversation_id)
             return
-        current = [screen for screen in [self.documents.get(self.current_mode)] if screen is not None]
-        others = [screen for screen in self.documents.values() if screen not in current]
-        model = current[0].app_context.agent.model if current else self._last_model
-        offers = map(_to_start_offer, [*others, *current])
+        current = self.documents.get(self.current_mode)
+        model = current.app_context.agent.model if current is not None else self._last_model
+        offers = map(_to_start_offer, sorted(self.documents.values(), key=lambda screen: screen is current))
         open_documents = tuple(offer for offer in offers if not (is_again and offer.source == request.source))
         named = request if request.source else None
         dialog = OpenDialog(self._opener, self._keys, model, open_documents, named, self._problems)
