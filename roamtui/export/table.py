@@ -50,7 +50,7 @@ def to_json_table(content: TableContent, model: str = "") -> dict[str, Any]:
     """Convert a table to the JSON of the command line. Cells without an answer are left out."""
     rows = []
     for row in content.rows:
-        cells = zip(content.columns, content.list_row(row, model), strict=True)
+        cells = zip(content.columns, content.list_cells(row, model), strict=True)
         rows.append(
             {
                 "source": row.source,
@@ -92,7 +92,7 @@ def render_csv(content: TableContent, model: str = "") -> str:
     writer.writerow(["source", *(_disarm(f"{column.title}{part}") for column in content.columns for part in parts)])
     for row in content.rows:
         fields = [row.title]
-        for cell in content.list_row(row, model):
+        for cell in content.list_cells(row, model):
             proof = cell.proof if cell is not None else None
             place = f"{' > '.join(proof.path)}, {proof.place}" if proof is not None else ""
             quote = proof.quote or "" if proof is not None else ""
@@ -122,7 +122,7 @@ def render_markdown_table(content: TableContent, model: str = "", folder: Path |
     grid = [_render_line(head), _render_line(["---"] * len(head))]
     details = []
     for row in content.rows:
-        cells = content.list_row(row, model)
+        cells = content.list_cells(row, model)
         grid.append(_render_line([_plain(row.title), *map(_format_short, cells)]))
         details.append(f"## {_plain(row.title)}")
         proofs = [
@@ -136,12 +136,12 @@ def render_markdown_table(content: TableContent, model: str = "", folder: Path |
 
 
 def _list_cells(content: TableContent, model: str) -> list[Cell | None]:
-    return [*chain.from_iterable(content.list_row(row, model) for row in content.rows)]
+    return [*chain.from_iterable(content.list_cells(row, model) for row in content.rows)]
 
 
 def _render_answers(content: TableContent, row: Row, model: str, folder: Path | None, notes: list[str]) -> list[str]:
     parts = [f"# {row.title}", f"Source: {_locate(row, folder)}", *notes]
-    for column, cell in zip(content.columns, content.list_row(row, model), strict=True):
+    for column, cell in zip(content.columns, content.list_cells(row, model), strict=True):
         if cell is None:
             continue
         parts += [f"## {sanitise_line(column.question)}", _plain(cell.value)]
@@ -208,7 +208,7 @@ def render_html_table(content: TableContent, model: str = "") -> str:
     policy = hash_source(_STYLE)
     head = "".join(f"<th>{escape(column.title)}" for column in content.columns)
     body = "".join(
-        f"<tr><th>{escape(row.title)}{''.join(map(_render_html_cell, content.list_row(row, model)))}\n"
+        f"<tr><th>{escape(row.title)}{''.join(map(_render_html_cell, content.list_cells(row, model)))}\n"
         for row in content.rows
     )
     has_passages = any(cell is not None and cell.is_passage for cell in _list_cells(content, model))

@@ -98,7 +98,7 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
 def _collect_table_claims(content: TableContent) -> list[ClaimGroup]:
     claims: dict[str, list[Claim]] = {}
     for row in content.rows:
-        for column, cell in zip(content.columns, content.list_row(row), strict=True):
+        for column, cell in zip(content.columns, content.list_cells(row), strict=True):
             claims.setdefault(row.source, []).extend(
                 Claim(quote=citation.quote, section_id=citation.section_id, place=f"{row.title}, {column.title}")
                 for citation in (cell.citations if cell is not None else ())

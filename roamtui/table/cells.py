@@ -104,7 +104,7 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
     if not value:
         return replace(cell, state=CellState.FAILED, note="the answer has no value")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
-    faults += [_find_fault(citations, library, within)]
+    faults += [_describe_fault(citations, library, within)]
     note = ", ".join(filter(None, faults))
     state = CellState.PARTLY if note else CellState.FOUND
     return replace(cell, state=state, value=value, note=note, citations=citations, is_passage=bool(passages))
@@ -117,7 +117,7 @@ def _parse_value(answer: str) -> str:
     return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()
 
 
-def _find_fault(citations: Sequence[Citation], library: Library, within: str | None) -> str:
+def _describe_fault(citations: Sequence[Citation], library: Library, within: str | None) -> str:
     quotes = [citation for citation in citations if citation.quote is not None]
     if not quotes:
         return "no quote"

@@ -32,7 +32,7 @@ class SharedModel:
         self._model = model
         self._limit_usd = limit_usd
         self.spent_usd = 0.0
-        self.is_spent = False
+        self.has_reached_limit = False
         """Whether a request was refused because of the limit."""
         self.waiting_reason = ""
         """Why requests wait at the moment; empty if they do not."""
@@ -82,7 +82,7 @@ class SharedModel:
         while self._slowed or (self._reserved and not self._has_room(tokens)):
             await self._changed.wait()
         if self._limit_usd is not None and not self._has_room(tokens):
-            self.is_spent = True
+            self.has_reached_limit = True
             raise SpendingLimitError(self._limit_usd)
         self._requests += 1
         number = self._requests

@@ -181,7 +181,7 @@ class _Filler:
         except RoamtuiError as error:
             has_answers = False
             for column in self._content.columns:
-                known = [self._content.find_cell(row.key, column.key, name) for name in (model, "")]
+                known = [self._content.get_cell(row.key, column.key, name) for name in (model, "")]
                 answered = [cell for cell in known if cell is not None and cell.state is not CellState.FAILED]
                 has_answers = has_answers or bool(answered)
                 if not answered:
@@ -194,7 +194,7 @@ class _Filler:
             return
         missing = []
         for column in self._content.columns:
-            cell = self._content.find_cell(row.key, column.key, model)
+            cell = self._content.get_cell(row.key, column.key, model)
             if cell is None or cell.content != document.content or cell.state is CellState.FAILED:
                 missing.append(column)
             else:
@@ -215,7 +215,7 @@ class _Filler:
             if self._run.stop_reason:
                 return
             cell = await self._ask(question)
-            if self._model.is_spent and cell.state is CellState.FAILED:
+            if self._model.has_reached_limit and cell.state is CellState.FAILED:
                 self._run.stop_reason = cell.note  # it may have been asked in part, so it is asked again
                 return
             self._finish(cell)

@@ -144,16 +144,16 @@ class TableContent:
             columns=defined.columns,
         )
 
-    def find_log(self, cell: Cell) -> Path | None:
+    def get_log_path(self, cell: Cell) -> Path | None:
         """Return the log of the conversation of a cell, or None if no question was asked."""
         folder = self.conversation_folders.get(cell.conversation, self.folder / _CONVERSATIONS)
         return folder / f"{cell.conversation}{LOG_SUFFIX}" if cell.conversation else None
 
-    def list_row(self, row: Row, model: str = "") -> tuple[Cell | None, ...]:
+    def list_cells(self, row: Row, model: str = "") -> tuple[Cell | None, ...]:
         """Return the cells of a row in the order of the columns: those of a model, or the newest of any model."""
-        return tuple(self.find_cell(row.key, column.key, model) for column in self.columns)
+        return tuple(self.get_cell(row.key, column.key, model) for column in self.columns)
 
-    def find_cell(self, row: str, column: str, model: str = "") -> Cell | None:
+    def get_cell(self, row: str, column: str, model: str = "") -> Cell | None:
         """Return the cell of a row and column: that of a model, or the newest of any model; None if there is none."""
         return self.cells.get((row, column, model))
 

@@ -106,7 +106,7 @@ class _StockApp(App[None]):
         grid = self.query_one(DataTable)
         grid.add_columns("", *(column.title for column in self._content.columns))
         for row in self._content.rows:
-            cells = self._content.list_row(row)
+            cells = self._content.list_cells(row)
             grid.add_row(row.title, *(cell.value if cell is not None else "" for cell in cells))
 
 

@@ -100,11 +100,11 @@ async def fill(
 
 
 def list_values(content: TableContent) -> list[list[str]]:
-    return [[cell.value if cell is not None else "" for cell in content.list_row(row)] for row in content.rows]
+    return [[cell.value if cell is not None else "" for cell in content.list_cells(row)] for row in content.rows]
 
 
 def list_states(content: TableContent) -> list[list[str]]:
-    return [[cell.state.value if cell is not None else "" for cell in content.list_row(row)] for row in content.rows]
+    return [[cell.state.value if cell is not None else "" for cell in content.list_cells(row)] for row in content.rows]
 
 
 def list_questions(requests: Sequence[ModelRequest]) -> list[str]:

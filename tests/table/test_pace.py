@@ -54,7 +54,7 @@ async def test_no_request_is_sent_that_could_pass_the_limit() -> None:
     results = await asyncio.gather(*(_ask(shared) for _ in range(5)), return_exceptions=True)
     assert shared.spent_usd <= 1.0
     assert [type(result) for result in results if isinstance(result, BaseException)] == [SpendingLimitError] * 2
-    assert shared.is_spent
+    assert shared.has_reached_limit
 
 
 async def test_without_a_known_price_there_is_no_limit() -> None:

@@ -47,7 +47,7 @@ async def test_each_cell_has_a_value_a_proof_and_a_state(tmp_path: Path) -> None
     assert list_values(content) == [["60 days", "no", ""], ["three months", "one cat", ""]]
     assert list_states(content) == [["found", "found", "not_found"], ["found", "partly", "not_found"]]
     assert [row.title for row in content.rows] == ["anna.md", "bert.md"]
-    cell = content.list_row(content.rows[1])[1]
+    cell = content.list_cells(content.rows[1])[1]
     assert cell is not None
     assert cell.note == "not yes or no"
     assert cell.proof is not None
@@ -60,7 +60,7 @@ async def test_conversations_of_cells_stand_beside_the_table_alone(tmp_path: Pat
     leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
     _, content = await fill(table, define(leases, PERIOD), answering_model())
     for row in content.rows:
-        cell = content.list_row(row)[0]
+        cell = content.list_cells(row)[0]
         assert cell is not None
         state = ConversationStore(content.conversation_folders[cell.conversation]).load(cell.conversation)
         assert state.transcript.exchanges[0].question == PERIOD
@@ -115,7 +115,7 @@ async def test_a_failed_cell_says_why_and_is_asked_again(tmp_path: Path) -> None
     failing: list[Reply] = [ScriptedReply(error=ModelError("The provider is gone; ask again.")), *[answer] * 5]
     run, content = await fill(table, define(leases, PERIOD), ScriptedModel(failing))
     assert list_states(content) == [["failed"], ["found"]]
-    cell = content.list_row(content.rows[0])[0]
+    cell = content.list_cells(content.rows[0])[0]
     assert cell is not None
     assert cell.note == "The provider is gone; ask again."
     model = answering_model()
@@ -245,7 +245,7 @@ async def test_rows_are_chapters_too(tmp_path: Path) -> None:
     ]
     _, content = await fill(table, defined, answering_model())
     assert list_states(content) == [["found"], ["partly"], ["found"], ["partly"]]
-    cell = content.list_row(content.rows[1])[0]
+    cell = content.list_cells(content.rows[1])[0]
     assert cell is not None
     assert cell.note == "quote from outside the row"
     path = leases / "anna.md"
@@ -258,7 +258,7 @@ async def test_rows_are_chapters_too(tmp_path: Path) -> None:
 async def test_with_the_offline_model_a_cell_is_its_best_passage(tmp_path: Path) -> None:
     leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
     _, content = await fill(table, define(leases, PERIOD, "Who won the 1998 cup?"), OfflineModel())
-    cell, missing = content.list_row(content.rows[0])
+    cell, missing = content.list_cells(content.rows[0])
     assert cell is not None
     assert missing is not None
     assert (cell.value, cell.state, cell.is_passage) == ("The notice period is 60 days.", CellState.FOUND, True)

@@ -42,8 +42,8 @@ def test_what_was_recorded_is_read_and_the_newest_counts(tmp_path: Path) -> None
         second = store.record(make_cell("0.md", "new \udce9"))
     content = read_table(store.folder)
     assert is_table(store.folder)
-    assert content.find_cell("0.md", COLUMNS[0].key) == second
-    assert content.list_row(content.rows[0]) == (second, None)
+    assert content.get_cell("0.md", COLUMNS[0].key) == second
+    assert content.list_cells(content.rows[0]) == (second, None)
     assert first.at < second.at
     log = (store.folder / "results.jsonl").read_bytes()
     assert log.count(b"table_defined") == 1
@@ -60,7 +60,7 @@ def test_damaged_lines_are_skipped_and_stay(tmp_path: Path) -> None:
     with store.start_run():
         store.record(make_cell("0.md", "after"))
     content = read_table(store.folder)
-    cell = content.find_cell("0.md", COLUMNS[0].key)
+    cell = content.get_cell("0.md", COLUMNS[0].key)
     assert cell is not None
     assert (cell.value, content.skipped) == ("after", 2)
     assert path.read_bytes().startswith(damaged)

@@ -173,7 +173,7 @@ class TableScreen(Dialog[None]):
         row, cell = self._grid.row, self._grid.cell
         if row is None:
             return
-        log = self._content.find_log(cell) if cell is not None else None
+        log = self._content.get_log_path(cell) if cell is not None else None
         proof = cell.proof if cell is not None and is_quote else None
         section_id = proof.section_id if proof is not None else row.within if is_quote else None
         self.post_message(CellRequested(row.source, str(log) if log is not None else None, section_id, proof))
