@@ -26,7 +26,7 @@ from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import select_excerpt
 from roamtui.search.lexicon import Language, detect_language
 from roamtui.search.sentences import get_first_sentence
-from roamtui.search.terms import locate_terms, query_terms, tokenise
+from roamtui.search.terms import list_phrases, locate_terms, query_terms, tokenise
 
 HITS_MAX = 5
 """Number of hits of a search that the model requests."""
@@ -72,7 +72,8 @@ _WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.
 _PIECE_LENGTH = 100_000
 """Characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
-_DIGITS = re.compile(r"\d{2,}")
+_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
+"""What is enough of a name: its number, or a part after a hyphen in small letters."""
 _SHOWN_MARK = "excerpt above"
 _SAID_MARK = "same words above"
 _OPEN_MARK = "open: its text stands above"
@@ -305,7 +306,10 @@ def format_hits(
 
 
 def _list_missing_names(query: str, library: Library) -> list[str]:
-    """Return the names, numbers and identifiers of a query that no text of the library contains, in any case."""
+    """Return the names, numbers, identifiers and quoted phrases of a query that no text of the library contains.
+
+    Case does not matter, nor how a word of a phrase ends.
+    """
     texts = [document.text for document in library.documents]
     if library.list_unloaded() or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
         return []
@@ -317,13 +321,15 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
         or _CAMEL_CASE.search(match["word"])
         or (is_english and match["inside"] is not None)
     )
-    # of FY2022, 2022 is enough
-    missing = {word: [word.rstrip("s").casefold(), *_DIGITS.findall(word)] for word in words}
-    overlap = max(map(len, words), default=0)
+    forms = {word: (word.rstrip("s").casefold(), *_PARTS.findall(word)) for word in words}  # of FY2022, 2022 is enough
+    missing = {word: re.compile("|".join(map(re.escape, parts))) for word, parts in forms.items()}
+    for phrase in list_phrases(query):
+        missing[f'"{phrase}"'] = re.compile(r"\W+".join(rf"\b{re.escape(word)}\w*" for word in tokenise(phrase)))
+    overlap = 2 * max(map(len, missing), default=0)
     pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))
     while missing and (piece := next(pieces, None)) is not None:  # most names are in one of the first pieces
         folded = piece.casefold()
-        missing = {word: forms for word, forms in missing.items() if not any(form in folded for form in forms)}
+        missing = {name: pattern for name, pattern in missing.items() if not pattern.search(folded)}
     return [*missing]
 
 

@@ -334,7 +334,7 @@ def parse_query(text: str) -> Query:
         for left, right in pairwise(tokens)
         if left in terms and right in terms and not is_unspaced(left)
     )
-    phrases = [_quote(phrase) for phrase in _PHRASE.findall(text) if len(tokenise(space_cjk(phrase))) > 1]
+    phrases = [_quote(phrase) for phrase in list_phrases(text)]
     return Query(
         terms=terms,
         words=tuple(words),
@@ -349,6 +349,11 @@ def parse_query(text: str) -> Query:
         implied=" OR ".join(_quote(word) for word in get_implied_words(text)),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
+
+
+def list_phrases(text: str) -> list[str]:
+    """Return what a query has in quotation marks, if that is more than one word."""
+    return [phrase for phrase in _PHRASE.findall(text) if len(tokenise(space_cjk(phrase))) > 1]
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:
