@@ -14,7 +14,7 @@ from roamtui.agent.parts import SourcePart, list_named_parts
 from roamtui.conversation.commands import Approver, Command, ExpandSections, Origin, deny
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import AskOptions, ConversationState, Exchange
+from roamtui.conversation.state import AskOptions, ConversationState, Exchange, begin_conversation
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.added_sources import (
     SourceOpener,
@@ -230,15 +230,12 @@ class ConversationController:
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""
-        await self._switch(
-            lambda session: Session.start(
-                session.state.library,
-                store=session.store,
-                options=session.state.options,
-                loader=session.loader,
-                open_source=session.open_source,
-            )
-        )
+
+        def make(session: Session) -> Session:
+            state = begin_conversation(session.state.library, session.state.options)
+            return Session(state, session.store, loader=session.loader, open_source=session.open_source)
+
+        await self._switch(make)
 
     async def resume(self, conversation_id: str) -> None:
         """Switch to a saved conversation about the same document.

@@ -173,14 +173,10 @@ def prepare_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path, name: str = "", *, waits: bool = True) -> Iterator[None]:
-    """Keep other programs from changing the logs of a folder.
+    """Keep other programs from changing the logs of a folder, or only the log called `name`.
 
-    The lock belongs to the open file, so the system releases it if the program is killed.
-
-    Args:
-        folder: The folder.
-        name: Name of the only log that is locked, or empty for all.
-        waits: Whether to wait a while for another program that holds the lock.
+    The lock belongs to the open file, so the system releases it if the program is killed. With `waits`, another program
+    that holds the lock gets a while to finish.
 
     Raises:
         OSError: Another program holds the lock for too long.

@@ -35,12 +35,7 @@ _SOURCES = "sources"
 def export_notebook(notebook: Notebook, folder: Path, pages: Mapping[str, str] | None = None) -> None:
     """Copy a notebook with its documents and their pictures into a new folder. The paths in its file are relative.
 
-    If that fails, nothing is left behind.
-
-    Args:
-        notebook: The notebook.
-        folder: The folder, which must be missing or empty.
-        pages: More files to write, by their path in the folder.
+    `pages` are more files to write, by their path in the folder. If the export fails, nothing is left behind.
 
     Raises:
         UsageError: The folder exists and is not empty.

@@ -70,13 +70,7 @@ def outline_site(
 ) -> SiteOutline | None:
     """Return the outline of a site, or None if it has neither sitemap nor navigation.
 
-    Pages that robots.txt disallows are left out.
-
-    Args:
-        fetch: Fetches a URL of the site.
-        home: The home page of the site.
-        home_html: Its HTML.
-        title: The title of the site.
+    `fetch` fetches a URL of the site. Pages that robots.txt disallows are left out.
     """
     robots_url = urljoin(home.final_url, "/robots.txt")
     robots = Protego.parse(_fetch_text(fetch, robots_url))

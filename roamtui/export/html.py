@@ -59,12 +59,9 @@ _WORD = re.compile(r"&[#\w]+;|\w+|[^\w\s]", re.ASCII)
 
 
 def render_html(state: ConversationState, source: str, library: Library | None) -> str:
-    """Render a conversation as a page that replays it.
+    """Render a conversation about `source` as a page that replays it.
 
-    Args:
-        state: The conversation.
-        source: Path or URL of the document.
-        library: The current version of the document, or None if it cannot be read. Then the page shows no sections.
+    `library` is the current version of the document. If it is None, the page shows no sections.
     """
     page = _ReplayPage(library)
     title = sanitise_line(state.title) or "Conversation"

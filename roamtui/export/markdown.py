@@ -92,10 +92,7 @@ def take_first_item(citation: Citation) -> Citation:
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
     """Render notes in the given order: section titles as headings, quotes with their locations, then comments.
 
-    Args:
-        notes: The notes on one document.
-        source: Path or URL of the document.
-        title: Title of the document, which is left out of the headings.
+    The headings leave out the document's `title`. `source` is its path or URL.
     """
     parts = [f"# Notes: {sanitise_line(title)}", f"Source: {source}"]
     last_heading = None

@@ -91,14 +91,9 @@ def _escape_surrogates(text: str) -> str:
 
 
 def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
-    """Write one JSON object as `write_json` does, with an array of rows as its last field.
+    """Write one JSON object as `write_json` does: the fields of `head`, at least one, then `rows` as the field `name`.
 
     The rows are written while they are produced, so that a long array needs little memory.
-
-    Args:
-        head: The fields before the array, at least one.
-        name: Name of the array's field.
-        rows: The values of the array.
     """
     import json  # noqa: PLC0415 - the app writes none before its first screen
 

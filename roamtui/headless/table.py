@@ -21,11 +21,7 @@ _BAR_WIDTH = 20
 def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_path: Path | None) -> int:
     """Fill a table, write it, and return the exit status: 1 if a cell failed or the run ended early, 130 if cancelled.
 
-    Args:
-        store: The folder of the table.
-        defined: Its rows and columns.
-        plan: The model and the options.
-        output_path: A file whose ending decides the format, or None for JSON on stdout.
+    The suffix of `output_path` decides the format. If it is None, JSON is written to stdout.
 
     Raises:
         RoamtuiError: The table cannot be read, or saved, or written to the file.

@@ -109,14 +109,9 @@ def render_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: boo
 def render_source_list(
     citations: tuple[Citation, ...], answer: str, library: Library, *, width: int, is_styled: bool
 ) -> str:
-    """Lay out the citations in the order of their numbers, one line each.
+    """Lay out the citations in the order of their numbers, one line of at most `width` columns each.
 
-    Args:
-        citations: The answer's citations.
-        answer: The answer's text. Quotes that it already contains are not repeated.
-        library: Contains the sections in which quotes were found.
-        width: In columns.
-        is_styled: Whether to write styles.
+    Quotes that `answer` already contains are not repeated.
     """
     heading = [_Piece("Sources", (_BOLD,))]
     if proof := format_verification(citations):

@@ -56,10 +56,7 @@ def measure_picture(file: PictureFile) -> tuple[int, int] | None:
 def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
     """Find the picture that a link in a document leads to, or return None if it is not inside what was opened.
 
-    Args:
-        source: The source of the library.
-        doc: Key of the document in the library; empty for a single document.
-        href: The link, as written.
+    `source` is that of the library, and `doc` the key of the document in it.
     """
     with suppress(*ZIP_ERRORS):  # also a name that is too long, a NUL, a loop of links
         parts = urlsplit(href.strip())

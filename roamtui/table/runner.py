@@ -116,14 +116,8 @@ async def fill_table(
 ) -> TableRun:
     """Ask the questions that this model has not answered yet about the current text of a row.
 
-    Each cell is on disk before the next question of its job is asked. If the task is cancelled, only the cells that
-    are being asked are lost.
-
-    Args:
-        store: Receives the cells.
-        defined: The current definition of the table.
-        plan: The model and the options.
-        on_progress: Receives the progress, and each new cell once it is on disk.
+    Each cell is on disk before the next question of its job is asked, and before `on_progress` receives it. If the task
+    is cancelled, only the cells that are being asked are lost.
 
     Raises:
         StoreError: A cell cannot be saved.

@@ -56,12 +56,7 @@ class QuestionBox(TextArea):
         """Name of the command that the arrows chose."""
 
     def __init__(self, history: Iterable[str] = (), commands: Mapping[str, Action] | None = None) -> None:
-        """Make an empty box.
-
-        Args:
-            history: Earlier questions, oldest first.
-            commands: Actions by their names, which begin with a slash.
-        """
+        """Make an empty box. `history` has earlier questions, oldest first. Names of `commands` begin with a slash."""
         super().__init__(
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=Content("Ask this document…")
         )

@@ -56,10 +56,7 @@ _SVG_BACKGROUND = re.compile(r'<rect fill="([^"]+)" stroke=')
 async def record(context: AppContext, questions: Sequence[str], suffix: str) -> tuple[str, bool]:
     """Ask questions in the app without a terminal. Return the recording and whether all questions were answered.
 
-    Args:
-        context: The document, model and theme.
-        questions: The questions in order.
-        suffix: One of `SUFFIXES`, which decides the format.
+    `suffix`, one of `SUFFIXES`, decides the format.
     """
     app, tape = RoamApp(context), _Recording(monotonic(), suffix == ".svg")
     title = f"roamtui {display_path(context.agent.session.state.library.source)}"

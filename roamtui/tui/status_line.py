@@ -237,14 +237,7 @@ class HintLine(ClickableBar):
     def show_scope(
         self, scope: Scope, *, is_offline: bool = False, has_citations: bool = False, has_passage: bool = False
     ) -> None:
-        """Show the keys of a scope.
-
-        Args:
-            scope: The scope.
-            is_offline: Whether to show the key for a model.
-            has_citations: Whether to show the key for a citation.
-            has_passage: Whether to show the keys for a selected passage first.
-        """
+        """Show the keys of a scope. The flags add those for a model, a citation or a selected passage."""
         shown = (scope, is_offline, has_citations, has_passage)
         if shown != (self._scope, self._is_offline, self._has_citations, self._has_passage):
             self._scope, self._is_offline, self._has_citations, self._has_passage = shown

@@ -44,12 +44,7 @@ _MISSING_EXTRA = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
 
 
 def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
-    """Serve the app until ctrl+c. Each opened page runs its own process.
-
-    Args:
-        arguments: The arguments of each page's process.
-        port: The port on the loopback address.
-        title: The page's title while it loads.
+    """Serve the app until ctrl+c, on a port of the loopback address. Each opened page runs a process with `arguments`.
 
     Raises:
         RoamtuiError: The extra is not installed, or the port is taken.

@@ -344,13 +344,7 @@ class SourcesView(ContentView):
         self._answer = ""
 
     def show_citations(self, citations: tuple[Citation, ...], answer: str, library: Library) -> None:
-        """Show citations in the order of their numbers.
-
-        Args:
-            citations: The answer's citations.
-            answer: The answer's text. Quotes that it already contains are not repeated.
-            library: Holds the sections in which quotes were found.
-        """
+        """Show citations in the order of their numbers, without repeating quotes that `answer` already contains."""
         self._citations = citations
         self._answer = strip_links(answer)
         holders = [find_holder(citation, library) for citation in citations]

@@ -24,14 +24,10 @@ class ConversationSwitcher:
         warn_if_busy: Callable[[], bool],
         on_switched: Callable[[Exchange | None], None],
     ) -> None:
-        """Switch the conversation of `controller`.
+        """Switch the conversation of `controller`. `widget` posts messages and runs the work.
 
-        Args:
-            controller: Has the current conversation.
-            widget: Posts messages and runs the work.
-            keys: The keys that the list of conversations shows.
-            warn_if_busy: Returns whether a question is being answered, and then says so.
-            on_switched: Called after the switch, with the exchange whose question is to be edited, or None.
+        `warn_if_busy` returns whether a question is being answered, and then says so. `on_switched` is called after a
+        switch, with the exchange whose question is to be edited, or None.
         """
         self._controller = controller
         self._widget = widget

@@ -34,13 +34,10 @@ class ModelController:
         on_switched: Callable[[str], None],
         on_failed: Callable[[str], None],
     ) -> None:
-        """Ask in dialogs over a screen.
+        """Ask in dialogs over `screen`.
 
-        Args:
-            screen: The screen below the dialogs.
-            context: Has the agent and the offered models.
-            on_switched: Called with the name of the new model.
-            on_failed: Called with a sentence if an offered model cannot be used, or a choice cannot be saved.
+        `on_switched` is called with the name of the new model, and `on_failed` with a sentence if an offered model
+        cannot be used, or a choice cannot be saved.
         """
         self._screen = screen
         self._agent = context.agent

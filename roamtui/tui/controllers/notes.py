@@ -37,10 +37,7 @@ class NotesController:
     def add_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
         """Ask for a comment, and save it with a note on a section or some of its text. An existing note is changed.
 
-        Args:
-            section_id: The section.
-            span: The text, or None for the text of `citation` or the whole section.
-            citation: A citation of an answer, or None.
+        If `span` is None, the note is on the text of `citation`, or on the whole section if that is None too.
         """
         self._run(self._add_note(section_id, span, citation))
 

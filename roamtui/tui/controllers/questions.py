@@ -42,14 +42,10 @@ class QuestionController:
         draw_pending: Callable[[str, str | None], None],
         draw_queued: Callable[[str], None],
     ) -> None:
-        """Ask questions from `box`.
+        """Ask the questions that are typed into `box`.
 
-        Args:
-            box: Where the person types.
-            get_state: Returns the newest state.
-            ask: Starts asking a question.
-            draw_pending: Shows a question, and its section, until the conversation contains it.
-            draw_queued: Shows the question that waits. An empty string removes it.
+        `draw_pending` shows a question, and its section, until the conversation contains it. `draw_queued` shows the
+        question that waits. An empty string removes it.
         """
         self._box = box
         self._get_state = get_state
@@ -114,12 +110,9 @@ class QuestionController:
     async def choose_proposed(
         self, propose: Callable[[], Awaitable[tuple[str, ...]]], *, is_offline: bool, model_key: str
     ) -> str | None:
-        """Have questions proposed, and return the one that the person chooses, if any.
+        """Let the person choose one of the proposed questions. Return it, or None.
 
-        Args:
-            propose: Returns the questions.
-            is_offline: Whether the offline model proposes them.
-            model_key: The key to choose another model.
+        Without questions, say why, and that `model_key` chooses another model.
         """
         from roamtui.tui.screens.dialogs import PickerDialog, PickerItem  # noqa: PLC0415 - not for the first screen
 

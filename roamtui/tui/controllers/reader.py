@@ -109,9 +109,8 @@ class ReaderController:
     def read_unfocused(self, section_id: str, *, is_recorded: bool = True) -> None:
         """Show a section in the reader, next to the outline if there is room, without moving the focus.
 
-        Args:
-            section_id: The section. If it is shown already or does not exist, the reader does not change.
-            is_recorded: Whether to record the section as what the person reads.
+        If it is shown already or does not exist, the reader does not change. With `is_recorded`, the conversation
+        records that the person reads it.
         """
         library = self._library
         if section_id in library and section_id != self._reader.section_id:

@@ -75,11 +75,9 @@ _TOKEN_ROLES = (
 
 
 def highlight_code(code: str, language: str) -> list[list[Run]]:
-    r"""Return the lines of `code` as sanitised runs, without colours if the language is unknown.
+    """Return the lines of `code` as sanitised runs, without colours if the language is unknown.
 
-    Args:
-        code: Lines that end with ``\\n``. The last line may lack it.
-        language: First word of a fence's info string.
+    Lines end with a newline, which the last one may lack. `language` is the first word of a fence's info string.
     """
     safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in sanitise_text(code).removesuffix("\n").split("\n"))
     lexer = _get_lexer(language.lower()[:_LANGUAGE_LENGTH_MAX]) if len(safe) <= _HIGHLIGHTED_LENGTH_MAX else None

@@ -75,15 +75,7 @@ class ReaderPane(Vertical):
         into: int = 0,
         with_way_back: bool = True,
     ) -> None:
-        """Show a section, and remember the previous position.
-
-        Args:
-            library: The library that contains the section.
-            section_id: The section's id.
-            highlight: The spans to highlight, in order.
-            into: Number of characters from the start of the section to the top of the view.
-            with_way_back: Whether the person can go back to the previous position.
-        """
+        """Show a section, and remember the previous position if `with_way_back`. See `Reader.show_section`."""
         self._library = library
         self._empty.display = False
         self.reader.display = True
@@ -100,12 +92,9 @@ class ReaderPane(Vertical):
             self._update_title()
 
     def highlight_matches(self, words: tuple[str, ...], match: int | None, match_label: str) -> None:
-        """Highlight search words in everything shown until the search ends, and jump to a match.
+        """Highlight search words in everything shown until the search ends, and jump to offset `match` of the document.
 
-        Args:
-            words: The search words.
-            match: Offset in the document of the match to jump to.
-            match_label: The number of the match and the total, for the title line.
+        The title line shows `match_label`: the number of the match, and the total.
         """
         self._search_words, self._match_label = words, match_label
         self.reader.highlight_words(words, match)

@@ -47,9 +47,7 @@ class Caret:
     def fit_view(self, top: int, bottom: int) -> int | None:
         """Return the line to scroll to the top so that the caret is in view, or None if it is.
 
-        Args:
-            top: The first line in view.
-            bottom: The line after the last one in view.
+        The lines from `top` up to `bottom` (exclusive) are in view.
         """
         y, margin = self._get_y(self._word), min(_MARGIN, (bottom - top) // 2)
         if top <= y < bottom:

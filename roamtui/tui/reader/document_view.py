@@ -69,10 +69,7 @@ _EXCERPT_LENGTH_MAX = 20_000
 def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
     """Return the view of a node: its document from the node on, or the file or page that was loaded below the node.
 
-    Args:
-        library: The library that contains the node.
-        section_id: The node's id.
-        is_excerpt: Whether to show only the node's own text and the beginning of its descendants' text.
+    With `is_excerpt`, it shows only the node's own text and the beginning of its descendants' text.
 
     Raises:
         UnknownSectionError: No loaded node has this id.
@@ -118,14 +115,7 @@ class TextChunk:
 
 
 def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[int]) -> list[TextChunk]:
-    """Split `text[start:end]` into chunks without gaps.
-
-    Args:
-        text: A document's text.
-        start: Offset of the first chunk.
-        end: Offset after the last chunk.
-        headings: Sorted start offsets of the headings that the document's parser found.
-    """
+    """Split `text[start:end]` into chunks without gaps. `headings` has the sorted start offsets of all headings."""
     chunks: list[TextChunk] = []
     position = start
     while position < end:

@@ -101,14 +101,7 @@ def _join_blocks(lines: Sequence[Line]) -> Iterator[_Block]:
 
 
 def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[LineSpan]:
-    """Return the spans that show `text[start:end]` in the lines of a chunk.
-
-    Args:
-        lines: All lines of the chunk.
-        text: The document's text. The offsets of lines refer to it.
-        start: Start offset of the span.
-        end: Offset after the span.
-    """
+    """Return the spans that show `text[start:end]` in `lines`, which are all lines of a chunk."""
     spans: list[LineSpan] = []
     for block in _join_blocks(lines):
         low, high = max(start, block.source.block_start), min(end, block.source.block_end)

@@ -100,11 +100,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def show_section(self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), into: int = 0) -> None:
         """Show the text from a section on, or from the first span to highlight.
 
-        Args:
-            library: The library that contains the section.
-            section_id: The section's id.
-            highlight: The spans to highlight, in order.
-            into: Number of characters from the start of the section to the top of the view.
+        `into` is the number of characters from the start of the section to the top of the view.
 
         Raises:
             UnknownSectionError: The library has no such section.
@@ -162,12 +158,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._rebuild_lines(self._offset_in_view)
 
     def highlight_words(self, words: tuple[str, ...], match: int | None = None) -> None:
-        """Highlight all matches of words and jump to one.
-
-        Args:
-            words: The search words. Empty to remove the highlights.
-            match: Offset in the document of the match to jump to.
-        """
+        """Highlight all matches of words, if any, and jump to the one at offset `match` of the document, if given."""
         self._highlights.words, self._highlights.current_match = words, match
         self._highlights.forget_lines()
         self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
@@ -441,12 +432,9 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self.jump_to(self.lines.get_offset_y(offset), margin=0, section_id=self.section_id)
 
     def jump_to(self, y: int, *, margin: int = MARGIN, section_id: str | None = None) -> None:
-        """Scroll a line to the top of the view, with some lines above it.
+        """Scroll line `y` to the top of the view, with `margin` lines above it.
 
-        Args:
-            y: The line number.
-            margin: The number of lines to keep above it.
-            section_id: The new current section, or None for the section of the line.
+        `section_id` is the new current section, or None for the section of the line.
         """
         lines, height = self.lines, self.view_size.height
         if not lines.chunks:

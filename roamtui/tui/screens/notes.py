@@ -145,11 +145,7 @@ def make_note_target(located: LocatedNote, library: Library) -> SectionTarget | 
 async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:
     """Ask for a comment. Return it, or None if the person leaves.
 
-    Args:
-        app: Shows the prompt.
-        words: The existing comment, or empty.
-        quote: The quote of the note, or empty.
-        where: The path of the section of a new note. Empty if an existing note is edited.
+    `words` is the existing comment, and `where` the path of the section of a new note.
     """
     quoted = f"“{shorten(strip_links(quote), _QUOTE_LENGTH_MAX)}”" if quote else ""
     foot = "enter to save (comment optional), esc to cancel"

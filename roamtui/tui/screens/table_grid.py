@@ -89,11 +89,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
     ) -> None:
         """Replace the rows, columns and cells. The cursor stays on its row if the row still exists.
 
-        Args:
-            rows: The rows, in order.
-            columns: The columns.
-            cells: The cells, by row, column and model.
-            sort: Key of the column that the rows are sorted by, and whether in reverse. An arrow marks it.
+        `sort` has the key of the column that the rows are sorted by, and whether in reverse. An arrow marks the column.
         """
         key = self.row.key if self.row is not None else ""
         self.rows, self.columns, self.cells, self._sort = rows, columns, cells, sort
