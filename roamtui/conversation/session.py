@@ -495,22 +495,22 @@ class Session:
         conflict_id = await asyncio.to_thread(self._write, self._log)
         if self._fork_on_conflict(conflict_id):
             await asyncio.to_thread(self._write, self._log)
-        await asyncio.to_thread(self._check_notebook)
+        if self.save_sources is not None and not self._is_notebook_gone:
+            await asyncio.to_thread(self._check_notebook, self.save_sources)
         warnings, self._save_warnings = tuple(self._save_warnings), []
         failures = (self.save_failure, self.trace.failure if self.trace is not None else "")
         reported, self._reported_failures = self._reported_failures, failures
         new_failures = [now for now, before in zip(failures, reported, strict=True) if now and now != before]
         return (*warnings, *(SaveFailed(message=failure) for failure in new_failures))
 
-    def _check_notebook(self) -> None:
+    def _check_notebook(self, save_sources: SourceSaver) -> None:
         """Warn once if the notebook of the conversation is gone. Nothing makes it again."""
         sources = self.state.library.sources
-        if self.save_sources is not None and not self._is_notebook_gone:
-            try:
-                self.save_sources(self.state.library.source, sources, sources)
-            except UsageError as error:
-                self._is_notebook_gone = True
-                self._save_warnings.append(SaveWarningRaised(message=str(error), conversation_id=self.state.id))
+        try:
+            save_sources(self.state.library.source, sources, sources)
+        except UsageError as error:
+            self._is_notebook_gone = True
+            self._save_warnings.append(SaveWarningRaised(message=str(error), conversation_id=self.state.id))
 
     def _fork_on_conflict(self, conflict_id: str | None) -> bool:
         """Continue under a new id if another program continued this conversation. Return whether that was necessary."""
