@@ -56,7 +56,7 @@ _ADVICE = {
 }
 """What to do about a file that takes too long, and about one that cannot be read."""
 _DIGEST_SIZE = 16
-_VERSION = 20
+_VERSION = 21
 """Increment it when a converter's output changes."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile, pairwise
 
 from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import Cell, PageRow
@@ -18,7 +19,7 @@ _FIGURE = re.compile(
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
 """A number with its currency, sign, unit and footnote mark, or a sign for a missing one: a dash, "n/a", "NM"."""
-_YEAR = re.compile(r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\))?|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE)
+_YEAR = re.compile(r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\))*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE)
 _UNITS = re.compile(
     r"\(.*(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).*\)"
     r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*",
@@ -67,6 +68,8 @@ _COLUMN_DISTANCE_MAX = 14.0
 _MISFITS_MAX = 0.04
 """Greatest share of cells that fit into no column. With more, the table is written as plain lines, so that no figure
 appears under the wrong column head."""
+_LABEL_LINES_MAX = 4
+"""Maximum number of lines of a label."""
 _LABEL_ROWS_MIN = 5
 """In a table with fewer rows, a figure to the left of all others may be in a column of its own."""
 _COLUMNS_MAX = 24
@@ -117,9 +120,11 @@ def _is_data_row(row: PageRow) -> bool:
 
 
 def _is_year_row(row: PageRow) -> bool:
-    """Check whether a row has only years, after an optional label."""
-    cells = row.cells if _YEAR.fullmatch(row.cells[0].text) else row.cells[1:]
-    return len(row.cells) > 1 and all(_YEAR.fullmatch(cell.text) for cell in cells)
+    """Check whether a row has only years, after an optional label, or several years after other heads."""
+    years = [*dropwhile(lambda cell: not _YEAR.fullmatch(cell.text), row.cells)]
+    heads = row.cells[: len(row.cells) - len(years)]
+    are_heads = len(heads) < 2 or (len(years) > 1 and not any(_is_figure(cell.text) for cell in heads))
+    return len(row.cells) > 1 and bool(years) and are_heads and all(_YEAR.fullmatch(cell.text) for cell in years)
 
 
 def _compute_figures_left(rows: Sequence[PageRow], start: int, end: int) -> float:
@@ -151,9 +156,24 @@ def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
             count += 1
         else:
             plain_rows += 1
-            if plain_rows > _PLAIN_ROWS_MAX or _is_prose_row(row):
+            if plain_rows > _PLAIN_ROWS_MAX or (_is_prose_row(row) and not _wraps_label(rows, index, end - 1)):
                 break
     return end, count
+
+
+def _wraps_label(rows: Sequence[PageRow], index: int, last: int) -> bool:
+    """Check whether a long row is the start of a label whose figures are in one of the next rows.
+
+    These figures end where those of row `last` do, the last row with figures.
+    """
+    for above, row in pairwise(rows[index : index + _LABEL_LINES_MAX]):
+        if len(above.cells) > 1 or above.text[-1] in ".:;" or row.top < above.top:
+            return False
+        if _is_data_row(row):
+            ends = [cell.x1 for cell in rows[last].cells[1:]]
+            shifts = [abs(cell.x1 - end) for cell, end in zip(row.cells[:0:-1], ends[::-1], strict=False)]
+            return not _is_year_row(row) and max(shifts) < _COLUMN_DISTANCE_MAX
+    return False
 
 
 def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_end: int) -> tuple[int, int]:
@@ -168,7 +188,9 @@ def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_
         row = rows[index]
         if row.top > rows[index + 1].top or _is_prose_row(row):
             break
-        is_above_figures = row.cells[-1].x0 >= left - _LABEL_INDENT_MAX and row.text[-1] not in ":."
+        is_prose = len(row.cells) <= _PROSE_CELLS_MAX or any(_is_figure(cell.text) for cell in row.cells)
+        ends_sentence = row.text[-1] in ":." and is_prose  # other rows end with heads such as "Boats Inc."
+        is_above_figures = row.cells[-1].x0 >= left - _LABEL_INDENT_MAX and not ends_sentence
         if is_above_figures or _UNITS.fullmatch(row.text[:_UNITS_LENGTH_MAX]):
             header_end = header_end if start < first else index + 1
             start = index
@@ -235,13 +257,16 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
     """Return the text above each column, that of the labels first. A head above several columns is repeated."""
     heads: list[_Head] = []
     labels: list[str] = []
-    for index, row in enumerate(rows):
-        dates = sum(_DATE.fullmatch(cell.text) is not None for cell in row.cells)
+    dates_by_row = [sum(_DATE.fullmatch(cell.text) is not None for cell in row.cells) for row in rows]
+    has_dates = max(dates_by_row, default=0) > 1
+    for index, (row, dates) in enumerate(zip(rows, dates_by_row, strict=True)):
         above = [head for head in heads if head.last == index - 1]
         for number, cell in enumerate(row.cells):
             is_unit = _UNITS.fullmatch(cell.text[:_UNITS_LENGTH_MAX]) is not None or _UNAUDITED.fullmatch(cell.text)
             starts_left = number == 0 and cell.x0 <= edge + _LABEL_INDENT_MAX and cell.x1 <= columns[0][1]
-            if (is_unit and (len(row.cells) == 1 or number == 0)) or (starts_left and cell.x0 < columns[0][0]):
+            is_label = has_dates and cell.x1 < columns[0][0] and not _DATE.fullmatch(cell.text)
+            is_label = is_label or (starts_left and cell.x0 < columns[0][0])
+            if is_label or (is_unit and (len(row.cells) == 1 or number == 0)):
                 labels.append(cell.text)
                 continue
             if len(row.cells) == 1 and sum(_YEAR_IN.search(head.text) is not None for head in above) > 1:

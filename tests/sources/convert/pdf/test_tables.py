@@ -53,7 +53,9 @@ def test_a_row_of_years_after_figures_starts_another_table() -> None:
 
 def test_a_table_ends_before_prose_a_fifth_title_and_the_next_column_of_the_page() -> None:
     two = _line("Sales", "10"), _line("Costs", "7")
-    assert _find(*two, _PROSE, *two) == [(0, 2, 0), (3, 5, 0)]
+    assert _find(*two, f"{_PROSE}.", *two) == [(0, 2, 0), (3, 5, 0)]
+    assert _find(*two, _PROSE, _SENTENCE, *two) == [(0, 2, 0), (4, 6, 0)]
+    assert _find(*two, _PROSE, _YEARS, *two) == [(0, 2, 0), (3, 6, 1)]
     assert _find(*two, _SENTENCE, *two) == [(0, 2, 0), (3, 5, 0)]
     assert _find(*two, _SENTENCE.replace(".", ""), *two) == [(0, 5, 0)]
     assert _find(*two, *["Title"] * 4, *two) == [(0, 8, 0)]
@@ -64,11 +66,31 @@ def test_a_table_ends_before_prose_a_fifth_title_and_the_next_column_of_the_page
     assert [(table.start, table.end) for table in detect_tables(rows)] == [(0, 2), (2, 4)]
 
 
+def test_a_label_of_several_lines_stays_in_its_table() -> None:
+    two = _line("Sales", "10", "9"), _line("Costs", "7", "6")
+    shares = _line("1,197 and 1,192 shares, respectively", "5", "4")
+    assert _find(_YEARS, *two, _PROSE, shares, *two) == [(0, 7, 1)]
+    assert _find(_YEARS, *two, _PROSE, "and it goes on", shares, *two) == [(0, 8, 1)]
+    assert _find(_YEARS, *two, _PROSE, (("Sales", 0), ("5", _FIRST - 40)), *two) == [(0, 3, 1), (4, 7, 0)]
+
+
+def test_heads_of_words_beside_years_stay_above_their_columns() -> None:
+    left = _FIRST - 90
+    rows = [
+        (("Contract", 0), ("Location", left), *_YEARS),
+        (("Swaps", 0), ("Other income", left), ("10", _FIRST), ("9", _SECOND)),
+        (("Forwards", 0), ("Net sales", left), ("7", _FIRST), ("6", _SECOND)),
+    ]
+    assert _find(*rows) == [(0, 3, 1)]
+    assert write_table(_rows(*rows), 1).splitlines()[0].endswith("Location | 2023 | 2022 |")
+
+
 def test_a_row_above_the_labels_or_at_a_sentence_end_is_not_a_header() -> None:
     two = _line("Sales", "10"), _line("Costs", "7")
     assert _find(_line("Of", "Total"), *two) == [(0, 3, 1)]
     assert _find(_line("Of", "Total:"), *two) == [(1, 3, 0)]
     assert _find("Label", *two) == [(1, 3, 0)]
+    assert _find(_line("", "Boats", "Total Inc."), "Parts", *two) == [(0, 4, 1)]
     assert _find(_line("Of", "Total"), "Parts", *two) == [(0, 4, 1)], "the title of a part stays below the heads"
 
 
