@@ -3,7 +3,7 @@ MODEL_VENV := .venv-embeddings
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DOCUMENT ?= examples/handbook.md
-WORKERS ?= 2
+WORKERS ?= auto
 QUESTIONS ?= 3000
 KILLS ?= 500
 SEEDS ?= 1 2 3 4
@@ -23,7 +23,7 @@ run: $(VENV)/.installed ## Install roamtui into .venv if needed, then open the e
 	@$(BIN)/roamtui "$(DOCUMENT)" --model offline
 
 test: lint ## Install the development tools if needed, then check style, types and layers and run all tests
-	@$(PYTEST) -n $(WORKERS)
+	@$(PYTEST) -n $(WORKERS) --maxprocesses 8
 
 lint: $(VENV)/.developed ## Check style, types and layers, without tests
 	@$(BIN)/ruff check .
@@ -38,7 +38,7 @@ embeddings: $(MODEL_VENV)/.developed ## Install a real embedding model beside (1
 	@$(MODEL_VENV)/bin/python -m pytest tests/models/test_real_embedder.py
 
 fast: $(VENV)/.developed ## Run the tests that are not marked slow
-	@$(PYTEST) -n $(WORKERS) -m "not slow"
+	@$(PYTEST) -n $(WORKERS) --maxprocesses 8 -m "not slow"
 
 snap: $(VENV)/.developed ## Take the pictures of the screen anew; look at the difference before you keep them
 	@$(PYTEST) tests/tui --snapshot-update
