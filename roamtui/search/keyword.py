@@ -225,7 +225,7 @@ def rank_by_text(
 ) -> dict[int, float]:
     """Return the score of each matching section by its number, best first. Equal scores are in document order.
 
-    A section must contain the phrases that the query quotes, unless no section does. `topics` come from earlier
+    A section must contain one of the phrases that the query quotes, unless no section does. `topics` come from earlier
     messages, and `documents` are those that the query names.
     """
     scores = _score_words(index, query, options, within)

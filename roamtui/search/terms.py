@@ -292,7 +292,7 @@ class Query:
     implied: str
     """FTS5 expression for words that the query implies, as "how old" implies "age"; may be empty."""
     phrases: str
-    """FTS5 expression for the quoted phrases of more than one word; may be empty."""
+    """FTS5 expression for any of the quoted phrases of more than one word; may be empty."""
 
     @property
     def expression(self) -> str:
@@ -347,7 +347,7 @@ def parse_query(text: str) -> Query:
         prefixes=tuple(prefixes)[:TERMS_MAX],
         neighbours=tuple(neighbours)[:TERMS_MAX],
         implied=" OR ".join(_quote(word) for word in get_implied_words(text)),
-        phrases=" AND ".join(phrases[:TERMS_MAX]),
+        phrases=" OR ".join(phrases[:TERMS_MAX]),
     )
 
 

@@ -132,6 +132,14 @@ _STOPS = "# One\n\nTo be or not to be.\n\n# Two\n\nNothing else.\n"
         pytest.param(_LOADS, '"load balancing" load', ["Two"], id="a phrase must occur"),
         pytest.param(_LOADS, '"balancing load" load', ["One"], id="unless it occurs nowhere"),
         pytest.param(
+            "# Grant\n\nThe red patents and the blue marks of all.\n\n# Mark\n\nThe blue marks of a firm.\n\n"
+            "# Patent\n\nThe red patents are those that a firm itself has.\n\n"
+            "# Car\n\nA red car.\n\n# Sea\n\nA blue sea.\n",
+            '"red patents" "blue marks"',
+            ["Grant", "Mark", "Patent"],
+            id="one of several phrases must occur, and all of them are best",
+        ),
+        pytest.param(
             "# Refunds\n\nRefunds take ten days.\n\n## By post\n\nSend it back.\n\n## Online\n\nRefunds too.\n",
             "refunds",
             ["Refunds", "Online"],
