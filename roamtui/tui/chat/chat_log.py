@@ -239,6 +239,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         is_kept = severity is Severity.INFO and self._is_keeping
         if severity is Severity.ERROR or (self.current is not None and not is_kept):
             self.anchor()
+            self._is_keeping = False  # else the end of an answer would scroll back from the notice to its start
 
     def show_event(self, event: ConversationEvent, state: ConversationState) -> str:
         """Show an event of the conversation. Return text for a brief status message."""
