@@ -253,7 +253,10 @@ class _TextReader:
         for child in frame:
             if get_local_name(child) == "object":
                 part = f"{get_attribute(child, 'href').removeprefix('./')}/{CONTENT_PART}"
-                root = self._package.parse(part)
+                try:
+                    root = self._package.parse(part)
+                except SourceError:
+                    root = None  # such as a formula of OpenOffice 3, which declares a document type
                 formula = next(root.iter("{*}annotation"), None) if root is not None else None
                 if formula is not None and formula.text:
                     return [Element("code", {}, [formula.text])]

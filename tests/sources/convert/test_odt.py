@@ -12,6 +12,7 @@ from tests.sources.convert.sample_books import pack
 from tests.sources.convert.sample_files import BOMB, read_sample, replace_part
 
 _HANDBOOK = read_sample("handbook.odt")
+_FORMULAS = read_sample("formulas.odt")
 _PARAGRAPH = "It needs paint."
 
 
@@ -42,6 +43,20 @@ def test_what_is_left_out_is_said_in_the_note() -> None:
     assert converted.notes == (
         "handbook.odt: converted from ODT without 1 picture, 1 comment; line numbers refer to the converted text.",
     )
+
+
+def test_a_formula_of_libreoffice_is_code() -> None:
+    converted = convert_odt(_FORMULAS, "formulas.odt")
+    assert converted.text == "# Speed\n\nHull speed is `v = 2.43 sqrt { L over 1 } < 9` knots.\n"
+    assert converted.lost == ""
+
+
+@pytest.mark.parametrize("start", ['<!DOCTYPE math:math PUBLIC "-//OpenOffice.org//DTD" "math.dtd"><math', "<<math"])
+def test_a_formula_that_cannot_be_read_does_not_keep_the_text_from_being_read(start: str) -> None:
+    data = replace_part(_FORMULAS, "Object 1/content.xml", "<math", start)
+    converted = convert_odt(data, "formulas.odt")
+    assert converted.text == "# Speed\n\nHull speed is knots.\n"
+    assert converted.lost == "1 embedded object"
 
 
 def test_each_box_is_read_once_wherever_it_is() -> None:

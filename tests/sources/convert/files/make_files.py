@@ -70,6 +70,14 @@ style:family="paragraph"/></office:styles><office:automatic-styles>
 <style:style style:name="T1" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style>
 <style:style style:name="T2" style:family="text"><style:text-properties fo:font-style="italic"/></style:style>
 </office:automatic-styles>"""
+_MATH = 'xmlns:math="http://www.w3.org/1998/Math/MathML"'
+_FORMULAS = f"""<office:body><office:text>
+<text:h text:outline-level="1">Speed</text:h>
+<text:p>Hull speed is <draw:frame text:anchor-type="as-char" svg:width="3cm" svg:height="1cm"><draw:object><math:math {_MATH}>
+<math:semantics><math:mrow><math:mi>v</math:mi><math:mo>=</math:mo><math:msqrt><math:mi>L</math:mi></math:msqrt></math:mrow>
+<math:annotation math:encoding="StarMath 5.0">v = 2.43 sqrt {{ L over 1 }} &lt; 9</math:annotation></math:semantics></math:math>
+</draw:object></draw:frame> knots.</text:p>
+</office:text></office:body>"""
 _META = "<office:meta><dc:title>The boat handbook</dc:title></office:meta>"
 
 
@@ -248,6 +256,7 @@ def main() -> None:
     wanted = set(sys.argv[1:]) or {"odt", "ods", "xlsx", "pptx", "ipynb"}
     if "odt" in wanted:
         _convert(_make_flat("text", _TEXT_STYLES, _TEXT), ".fodt", "handbook.odt")
+        _convert(_make_flat("text", "", _FORMULAS), ".fodt", "formulas.odt")
     for suffix in sorted(wanted & {"ods", "xlsx"}):
         _convert(_make_flat("spreadsheet", _SHEET_STYLES, _SHEETS), ".fods", f"budget.{suffix}")
     if "xlsx" in wanted:
