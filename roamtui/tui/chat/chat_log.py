@@ -565,28 +565,28 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._scroll_to_newest()
 
     def _scroll_to_newest(self) -> None:
-        """Scroll down to where the newest message is in view. Never scroll back."""
-        if self._is_keeping and (line := self._find_top_line()) > self.scroll_y:
+        """Scroll to where the newest message is in view, and scroll back only for an answer that has ended."""
+        newest = self._pending or self.current
+        has_ended = newest is not None and newest.unopened is not None
+        line = self._find_top_line(newest)
+        if self._is_keeping and (line > self.scroll_y or has_ended):
             self.scroll_to(y=line, animate=False, immediate=True)
 
-    def _find_top_line(self) -> int:
+    def _find_top_line(self, newest: ExchangeView | None) -> int:
         """Return the top line for the newest message: its end, or a long answer's start, below a question near it."""
-        newest, line = self._pending or self.current, self.max_scroll_y
-        if newest is not None and newest.answer_line is not None:
-            first = self._messages.gutter.top + newest.virtual_region.y
-            is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
-            line = min(
-                line, max(0, first if is_near else first + newest.answer_line - 1)
-            )  # with the empty line before it
-        return line
+        if newest is None or newest.answer_line is None:
+            return self.max_scroll_y
+        first = self._messages.gutter.top + newest.virtual_region.y
+        is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
+        start = first if is_near else first + newest.answer_line - 1  # with the empty line before it
+        return min(self.max_scroll_y, max(0, start))
 
     def _settle_answer(self, view: ExchangeView, line: int | None, top: float) -> None:
         """Scroll back by the lines that were folded above an answer, which was on its line while `top` was on top."""
-        if self._is_keeping:
-            self.scroll_to(y=self._find_top_line(), animate=False, immediate=True)
-            return
         now = view.answer_line
-        if line is not None and now is not None and now < line and top >= view.virtual_region.y:
+        if self._is_keeping:
+            self._scroll_to_newest()
+        elif line is not None and now is not None and now < line and top >= view.virtual_region.y:
             self.scroll_to(y=max(0, top + now - line), animate=False, immediate=True)
 
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
