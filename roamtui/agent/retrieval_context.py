@@ -74,6 +74,7 @@ _PIECE_LENGTH = 100_000
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """What is enough of a name: its number, or a part after a hyphen in small letters."""
+_CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 _SHOWN_MARK = "excerpt above"
 _SAID_MARK = "same words above"
 _OPEN_MARK = "open: its text stands above"
@@ -321,7 +322,9 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
         or _CAMEL_CASE.search(match["word"])
         or (is_english and match["inside"] is not None)
     )
-    forms = {word: (word.rstrip("s").casefold(), *_PARTS.findall(word)) for word in words}  # of FY2022, 2022 is enough
+    forms = {  # of FY2022, 2022 is enough
+        word: (word.rstrip("s").casefold(), *_PARTS.findall(word), *_CURRENCY_SIGNS.get(word, ())) for word in words
+    }
     missing = {word: re.compile("|".join(map(re.escape, parts))) for word, parts in forms.items()}
     for phrase in list_phrases(query):
         missing[f'"{phrase}"'] = re.compile(r"\W+".join(rf"\b{re.escape(word)}\w*" for word in tokenise(phrase)))

@@ -179,13 +179,14 @@ def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> N
         ("Zählt Rot als Farbe der Ziegel 77?", "77"),
         ("Is red a Brick?", ""),
         ("Which state/country is red from?", ""),
+        ("How many USD or EUR is red?", "EUR"),
         ("Are there red post-bricks or brick-layers?", "brick-layers"),
         ('red "the bricks" or "no bricks"', '"no bricks"'),
         ('red "brick of 2022" or "The\nbricks"', ""),
     ],
 )
 def test_names_numbers_and_phrases_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
-    text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103.\n"
+    text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, $5.\n"
     lines = _lines(make_library(text), "B", query=query)
     assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])
 
