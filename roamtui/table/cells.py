@@ -19,8 +19,9 @@ CELL_PREFERENCES = f"""\
 {CELL_LEAD} Its first line is the value alone, in as few words as the text allows (60 days; \
 Yes, with consent), without quotation marks, ids or a full stop. Below it stands the proof: for each clause that gives \
 the value, in whatever words, one sentence with its quote and the id of its section. Add conditions that change the \
-value, with their quotes, and no more. The value is No only where the text says so. If nothing in the text settles the \
-question, begin with "Not found:" and say in one line what you looked for; suggest no other ways to ask."""
+value, with their quotes, and no more. The value is No only where the text says so, if only by None or Not applicable. \
+If nothing in the text settles the question, begin with "Not found:" and say in one line what you looked for; suggest \
+no other ways to ask."""
 """Stands above the outline, so that all prompts of a row begin with the same text."""
 _VALUE_LEAD = re.compile(r"^(?:the\s+)?value(?:\s+is)?\s*[:=]\s*", re.IGNORECASE)
 _AROUND = '*_`#> \t"“”„«»'

@@ -30,6 +30,8 @@ from roamtui.search.terms import (
         ("why doesn't Ray's actor die", ("ray", "actor", "die")),
         ("e.g. this", ("e.g", "this")),
         ("How many senators has a state?", ("senators", "state")),
+        ("How many senators were there at the end of the most recent fiscal year?", ("senators",)),
+        ("When does the fiscal year end?", ("fiscal", "year", "end")),
         ("how-to: many boats", ("many", "boats")),
         ("What is it?", ("what", "is", "it")),
         ("Café CAFE", ("cafe",)),
