@@ -145,7 +145,7 @@ async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool]) -> None:
         if is_met():
             return
         await pilot.pause(None if number < _QUICK_ROUNDS else _SLOW_ROUND_SECONDS)
-    assert is_met(), "what was waited for did not come"
+    assert is_met(), "what was waited for did not come; the screen:\n" + screen_text(pilot.app)
 
 
 async def ask(pilot: Pilot[None], question: str) -> None:
@@ -160,7 +160,7 @@ async def ask(pilot: Pilot[None], question: str) -> None:
     await pilot.pause()
 
 
-def screen_text(app: RoamApp) -> str:
+def screen_text(app: App[Any]) -> str:
     """Return what stands on the screen, line by line."""
     width, height = app.size
     lines = app.screen._compositor.render_strips()

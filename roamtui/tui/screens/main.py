@@ -259,7 +259,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up()
         indexing = index_with_progress(self.controller, self.post_message)
         self.run_worker(indexing, group="indexing", exit_on_error=False)
-        self.reader_controller.show_last_read()
+        if self.reader_pane.section_id is None:  # the person may have opened a section already
+            self.reader_controller.show_last_read()
         if self._first_place is not None:
             self.reader_controller.show_place(self._first_place)
         position = self.reader_controller.describe_position()
