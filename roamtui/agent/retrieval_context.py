@@ -57,12 +57,12 @@ _LIMITS_ANOTHER = re.compile(
     r"(?i)\b(?:except|exceptions?|notwithstanding|other than|nothing (?:contained )?in)\b"
     r"|\b(?:do|does|is|are|shall|will) not (?:apply|be (?:construed|deemed)|limit|prevent|prohibit|restrict)"
 )
-"""What a section says that limits another one, if it refers to it."""
+"""Words with which a section limits another one that it refers to."""
 _LIMITED_MAX = 3
 """Number of top hits that come with the sections that limit them."""
 _LIMIT_TOKENS = 120
 _OPENING_TOKENS = 40
-"""Size up to which an excerpt grows by the first sentence of its page."""
+"""Maximum number of tokens that the first sentence of a page adds to an excerpt."""
 _EXCERPT_TOKENS_MIN = 40
 _SIBLINGS_MAX = 12
 _SCANNED_LENGTH_MAX = 20_000_000
@@ -73,7 +73,7 @@ _PIECE_LENGTH = 100_000
 """Characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
-"""What is enough of a name: its number, or a part after a hyphen in small letters."""
+"""A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
 _CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 _SHOWN_MARK = "excerpt above"
 _SAID_MARK = "same words above"
@@ -322,18 +322,20 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
         or _CAMEL_CASE.search(match["word"])
         or (is_english and match["inside"] is not None)
     )
-    forms = {  # of FY2022, 2022 is enough
-        word: (word.rstrip("s").casefold(), *_PARTS.findall(word), *_CURRENCY_SIGNS.get(word, ())) for word in words
+    forms = {
+        word: (word.rstrip("s").casefold(), *_PARTS.findall(word), *_CURRENCY_SIGNS.get(word, "")) for word in words
     }
-    missing = {word: re.compile("|".join(map(re.escape, parts))) for word, parts in forms.items()}
-    for phrase in list_phrases(query):
-        missing[f'"{phrase}"'] = re.compile(r"\W+".join(rf"\b{re.escape(word)}\w*" for word in tokenise(phrase)))
-    overlap = 2 * max(map(len, missing), default=0)
+    phrases = {
+        f'"{phrase}"': re.compile(r"\W+".join(rf"\b{re.escape(word)}\w*" for word in tokenise(phrase)))
+        for phrase in list_phrases(query)
+    }
+    overlap = 2 * max(map(len, (*forms, *phrases)), default=0)
     pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))
-    while missing and (piece := next(pieces, None)) is not None:  # most names are in one of the first pieces
+    while (forms or phrases) and (piece := next(pieces, None)) is not None:  # most are in one of the first pieces
         folded = piece.casefold()
-        missing = {name: pattern for name, pattern in missing.items() if not pattern.search(folded)}
-    return [*missing]
+        forms = {word: parts for word, parts in forms.items() if not any(part in folded for part in parts)}
+        phrases = {phrase: pattern for phrase, pattern in phrases.items() if not pattern.search(folded)}
+    return [*forms, *phrases]
 
 
 def _format_delivery_note(
