@@ -72,7 +72,7 @@ _SYNONYM_WEIGHT = 0.3
 _MISSING_WEIGHT = 1.0
 """The same for a word that no section contains: its synonyms are all that the text has for it."""
 _IMPLIED_WEIGHT = 1.0
-"""Weight of the words that a question implies: its own may be those of nobody who writes such a text."""
+"""Weight of the words that a question implies. Contracts, for example, often use none of the question's own words."""
 _NEIGHBOUR_WEIGHT = 0.3
 """Weight of two words that are adjacent both in the query and in a section."""
 _FORM_WEIGHT = 1.0

@@ -65,7 +65,7 @@ _HIRAGANA = "\u3041-\u309f"
 _QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
 """Words that ask for a number, such as "how many". The second one rarely occurs in the answer."""
 _LATEST_PERIOD = re.compile(make_pattern("latest period"), re.IGNORECASE)
-"""Words such as "in the most recent fiscal year". A report says them everywhere but where its figures stand."""
+"""Words such as "in the most recent fiscal year". They find the boilerplate of a report instead of its figures."""
 _CHINESE_QUESTION = re.compile(make_pattern("asking zh"))
 _JAPANESE_QUESTION = re.compile(make_pattern("asking ja"))
 _PARTICLE = re.compile(
@@ -134,7 +134,7 @@ def reduce_to_root(word: str, language: Language) -> str:
 
 
 def strip_question_words(question: str) -> str:
-    """Return a question without its question words, "in the latest year" and the sentences that say how to answer."""
+    """Return a question without question words, sentences that say how to answer, and "in the latest year"."""
     bare = _INSTRUCTION.sub(" ", question)
     question = bare if len(bare.split()) >= _QUESTION_WORDS_MIN else question
     question = _LATEST_PERIOD.sub(" ", question)

@@ -58,9 +58,9 @@ EXCHANGES_MAX = 40
 
 
 _DIGITS_SECONDS = 1.0
-_QUESTION_SHARE = 0.25
-"""Most of the view that a question and the steps after it may take above the start of their answer."""
 """A second digit completes a number if it is typed within this time."""
+_QUESTION_SHARE = 0.25
+"""Maximum share of the view that a question and its steps may take above the start of a long answer."""
 
 
 class EarlierQuestionsView(ContentView):
@@ -573,7 +573,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.scroll_to(y=line, animate=False, immediate=True)
 
     def _find_top_line(self, newest: ExchangeView | None) -> int:
-        """Return the top line for the newest message: its end, or a long answer's start, below a question near it."""
+        """Return the line to scroll to, which shows the end of the newest message, or the start of a long answer.
+
+        The question is in view too if it is near that start.
+        """
         if newest is None or newest.answer_line is None:
             return self.max_scroll_y
         first = self._messages.gutter.top + newest.virtual_region.y

@@ -18,6 +18,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.models.offline import OfflineModel
 from roamtui.table.store import read_table
+from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.table import TableScreen
 from roamtui.tui.screens.table_grid import TableGrid
@@ -261,12 +262,16 @@ async def test_a_cell_whose_document_is_gone_says_so(filled: Tables) -> None:
         await wait_until(pilot, lambda: any("anna.md" in str(line.render()) for line in app.screen.query(MessageLine)))
 
 
+async def _open_first_cell(app: RoamApp, pilot: Pilot[None]) -> None:
+    await await_grid(pilot)
+    await pilot.press("enter")
+    await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+    await wait_until(pilot, lambda: app.main_screen.has_started)
+
+
 async def test_closing_the_document_of_a_cell_leads_back_to_the_table(filled: Tables) -> None:
     async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
-        await wait_until(pilot, lambda: app.main_screen.has_started)
+        await _open_first_cell(app, pilot)
         await pilot.press("f12")
         await await_grid(pilot)
         assert not app.documents
@@ -322,10 +327,7 @@ async def test_help_and_themes_have_their_keys(filled: Tables) -> None:
 
 async def test_closing_the_table_leads_to_a_document_whose_own_table_was_open(filled: Tables) -> None:
     async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
-        await wait_until(pilot, lambda: app.main_screen.has_started)
+        await _open_first_cell(app, pilot)
         app.action_open_table()
         await await_grid(pilot)
         await pilot.press("escape")

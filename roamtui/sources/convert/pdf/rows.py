@@ -15,8 +15,8 @@ from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, get_directio
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
 _SAME_LINE_SHARE, _NEXT_LINE_SHARE = 0.2, 0.8
-"""Sum of top and bottom of words in one line differs less than the first, and in two lines more than the second, in
-letter heights."""
+"""Twice the vertical distance between the centres of two words, in letter heights: it is less than the first number if
+they are in the same line, and more than the second if they are in adjacent lines."""
 _BELOW_SHARE = 0.3
 """Minimum overlap of a word with one above it, as a share of the width of the narrower one."""
 _CELL_GAP = 0.62
