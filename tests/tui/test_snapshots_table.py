@@ -21,6 +21,6 @@ def test_picture(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -
     async def show(pilot: Pilot[None]) -> None:
         await await_grid(pilot)
         await pilot.press("down")
-        await wait_until(pilot, lambda: "three months" in screen_text(pilot.app))  # type: ignore[arg-type]
+        await wait_until(pilot, lambda: "three months" in screen_text(pilot.app))
 
     assert snap_compare(filled.make_app("dusk"), terminal_size=size, run_before=show)
