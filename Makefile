@@ -7,7 +7,7 @@ WORKERS ?= auto
 QUESTIONS ?= 3000
 KILLS ?= 500
 SEEDS ?= 1 2 3 4
-STEPS ?= 10000
+STEPS ?= 5000
 PYTEST := $(BIN)/python -m pytest
 
 export PIP_ROOT_USER_ACTION := ignore
@@ -49,7 +49,7 @@ bench: $(VENV)/.developed ## Measure speed, each number beside one that it can b
 size: $(VENV)/.developed ## Print how many files, lines and functions every folder has, and how many functions are used once
 	@$(BIN)/python -m tests.benchmarks.size
 
-fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each, and drive the app at random (SEEDS="1 2 3 4", STEPS=10000)
+fuzz: $(VENV)/.developed ## Run the property tests with 2,000 random cases each, and drive the app at random: 70 minutes of CPU time (SEEDS="1 2 3 4", STEPS=5000)
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
 	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.fuzz --steps $(STEPS) --seed $$seed || exit 1; done
 
