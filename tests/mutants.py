@@ -30,7 +30,7 @@ from tempfile import TemporaryDirectory
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
 _CHANGES_PATH = PROJECT_DIR / "tests" / "mutants.json"
-_COPIED = ("roamtui", "tests", "docs", "examples", "themes", "pyproject.toml", "README.md")
+_NEVER_COPIED = (".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__")
 _PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly")
 _SECONDS_MAX = 1_200
 _TEST_SECONDS_MAX = 100
@@ -251,12 +251,6 @@ def run_tests(project: Path, *arguments: str) -> str:
             return f"BROKEN: pytest ended with {code}: {result.stdout.strip().splitlines()[-1:]}"
 
 
-def _copy_project(folder: Path) -> None:
-    for name in _COPIED:
-        source = PROJECT_DIR / name
-        (shutil.copytree if source.is_dir() else shutil.copy2)(source, folder / name)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Try the changes one after the other, and print the result of each."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Which changes tests notice.")
@@ -268,8 +262,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ends: list[str] = []
     killers: list[str] = []
     with TemporaryDirectory() as name:
-        project = Path(name)
-        _copy_project(project)
+        project = Path(name) / "project"
+        shutil.copytree(PROJECT_DIR, project, ignore=shutil.ignore_patterns(*_NEVER_COPIED))
         changes: Sequence[Change | str]
         if given.random is None:
             changes = list(read_changes(given.changes, project))
