@@ -48,10 +48,10 @@ class AnswerView(ContentView):
         self.text = ""
         """The answer as the model wrote it."""
         self.proof = match_citations("", ())
-        """What the answer proves, as far as it has arrived."""
+        """The quotes and citations of the answer so far, with their verdicts."""
         self._citations: tuple[Citation, ...] = ()
-        self._reader: StreamingJudge | None = None
-        """Reads what an answer proves while it streams in."""
+        self._judge: StreamingJudge | None = None
+        """Judges the quotes while an answer streams in. None if no answer is streaming in."""
         self._shows_unquoted = False
         self._targets: list[SectionTarget | LinkTarget] = []
         self._drawing_seconds = 0.0
@@ -70,8 +70,8 @@ class AnswerView(ContentView):
     def append(self, text: str, state: ConversationState) -> None:
         """Append streamed text. Its quotes are looked up in what was read in this conversation so far."""
         self.text += text
-        if self._reader is None:
-            self._reader = StreamingJudge(QuoteChecker(state))
+        if self._judge is None:
+            self._judge = StreamingJudge(QuoteChecker(state))
         if self._timer is None:
             pause_seconds = max(_PAUSE_SECONDS_MIN, self._drawing_seconds * _PAUSE_FACTOR)
             self._timer = self.set_timer(pause_seconds, self._draw_streamed)
@@ -82,13 +82,13 @@ class AnswerView(ContentView):
             self._timer.stop()
             self._timer = None
         self.text = text
-        self._reader = None
+        self._judge = None
         self._citations = citations
         self.proof = match_citations(text, citations)
         self.invalidate()
 
     def toggle_unquoted(self) -> None:
-        """Highlight the statements without a quote, or no longer."""
+        """Switch the highlighting of statements without a quote on or off."""
         self._shows_unquoted = not self._shows_unquoted
         self.invalidate()
 
@@ -99,13 +99,13 @@ class AnswerView(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         started = monotonic()
-        if self._reader is not None:
-            self.proof = self._reader.judge(self.text)
+        if self._judge is not None:
+            self.proof = self._judge.judge(self.text)
         markdown = read_answer_markdown(
             self.text,
             self.proof,
             with_unquoted=self._shows_unquoted,
-            close_markup=None if self._reader is None else close_open_markup,
+            close_markup=None if self._judge is None else close_open_markup,
         )
         first_id = self._citations[0].section_id if self._citations else None
         self._targets.clear()

@@ -54,8 +54,10 @@ if TYPE_CHECKING:
 EXCHANGES_STEP = 20
 """The number of exchanges shown at first, and added with each request for earlier ones."""
 EXCHANGES_MAX = 40
-"""If a new exchange comes after this many, the oldest are removed, because each slows down every change below it."""
+"""If a new question would make more exchanges than this, only the last `EXCHANGES_STEP` stay.
 
+Each exchange slows down every change below it.
+"""
 
 _DIGITS_SECONDS = 1.0
 """A second digit completes a number if it is typed within this time."""
@@ -91,11 +93,14 @@ class EarlierQuestionsView(ContentView):
 class Messages(Vertical):
     """The container of exchanges and notices."""
 
-    # At least as high as the view: an anchored scroll view puts lower content below its top edge.
+    # Its minimum height is that of the view: an anchored scroll view puts shorter content below its top edge.
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
-    """Exchanges and notices. The newest stays in view, or a long answer's start, unless the person scrolls away."""
+    """Exchanges and notices.
+
+    The newest one, or the start of a long answer, stays in view until the person scrolls away.
+    """
 
     BINDINGS = make_bindings(Scope.CHAT)
 
@@ -103,7 +108,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     """Whether the passage of a selected citation is shown here, because the reader does not show it."""
 
     has_selected_passage: reactive[bool] = reactive(default=False, init=False, repaint=False)
-    """Whether a passage is selected, for which there are more keys."""
+    """Whether a passage is selected. More keys work then."""
 
     class Ready(Message):
         """The log can show messages now."""
@@ -133,25 +138,25 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             super().__init__()
             self.number = number
 
-    def __init__(self, first: StartupContext, welcome: Widget, keys: Keymap) -> None:
+    def __init__(self, startup: StartupContext, welcome: Widget, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
         self._keys = keys
-        self._first = first
+        self._startup = startup
         self._welcome = welcome
         self._earlier = EarlierQuestionsView()
         self._messages = Messages(self._earlier, welcome)
         self._shown: list[ExchangeView] = []
         self._pending: ExchangeView | None = None
+        """A question that was sent but has no number yet."""
         self._pending_within: str | None = None
         """The section of the pending question."""
-        """A question that was sent but has no number yet."""
         self._selected: tuple[ContentView, int] | None = None
         self._typed_digit = ""
         self._typed_number = ""
         self._typed_at = 0.0
-        self._is_keeping = False
-        """Whether the newest message is kept in view. A long answer stays at its start, to be read."""
+        self._is_following = False
+        """Whether the newest message is kept in view. Of a long answer, the start is kept in view, to be read."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -182,11 +187,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._welcome.display = not self._shown
 
     def _start_exchange(self, number: int, question: str) -> None:
-        """Show a started question in view: the pending one, else a new one at the end."""
+        """Show a question that has started: the pending one, or else a new one at the end."""
         self._welcome.display = False
         self.clear_selection()
         view, self._pending = self._pending, None
-        within = self._first.state.transcript.exchanges[number - 1].within
+        within = self._startup.state.transcript.exchanges[number - 1].within
         if view is not None and within != self._pending_within:  # it is asked of each source by itself
             view.remove()
             view = None
@@ -213,7 +218,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def load_saved(self) -> None:
         """Show the last exchanges of a saved conversation."""
-        exchanges = self._first.state.transcript.exchanges
+        exchanges = self._startup.state.transcript.exchanges
         if exchanges:
             self._welcome.display = False
             self._messages.mount(*self._make_saved_views(exchanges[-EXCHANGES_STEP:]))
@@ -229,17 +234,17 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._shown = []
         self._earlier.show_count(0)
         self._welcome.display = True
-        self._is_keeping = False
+        self._is_following = False
         self.scroll_home(animate=False, immediate=True)
         self.load_saved()
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end, or before a pending question."""
         self._messages.mount(NoticeView(text, severity), before=self._pending)
-        is_kept = severity is Severity.INFO and self._is_keeping
-        if severity is Severity.ERROR or (self.current is not None and not is_kept):
+        is_still_following = severity is Severity.INFO and self._is_following
+        if severity is Severity.ERROR or (self.current is not None and not is_still_following):
             self.anchor()
-            self._is_keeping = False  # else the end of an answer would scroll back from the notice to its start
+            self._is_following = False  # else the end of an answer would scroll back from the notice to its start
 
     def show_event(self, event: ConversationEvent, state: ConversationState) -> str:
         """Show an event of the conversation. Return text for a brief status message."""
@@ -286,12 +291,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def show_earlier(self) -> None:
         """Show some earlier questions without moving the view."""
         self.clear_selection()
-        self._let_scroll()
+        self._stop_following()
         before = self._messages.virtual_size.height
         if self._shown:
             first = self._shown[0]
             end = first.number - 1
-            exchanges = self._first.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
+            exchanges = self._startup.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
             self._messages.mount(*self._make_saved_views(exchanges), before=first)
             self._earlier.show_count(self._shown[0].number - 1)
 
@@ -308,8 +313,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _make_view(self, number: int, question: str, within: str | None) -> ExchangeView:
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
-        about = "" if within is None else format_full_path(self._first.state.library, within)
-        view = ExchangeView(number, question, about, self._format_source, lambda: self._first.state, self._keys)
+        about = "" if within is None else format_full_path(self._startup.state.library, within)
+        view = ExchangeView(number, question, about, self._format_source, lambda: self._startup.state, self._keys)
         view.sources.has_peek = self.has_peek
         return view
 
@@ -317,7 +322,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Make views of saved exchanges to show before all others, each with the notices that followed it."""
         from roamtui.agent.recheck import count_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
 
-        library = self._first.state.library
+        library = self._startup.state.library
         widgets: list[Widget] = []
         views: list[ExchangeView] = []
         for exchange in exchanges:
@@ -332,7 +337,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             views.append(view)
             if lost := count_stale_quotes(exchange.citations, library):
                 words = "1 quote is" if lost == 1 else f"{lost} quotes are"
-                is_last = exchange is self._first.state.transcript.exchanges[-1]
+                is_last = exchange is self._startup.state.transcript.exchanges[-1]
                 advice = "press r to ask again" if is_last else "ask again"
                 widgets.append(NoticeView(f"{words} no longer in the document; {advice}.", Severity.WARNING))
         self._shown[:0] = views
@@ -340,7 +345,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _format_source(self, citation: Citation) -> Content:
         """Return the section of a citation. If there are several documents, its own comes first, in its colour."""
-        library = self._first.state.library
+        library = self._startup.state.library
         name, title = split_source(citation, library)
         if not name:
             return Content.styled(title, "bold")
@@ -362,7 +367,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return True
 
     def on_key(self, event: events.Key) -> None:
-        """Remember a digit, which its action does not get."""
+        """Remember a digit for `action_select_citation`, because an action is not told which key called it."""
         self._typed_digit = event.key[-1] if event.key[-1].isdecimal() else ""
 
     def watch_has_peek(self) -> None:
@@ -407,7 +412,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(StatusMessage(f"No citation {number}"))
 
     def _get_cited_exchange(self) -> ExchangeView | None:
-        """Return the selected exchange if it has citations or nearest titles, else the last one that has."""
+        """Return the selected exchange if it has citations or nearest titles, else the last exchange that has some."""
         cited = [view for view in self._shown if view.cited.targets]
         selected = self._selected[0].ancestors if self._selected is not None else ()
         return next((view for view in cited if view in selected), cited[-1] if cited else None)
@@ -419,7 +424,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._move_selection(-1)
 
     def action_show_target(self) -> None:
-        """Jump to the selected section, or select the first source of the last answer if there is no selection."""
+        """Activate the selected target. If there is none, first select the first source of the last answer."""
         if self._selected is None:
             self._move_selection(1)
         if self._selected is not None:
@@ -432,11 +437,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     @override
     def action_page_up(self) -> None:
-        self._let_scroll()
+        self._stop_following()
         self.scroll_page_up(animate=False)
 
     def action_first(self) -> None:
-        self._let_scroll()
+        self._stop_following()
         self.scroll_home(animate=False)
 
     def action_last(self) -> None:
@@ -447,7 +452,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(self.RetryRequested(is_edited=False))
 
     def action_open_and_ask(self) -> None:
-        """Ask the last question again with the search results that were not opened."""
+        """Ask the last question again, after opening the likely search results that were not opened."""
         if self.current is not None and self.current.unopened is not None and self.current.unopened.likely:
             opening = tuple(hit.section_id for hit in self.current.unopened.likely)
             self.post_message(self.RetryRequested(is_edited=False, open_first=opening))
@@ -471,7 +476,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self._selected is not None and self._selected[0] is steps:
             self._selected = None
             steps.select_target(None)
-        self._let_scroll()
+        self._stop_following()
         self.call_after_refresh(self.scroll_to_widget, steps, animate=False)
 
     def action_fork(self) -> None:
@@ -497,7 +502,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
 
     def action_ask_model(self) -> None:
-        """Ask a model the question of the selected passages, else of the last ones, with their sections open."""
+        """Ask a model the question that the selected passages answered, or else the last ones. Open their sections."""
         view = self._pointed_at
         if view is None or view.passage_ids is None:
             self.post_message(StatusMessage("No passages to ask about"))
@@ -509,7 +514,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.current.toggle_unquoted()
 
     def _hint_at_parts(self, state: ConversationState) -> None:
-        """Say how to see the answers about several sources to one question side by side."""
+        """If one question was asked of several sources, say how to see its answers side by side."""
         exchanges = state.transcript.exchanges
         if len(exchanges) > 1 and exchanges[-1].within and exchanges[-1].question == exchanges[-2].question:
             key = self._keys.format_first_key("chat.side_by_side")
@@ -519,7 +524,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         from roamtui.agent.parts import list_last_parts  # noqa: PLC0415 - only for those who ask
         from roamtui.tui.screens.side_by_side import SideBySideDialog  # noqa: PLC0415 - the same
 
-        state = self._first.state
+        state = self._startup.state
         found = list_last_parts(state.transcript.exchanges, state.library)
         if not found:
             self.post_message(StatusMessage("No question was asked of several sources one by one"))
@@ -545,9 +550,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @on(events.MouseScrollUp)
     @on(ScrollUp)
     @on(ScrollTo)
-    def _let_scroll(self) -> None:
+    def _stop_following(self) -> None:
         """Stop following the newest message."""
-        self._is_keeping = False
+        self._is_following = False
         self.release_anchor()
 
     # Textual finds the handler by its name, so that the first screen need not import the message's class.
@@ -561,15 +566,15 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _follow_newest(self) -> None:
         """Keep the newest message in view from now on."""
         self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
-        self._is_keeping = True
+        self._is_following = True
         self._scroll_to_newest()
 
     def _scroll_to_newest(self) -> None:
-        """Scroll to where the newest message is in view, and scroll back only for an answer that has ended."""
+        """Scroll the newest message into view. Scroll up only if its answer has ended."""
         newest = self._pending or self.current
         has_ended = newest is not None and newest.unopened is not None
         line = self._find_top_line(newest)
-        if self._is_keeping and (line > self.scroll_y or has_ended):
+        if self._is_following and (line > self.scroll_y or has_ended):
             self.scroll_to(y=line, animate=False, immediate=True)
 
     def _find_top_line(self, newest: ExchangeView | None) -> int:
@@ -585,9 +590,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return min(self.max_scroll_y, max(0, start))
 
     def _settle_answer(self, view: ExchangeView, line: int | None, top: float) -> None:
-        """Scroll back by the lines that were folded above an answer, which was on its line while `top` was on top."""
+        """Scroll up by the number of lines that were folded above an answer, so that it stays in place on the screen.
+
+        Before folding, the answer started on `line` of its view, and the log was scrolled to `top`.
+        """
         now = view.answer_line
-        if self._is_keeping:
+        if self._is_following:
             self._scroll_to_newest()
         elif line is not None and now is not None and now < line and top >= view.virtual_region.y:
             self.scroll_to(y=max(0, top + now - line), animate=False, immediate=True)
@@ -619,7 +627,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._selected = view, index
         view.select_target(index)
         self.has_selected_passage = any(one.cited is view and one.passage_ids is not None for one in self._shown)
-        self._let_scroll()
+        self._stop_following()
         self.call_after_refresh(self._scroll_to_selected)
         self.post_message(TargetSelected(view.targets[index]))
 

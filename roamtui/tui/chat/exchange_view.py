@@ -51,7 +51,7 @@ class ExchangeView(Vertical):
         number: int,
         question: str,
         about: str,
-        name: Callable[[Citation], Content],
+        format_source: Callable[[Citation], Content],
         get_state: Callable[[], ConversationState],
         keys: Keymap,
     ) -> None:
@@ -61,9 +61,9 @@ class ExchangeView(Vertical):
             number: Its number in the conversation.
             question: The question's text.
             about: The section it is limited to, or empty for the whole document.
-            name: Returns the section of a citation, with its file if there are several.
+            format_source: Returns the section of a citation, with its file if there are several.
             get_state: Returns the newest state of the conversation.
-            keys: The keys that it names.
+            keys: The keys to name in hints.
         """
         super().__init__()
         self.number = number
@@ -71,14 +71,14 @@ class ExchangeView(Vertical):
         self._question = QuestionView(question, about)
         self._activity = ActivityView()
         self._answer = AnswerView()
-        self.sources = SourcesView(name, get_state)
+        self.sources = SourcesView(format_source, get_state)
         """What the answer cites."""
         self._outcome = OutcomeView(Content())
         self._passages = PassagesView(keys.format_first_key("chat.ask_model"))
         self.cited: SourcesView | PassagesView = self.sources
-        """Shows what digits select."""
+        """The view whose targets digits select."""
         self.passage_ids: tuple[str, ...] | None = None
-        """The sections of the passages in place of an answer, or None if a model that reasons answered."""
+        """The sections of the passages that are shown in place of an answer, or None if a reasoning model answered."""
         self._open_key = keys.format_first_key("chat.open_and_ask")
         for view in (self._activity, self._answer, self.sources, self._passages, self._outcome):
             view.display = False
@@ -127,7 +127,10 @@ class ExchangeView(Vertical):
         return draft
 
     def append_answer(self, text: str, state: ConversationState) -> None:
-        """Show more of the answer, its quotes looked up in what `state` says was read. Passages come at the end."""
+        """Append streamed text to the answer. Its quotes are looked up in what was read according to `state`.
+
+        Passages are not shown before `finish`.
+        """
         self._end_waiting()
         self.answer += text
         if not replies_with_passages(state.transcript.exchanges[-1]):
@@ -139,7 +142,7 @@ class ExchangeView(Vertical):
         return self._activity if self._activity.toggle() else None
 
     def toggle_unquoted(self) -> None:
-        """Highlight the statements of the answer without a quote, or no longer."""
+        """Switch the highlighting of statements without a quote on or off."""
         self._answer.toggle_unquoted()
 
     def show_thinking(self, text: str) -> None:
@@ -200,7 +203,7 @@ def count_steps(exchange: Exchange) -> str:
 
 
 def format_outcome(notices: Iterable[Notice], statements: str, unopened: UnopenedHits, open_key: str) -> Content:
-    """Format how an exchange ended, how many statements are quoted, and what to open by a key."""
+    """Format how an exchange ended, how many statements are quoted, and which key opens likely sections."""
     parts: list[Content] = []
     for notice in notices:
         sign = "✗ " if notice.severity is Severity.ERROR else ""
@@ -216,8 +219,8 @@ def format_outcome(notices: Iterable[Notice], statements: str, unopened: Unopene
     return Content(" · ").join(parts)
 
 
-_LENGTH_MAX = 4_000
-"""In characters. A whole pasted page would push its answer out of view."""
+_QUESTION_LENGTH_MAX = 4_000
+"""In characters. A question with a whole pasted page would push its answer out of view."""
 _PROMPT = Content.styled("❯ ", "bold $secondary")
 
 
@@ -225,7 +228,7 @@ class QuestionView(TextView):
     """The person's question."""
 
     def __init__(self, question: str, about: str) -> None:
-        words = Content.styled(shorten(sanitise_text(question), _LENGTH_MAX), "bold")
+        words = Content.styled(shorten(sanitise_text(question), _QUESTION_LENGTH_MAX), "bold")
         if about:
             words += Content("\n") + Content.styled(f"in {sanitise_line(about)}", "$accent")
         super().__init__(words, lead=_PROMPT, follow="  ")
@@ -237,7 +240,10 @@ _TITLE_LENGTH = 48
 
 
 class ActivityView(ContentView):
-    """The model's actions, oldest first, below their summary once it has answered. Each named section is a target."""
+    """The model's actions, oldest first. Once it has answered, a summary is above them.
+
+    Each section that is named is a target.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -263,7 +269,7 @@ class ActivityView(ContentView):
         self.hide_thinking()
 
     def toggle(self) -> bool:
-        """Fold or unfold the actions. Return whether there are finished ones."""
+        """Fold or unfold the actions of a finished exchange. Return false if it has none or is not finished."""
         is_possible = bool(self._summary and self.notices)
         if is_possible:
             self._is_folded = not self._is_folded
@@ -326,14 +332,16 @@ _PEEK_WIDTH_MIN = 20
 
 
 class SourcesView(ContentView):
-    """The citations by number, one line each, with where the words of their quotes are.
+    """The citations by number, each with the place of its quote in the document.
 
-    Below a selected one is its paragraph.
+    The paragraph of the selected one is shown below it if `has_peek`.
     """
 
-    def __init__(self, name: Callable[[Citation], Content], get_state: Callable[[], ConversationState]) -> None:
+    def __init__(
+        self, format_source: Callable[[Citation], Content], get_state: Callable[[], ConversationState]
+    ) -> None:
         super().__init__()
-        self._name_source = name
+        self._format_source = format_source
         self._get_state = get_state
         self.has_peek = True
         """Whether the paragraph of a selected citation is shown."""
@@ -367,16 +375,16 @@ class SourcesView(ContentView):
 
     @override
     def render_content(self, width: int) -> Content:
-        is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
+        is_verified = all(citation.is_verified for citation in self._citations if citation.quote is not None)
         heading = Content.styled("Sources", "bold $muted")
         proof = format_verification(self._citations)
-        lines = [heading + Content.styled(f"  {proof}" if proof else "", "$success" if is_all else "$warning")]
+        lines = [heading + Content.styled(f"  {proof}" if proof else "", "$success" if is_verified else "$warning")]
         self._lines_below = 0
         indent = len(str(len(self._citations))) + 2
         for index, (citation, place) in enumerate(zip(self._citations, self._places, strict=True)):
             style = "$success" if citation.is_verified else _COLOURS.get(citation.state, "$muted")
             source = Content.styled(f"{citation.state.sign} " if citation.state.sign else "", style)
-            source += self._name_source(citation)
+            source += self._format_source(citation)
             if place:
                 source += Content.styled(" · ", "$muted") + Content.styled(
                     place, _COLOURS.get(citation.state, "$muted")

@@ -1,4 +1,4 @@
-"""`PassagesView`: the passages that the offline model found as cards, or that there are none and what is nearest."""
+"""`PassagesView`: the passages that the offline model found, as cards, or the nearest titles if it found none."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from roamtui.tui.status_line import format_key_hint
 
 _TEXT_WIDTH_MIN = 20
 _WORD_STYLE = "bold $secondary"
-"""Like the matches in a list of results, but many words underlined would be hard to read."""
+"""The style of matches in a list of results, but not underlined: many underlined words would be hard to read."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
-"""No blank line is between this text and what follows."""
+"""Matches a text that ends with a line that is not blank, so that what follows continues its block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +40,14 @@ class _Card:
     place: str
     """Page or lines."""
     colour: str = "$muted"
-    """Colour of the first title: that of the document, if there are several."""
+    """Colour of the first title. If there are several documents, each has its own colour."""
     blocks: Sequence[Block] = ()
 
 
 class PassagesView(ContentView):
-    """A numbered card for each passage: its path and place, and all its text with the words of the question marked.
+    """A numbered card for each passage: path, place and the whole text, with the words of the question in bold.
 
-    Without passages, it says so and lists the nearest sections.
+    If there are no passages, it says so and lists the nearest sections.
     """
 
     class CardClicked(Message):
@@ -63,11 +63,12 @@ class PassagesView(ContentView):
         super().__init__()
         self._ask_key = ask_key
         self._missing = ""
+        """A sentence that says that there is no passage, or empty."""
         self._cards: tuple[_Card, ...] = ()
         self._targets: tuple[SectionTarget, ...] = ()
         self._words: QuestionWords | None = None
         self._rows: list[range] = []
-        """The lines of each card."""
+        """The numbers of each card's lines."""
 
     def show_reply(self, reply: PassageReply, question: str, library: Library) -> None:
         """Show the passages for a question."""

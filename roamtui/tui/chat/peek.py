@@ -18,9 +18,9 @@ from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import LineSpan, highlight_span
 
 _LINES_MAX = 8
-"""A longer paragraph would push the other sources out of view. `enter` shows all of it."""
+"""Maximum number of lines of a paragraph. More would push the other sources out of view. `enter` shows all of it."""
 _LINES_ABOVE = 2
-"""Lines of a long paragraph above its quote."""
+"""Number of lines of a long paragraph that are shown above its quote."""
 _LEAD = Content.styled("│ ", "$accent")
 _HEADINGS = frozenset({TextRole.H1, TextRole.H2, TextRole.H3, TextRole.H4, TextRole.RULE})
 
@@ -54,7 +54,7 @@ def draw_peek(citation: Citation, state: ConversationState, width: int) -> list[
 
 
 def _lay_out(view: DocumentView, passage: CitedPassage, width: int) -> tuple[Sequence[Line], Sequence[LineSpan]]:
-    """Lay out the part of a document that holds the start of a passage; return its lines and what to mark in them."""
+    """Lay out the part of a document that contains the start of a passage. Return its lines and the spans to mark."""
     text = view.document.text
     offset = passage.spans[0].start if passage.spans else view.start
     chunks = view.cut(is_raw=False)
@@ -68,7 +68,7 @@ def _lay_out(view: DocumentView, passage: CitedPassage, width: int) -> tuple[Seq
 
 
 def _choose_rows(lines: Sequence[Line], marks: Sequence[LineSpan]) -> range:
-    """Return the numbers of the lines to show: the blocks with marks, else the first block that is no heading."""
+    """Return the numbers of the lines to show: the blocks with marks, or else the first block that is not a heading."""
     numbers = {mark.line for mark in marks} or set(_list_text_lines(lines)[:1])
     blocks = {lines[number].block_number for number in numbers}
     inside = [number for number, line in enumerate(lines) if line.block_number in blocks and line.block_number >= 0]

@@ -122,7 +122,7 @@ class WelcomeView(ContentView):
         return Content("\n").join([*lines, Content(), *wrap(model, width)])
 
     def _render_last_time(self, width: int) -> list[Content]:
-        """Return lines on where the person stopped reading, saved conversations, and stale quotes."""
+        """Return the lines about where the person stopped reading, saved conversations, and stale quotes."""
         lines: list[Content] = []
         if self._reading_place:
             key = self._keys.format_first_key("global.continue_reading")
