@@ -22,16 +22,16 @@ from roamtui.sources.convert.drawing import DrawingRequest
 from roamtui.sources.convert.escaping import replace_surrogates
 
 DRAW = "DRAW"
-"""The job to draw a file. Other jobs are the names of formats to convert from.
+"""Name of the job that draws a file. Any other job is the name of a format to convert from.
 
-After a colon come the languages, joined by plus signs, in which pages that are pictures are read. The file then comes
-after a line of JSON: an array of the pages that were read before (see `SCANNED`).
+A job such as ``PDF:eng+deu`` runs OCR in these languages. Its input starts with a line of JSON, an array of the pages
+that OCR has already read (see `SCANNED`). The file follows.
 """
 SCANNED = b'{"page": '
-"""Start of a line about a scanned page that was read: its number, its confidence and its words, as an object."""
+"""Start of an output line with the OCR result of one page: an object with its number, confidence and words."""
 SECONDS_MAX = 300
 SCAN_SECONDS_MAX = 3_600
-"""For a file whose scanned pages are read."""
+"""Time limit if OCR runs."""
 REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
 _DRAWING_MEMORY_BYTES_MAX = 700_000_000
@@ -43,7 +43,8 @@ INSTALL_IMAGES = 'To see pictures here, install Pillow: `pip install "roamtui[im
 def main(arguments: Sequence[str]) -> None:
     """Run a job on standard input, and write the result or one sentence about the problem as JSON, on the last line.
 
-    Each line before it is a progress report, a JSON array with the arguments of a `PageReport`, or a scanned page.
+    Each line before it is a progress report (a JSON array with the arguments of a `PageReport`) or the OCR result of a
+    page.
     """
     job, name = arguments
     data = sys.stdin.buffer.read()

@@ -60,13 +60,13 @@ _PACKAGE_SIGNS = {
     b"xl/workbook.xml": Format.XLSX,
     b"ppt/presentation.xml": Format.PPTX,
 }
-"""Name of a part that only files of a format have, which are zip archives."""
+"""Formats that are zip archives, by the name of a part that only they have."""
 _PACKAGE_MEDIA_TYPES = {
     b"mimetypeapplication/epub+zip": Format.EPUB,
     b"mimetypeapplication/vnd.oasis.opendocument.text": Format.ODT,
     b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet": Format.ODS,
 }
-"""Start of the first part of a file, its name and its content."""
+"""Formats that are zip archives, by the name and content of their first part."""
 _PACKAGE_FORMATS = frozenset({*_PACKAGE_SIGNS.values(), *_PACKAGE_MEDIA_TYPES.values()})
 _FORMATS_BY_MEDIA_TYPE = {
     "application/pdf": Format.PDF,

@@ -25,7 +25,7 @@ class Format(StrEnum):
 
 
 TESSERACT = "tesseract"
-"""The program that reads pages that are pictures."""
+"""The OCR program."""
 PageReport = Callable[[int, int, str], None]
 """Function that a converter calls several times a second.
 
@@ -42,9 +42,9 @@ class ConversionOptions:
     cache_dir: Path | None = None
     """Folder for the texts of slow conversions, or None to store none."""
     ocr_languages: tuple[str, ...] = ("eng",)
-    """Languages of pages that are pictures, by their names in tesseract."""
+    """Languages for OCR, by their names in tesseract."""
     reads_scans: bool = False
-    """Whether pages that are pictures are read. Those that were read once are always found in the cache."""
+    """Whether to run OCR on scanned pages. If not, the result of an earlier OCR is still used if the cache has it."""
 
 
 DEFAULT_OPTIONS = ConversionOptions()
@@ -56,19 +56,19 @@ class ConvertedText:
 
     text: str
     title: str = ""
-    """Title in the file's metadata or, of a PDF, on its first pages; empty if there is none."""
+    """Title in the file's metadata or, for a PDF, on its first pages; empty if there is none."""
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that was lost, without the file name."""
     lost: str = ""
-    """What the text leaves out and a person would see, such as `3 pictures, 1 chart`; empty if nothing."""
+    """What a person would miss in the text, such as `3 pictures, 1 chart`; empty if nothing."""
 
 
 MACROS_LOST = "macros, which are never run"
 
 
 def format_lost(counts: Mapping[str, int], *others: str) -> str:
-    """Format the number of things that were left out, by their names in the singular, and `others` as they are."""
+    """Format what was left out: `counts`, by names in the singular, and then `others` as they are."""
     counted = (f"{count:,} {name}{'s' * (count > 1)}" for name, count in counts.items() if count)
     return ", ".join((*counted, *others))

@@ -34,12 +34,12 @@ class DrawingRequest:
     """Which part of a picture or of a page of a PDF to draw, and how."""
 
     width: int
-    """In pixels, as `height`: the room for the drawing."""
+    """Maximum width of the drawing in pixels, as `height` is its maximum height."""
     height: int
     is_stretched: bool = False
-    """Whether to fill the room exactly with the whole picture. Otherwise, its pixels stay square."""
+    """Whether to fill `width` x `height` exactly with the whole picture. Otherwise, its pixels stay square."""
     zoom: float = 1.0
-    """1 to fit the whole into the room, 2 for twice its size, and so on. 0 to fit the width."""
+    """1 to fit the whole into `width` x `height`, 2 for twice that size, and so on. 0 to fit the width."""
     centre: tuple[float, float] | None = None
     """The point to show in the middle, as shares of the whole. None for the first mark, or else the top."""
     page: int | None = None
@@ -77,7 +77,7 @@ class Drawing:
 def compute_viewport(
     request: DrawingRequest, full_width: float, full_height: float, marks: Sequence[Box] = ()
 ) -> Viewport:
-    """Compute what to draw of a picture or page of this size."""
+    """Compute which part to draw of a picture or page of this size."""
     if request.is_stretched:
         return Viewport(box=(0.0, 0.0, 1.0, 1.0), width=request.width, height=request.height, zoom=1.0)
     fitting = min(request.width / full_width, request.height / full_height)

@@ -33,7 +33,7 @@ _MARKER = re.compile("\ue000(\\d+)\ue001")
 """Number of a navigation point between private-use characters. It marks the place that the point leads to."""
 _LINK_TARGET = re.compile(r"\]\([^()\n]*\)")
 _ID = re.compile(r"""<([a-zA-Z][\w:]*)(?![\w:])[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
-_MARKED_BEFORE = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
+_ELEMENTS_WITHOUT_TEXT = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
 """Elements that may not contain text directly. Their marker is inserted before them, not inside."""
 _DRAWING = re.compile(r"(?<=<)(/?)(?:[\w-]{1,20}:)?svg(?=[\s/>])")
 _DRAWN_TEXT = frozenset({"title", "desc", "text"})
@@ -45,9 +45,9 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 _SIMILAR_LENGTH_MIN = 4
 """Titles with fewer letters and digits are similar only if they are the same."""
 _ENDING_SHARE_MIN = 0.3
-"""Two titles are similar if one ends with the other, and the other has at least this share of its length."""
+"""Two titles are similar if one ends with the other, and the shorter has at least this share of the longer's length."""
 _TITLE_DISTANCE_MAX = 8
-"""Number of blocks at the start of a chapter in which its title is searched for."""
+"""Number of blocks that are searched for a title, from the start of a chapter or the last title that was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +255,7 @@ def _insert_markers(source: str, points: list[_NavigationPoint]) -> str:
         matching = numbers.pop(html.unescape(found[2]), None)
         if matching is None or found[1].lower() in _WITHOUT_MARKER:
             continue
-        end = found.start() if found[1].lower() in _MARKED_BEFORE else found.end()
+        end = found.start() if found[1].lower() in _ELEMENTS_WITHOUT_TEXT else found.end()
         pieces += [source[position:end], *(f"\ue000{number}\ue001" for number in matching)]
         position = end
     return "".join([*pieces, source[position:]])
@@ -264,7 +264,7 @@ def _insert_markers(source: str, points: list[_NavigationPoint]) -> str:
 def _adjust_heading_levels(text: str, points: Sequence[_NavigationPoint], shift: int) -> tuple[str, int]:
     """Give a chapter's headings the levels of the navigation, and insert a heading for each point without one.
 
-    `shift` is added to the level of each heading to which no point leads. Return the text, and the shift for the next
+    `shift` is added to the level of each heading that no point leads to. Return the text, and the shift for the next
     chapter.
     """
     blocks = _split_blocks(text)

@@ -55,8 +55,8 @@ def convert_html(html: str, *, base_url: str | None = None, image_base: str | No
     """Convert a page to Markdown. The text is empty if the page has none, or only asks for JavaScript or a captcha.
 
     Headings keep their levels, code blocks their language, and images their alternative text. Navigation and hidden
-    elements are left out. The title comes from the element `title`, and is not part of the text. The addresses of
-    images are made relative to the root of `image_base`, a path, or else absolute if `base_url` is given.
+    elements are left out. The title comes from the element `title`, and is not part of the text. Image URLs are
+    resolved against `image_base`, the path of a part in a package, or else against `base_url`.
     """
     root, title = read_page(html, base_url, image_base)
     text = _write_main_text(root)
@@ -291,8 +291,9 @@ def _write_inline(element: Element, around: frozenset[str], end: str) -> str:
     mark = "code" if name in _CODE_NAMES else _MARKS_BY_NAME.get(name, "")
     text = _write_words(children, around | {mark}, end)
     inner = text.strip()
+    is_permalink = name == "a" and "is-permalink" in element.attributes
     has_image = any(isinstance(child, Element) and child.name == "img" for child in children)
-    if name == "a" and "is-mark" in element.attributes and not has_image and is_anchor_sign(inner.replace("\\", "")):
+    if is_permalink and not has_image and is_anchor_sign(inner.replace("\\", "")):
         return ""
     if "code" in around or not inner or mark in around - {""}:
         return text

@@ -326,7 +326,7 @@ class _TreeBuilder:
             # A heading that links to itself is plain text in Markdown.
             is_self_link = is_fragment and self._path[-1].name in HEADINGS
             self._link = "" if is_self_link else make_absolute_href(href, self._base_url)
-            element = self._push("a", {"href": self._link, **({"is-mark": ""} if is_permalink else {})})
+            element = self._push("a", {"href": self._link, **({"is-permalink": ""} if is_permalink else {})})
         elif tag.name in INLINE:
             self._resume_link()
             element = self._push(tag.name)
@@ -417,7 +417,7 @@ class _TreeBuilder:
         if self._path[-1].name == "pre":
             return None
         if name in HEADINGS or name == "pre":
-            # In a list or table outside quotes, a heading ends it, and code ends a table: both become top-level.
+            # Outside quotes, a heading ends the list or table around it, and code ends the table around it.
             for index, element in enumerate(self._path):
                 if element.name == "blockquote":
                     break

@@ -21,7 +21,7 @@ _TITLE_PART = "meta.xml"
 _ENCRYPTED = b"encryption-data"
 _MACRO_FOLDERS = ("Basic/", "Scripts/")
 _MACRO_LISTS = ("script-lb.xml", "script-lc.xml")
-"""Lists of macros. Without a macro there may be such a list too."""
+"""Files that list macros. A document without macros may have them too."""
 _SKIPPED = frozenset(
     {
         *("tracked-changes", "annotation-end", "sequence-decls", "variable-decls", "user-field-decls", "forms"),
@@ -33,7 +33,7 @@ _SKIPPED = frozenset(
 _BOXES = ("{*}text-box", "{*}custom-shape")
 _BASES_MAX = 20
 _LISTS_MAX = 16
-"""Maximum number of lists inside each other. Items of deeper ones become items of the last."""
+"""Maximum depth of nested lists. Items of deeper lists move up to this depth."""
 _BLANKS_MAX = 100
 _COLUMNS_MAX = 50
 _ROWS_REPEATED_MAX = 100
@@ -47,7 +47,7 @@ def check_opendocument(package: ZipPackage) -> None:
 
 
 def list_losses(package: ZipPackage) -> tuple[str, ...]:
-    """List what no reader of OpenDocument keeps, besides what it counts."""
+    """List what is left out of any OpenDocument file, besides what its converter counts."""
     macros = (part for part in package.parts if part.startswith(_MACRO_FOLDERS) and not part.endswith("/"))
     return (MACROS_LOST,) if any(not part.endswith(_MACRO_LISTS) for part in macros) else ()
 
@@ -69,10 +69,10 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
         reader.read_styles(part)
     blocks = reader.read_blocks(body)
     if sum(block.name == "h1" and "is-title" in block.attributes for block in blocks) != 1:
-        reader.title_level = 0
+        reader.level_shift = 0
     for block in blocks:
         if "level" in block.attributes:
-            block.name = f"h{min(6, int(block.attributes['level']) + reader.title_level)}"
+            block.name = f"h{min(6, int(block.attributes['level']) + reader.level_shift)}"
     text = insert_notes(write_elements([*_join_code(blocks)]) + "\n", reader.notes)
     if not any(map(str.isalnum, text)):
         raise SourceError(f"{name} contains no text; its pages may be images.")
@@ -109,8 +109,8 @@ class _TextReader:
         self._package = package
         self._styles: dict[str, _Style] = {}
         self._list_depth = 0
-        self.title_level = 1
-        """What a title above all headings adds to their levels."""
+        self.level_shift = 1
+        """1 if the document has a title above all headings, whose levels are then one deeper; else 0."""
         self.notes: list[str] = []
         self.lost: Counter[str] = Counter()
 

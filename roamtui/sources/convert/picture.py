@@ -1,4 +1,4 @@
-"""Draw a picture by Pillow, which only the subprocess imports: decoders of pictures are a common target of attacks."""
+"""Draw a picture with Pillow. Only the subprocess imports it, because image decoders are a common target of attacks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from roamtui.sources.convert.drawing import PIXELS_MAX, Drawing, DrawingRequest,
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 """Pillow knows forty others, among them EPS, for which it starts Ghostscript."""
 _COLOURS = 256
-"""In a packed picture: a chart takes 26 KB, a photo 267 KB instead of 863 KB."""
+"""Number of colours of a packed picture. With so few, a photo takes 267 KB instead of 863 KB, and a chart 26 KB."""
 _LIGHT = 160
-"""Above this mean brightness, a drawing without a background was made for a dark one."""
+"""A drawing with a transparent background and a higher mean brightness was made for a dark background."""
 _ROTATED_FROM = 5
-"""EXIF orientations from this one on exchange width and height."""
+"""EXIF orientations from this number on swap width and height."""
 _ORIENTATION_TAG = 0x0112
 
 
@@ -35,7 +35,7 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
             width, height = height, width
         viewport = compute_viewport(request, width, height)
         size, (left, top, right, bottom) = (viewport.width, viewport.height), viewport.box
-        if image.format == "JPEG" and not is_turned:  # decodes at a half, a quarter or an eighth where that is enough
+        if image.format == "JPEG" and not is_turned:  # decodes at 1/2, 1/4 or 1/8 of the size if that is enough
             image.draft("RGB", (round(size[0] / (right - left)), round(size[1] / (bottom - top))))
         picture: Image.Image = ImageOps.exif_transpose(image)
         if picture.mode in ("P", "PA", "LA", "La", "RGBa") or "transparency" in picture.info:
@@ -46,7 +46,7 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
             picture = picture.convert("RGB")
         box = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)
         if is_turned and request.is_stretched:
-            picture = ImageOps.pad(picture, size)  # its place was measured without the orientation
+            picture = ImageOps.pad(picture, size)  # `width` x `height` was measured without the orientation
         else:
             picture = picture.resize(size, Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
     if picture.mode == "RGBA":

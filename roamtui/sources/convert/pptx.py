@@ -12,7 +12,7 @@ from roamtui.sources.convert.converted import MACROS_LOST, ConvertedText, PageRe
 from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.convert.html import write_elements
 from roamtui.sources.convert.html_tree import Element, read_first_text
-from roamtui.sources.convert.office_parts import MACROS_PART, get_relation_id, read_targets
+from roamtui.sources.convert.office_parts import MACROS_PART, get_relationship_id, read_relationship_targets
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
 _PRESENTATION_PART = "ppt/presentation.xml"
@@ -56,7 +56,7 @@ def convert_pptx(data: bytes, name: str, *, report: PageReport | None = None) ->
     presentation = package.parse(_PRESENTATION_PART)
     if presentation is None:
         raise SourceError(f"{name} is damaged or not a PowerPoint presentation. Save it again as PPTX.")
-    targets = read_targets(package, _PRESENTATION_PART)
+    targets = read_relationship_targets(package, _PRESENTATION_PART)
     slides = [*presentation.iterfind("{*}sldIdLst/{*}sldId")][:_SLIDES_MAX]
     sections = {
         entry.get("id"): section.get("name", "")
@@ -70,7 +70,7 @@ def convert_pptx(data: bytes, name: str, *, report: PageReport | None = None) ->
     for number, slide in enumerate(slides, start=1):
         if report is not None:
             report(number - 1, len(slides), "")
-        slide_title, body = reader.read_slide(targets.get(get_relation_id(slide), ""))
+        slide_title, body = reader.read_slide(targets.get(get_relationship_id(slide), ""))
         has_text = has_text or bool(slide_title or body)
         title = title or slide_title
         section = sections.get(slide.get("id"), "")
@@ -115,8 +115,8 @@ class _SlideReader:
         tree = root.find("{*}cSld/{*}spTree") if root is not None else None
         if tree is None:
             return "", ""
-        self._targets = read_targets(self._package, part)
-        self._links = read_targets(self._package, part, is_external=True)
+        self._targets = read_relationship_targets(self._package, part)
+        self._links = read_relationship_targets(self._package, part, is_external=True)
         self._inherited, self._list_types = self._read_layout(), _LIST_TYPES
         shapes = [*self._read_shapes(tree, _identity, 0)]
         titles = [shape for shape in shapes if shape.kind in _TITLE_TYPES]
@@ -222,7 +222,7 @@ class _SlideReader:
             elif name in ("r", "fld"):
                 text = "".join(part.text or "" for part in child.iterfind("{*}t"))
                 click = child.find("{*}rPr/{*}hlinkClick")
-                target = self._links.get(get_relation_id(click), "") if click is not None else ""
+                target = self._links.get(get_relationship_id(click), "") if click is not None else ""
                 is_link = target.startswith(_LINK_SCHEMES)
                 found.append(Element("a", {"href": target}, [text]) if is_link else text)
             elif name == "m":  # a formula

@@ -47,10 +47,10 @@ class Sheet:
     title: str
     is_hidden: bool = False
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
-    """Text by column, by row."""
+    """Text of each cell, by row and then by column."""
     merged: list[CellRange] = field(default_factory=list)
     tables: list[tuple[str, CellRange]] = field(default_factory=list)
-    """Names and places of the named tables."""
+    """Names and ranges of the named tables."""
 
 
 def parse_column(letters: str) -> int:
@@ -76,7 +76,9 @@ def parse_range(text: str) -> CellRange | None:
 def iter_elements(
     package: ZipPackage, part: str, *names: str, events: Sequence[str] = ("end",)
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a large part with these local names, each with its event. After it ends, it is cleared.
+    """Yield an event and its element for each element of a large part with one of these local names.
+
+    An element is cleared once its end event has been handled.
 
     Raises:
         SourceError: The part is damaged or too large.
@@ -100,29 +102,29 @@ def iter_elements(
 
 def write_sheet(sheet: Sheet) -> str:
     """Write a sheet as Markdown, without a line end. Its named tables come last, as sections of their own."""
-    headed = _fill_merged(sheet)
+    spanned = _fill_merged(sheet)
     blocks = [write_heading(1, escape_inline(sheet.title) + " (hidden)" * sheet.is_hidden)]
     tables = []
     for name, area in sheet.tables:
         rows = _take_rows(sheet.rows, area)
         if rows:
-            tables += [write_heading(2, escape_inline(name)), *_write_rows(rows, headed, 3)]
+            tables += [write_heading(2, escape_inline(name)), *_write_rows(rows, spanned, 3)]
     block: dict[int, Mapping[int, str]] = {}
     for number in sorted(number for number, row in sheet.rows.items() if row):
         if block and number - 1 not in block:
-            blocks += _write_rows(block, headed, 2)
+            blocks += _write_rows(block, spanned, 2)
             block = {}
         block[number] = sheet.rows[number]
-    blocks += _write_rows(block, headed, 2)
+    blocks += _write_rows(block, spanned, 2)
     return "\n\n".join([*blocks, *tables])
 
 
 def _fill_merged(sheet: Sheet) -> set[int]:
-    """Repeat the text of merged cells in all of them. Return the rows in which a cell spans several columns.
+    """Copy the text of each merged cell to all cells that it covers. Return the rows with a cell over several columns.
 
-    A cell that fills its row alone, such as a title, stays as it is.
+    A merged cell that is alone in its row, such as a title, stays as it is.
     """
-    headed: set[int] = set()
+    spanned: set[int] = set()
     room = _MERGED_CELLS_MAX
     for area in sheet.merged:
         text = sheet.rows.get(area.top, {}).get(area.left)
@@ -134,8 +136,8 @@ def _fill_merged(sheet: Sheet) -> set[int]:
             if number > area.top or any(not area.left <= column <= area.right for column in row):
                 row |= dict.fromkeys(range(area.left, area.right + 1), text)
                 if area.right > area.left and area.top == area.bottom:
-                    headed.add(number)
-    return headed
+                    spanned.add(number)
+    return spanned
 
 
 def _take_rows(rows: dict[int, dict[int, str]], area: CellRange) -> dict[int, Mapping[int, str]]:
@@ -149,7 +151,7 @@ def _take_rows(rows: dict[int, dict[int, str]], area: CellRange) -> dict[int, Ma
     return taken
 
 
-def _write_rows(rows: Mapping[int, Mapping[int, str]], headed: set[int], level: int) -> Iterator[str]:
+def _write_rows(rows: Mapping[int, Mapping[int, str]], spanned: set[int], level: int) -> Iterator[str]:
     """Yield consecutive rows: single cells above and below a table as paragraphs, and the table between them."""
     numbers = sorted(rows)
     start, end = 0, len(numbers)
@@ -158,7 +160,7 @@ def _write_rows(rows: Mapping[int, Mapping[int, str]], headed: set[int], level: 
     while end > start and len(rows[numbers[end - 1]]) == 1:
         end -= 1
     yield from (_write_paragraph(rows[number]) for number in numbers[:start])
-    yield from _write_table([rows[number] for number in numbers[start:end]], numbers[start:end], headed, level)
+    yield from _write_table([rows[number] for number in numbers[start:end]], numbers[start:end], spanned, level)
     yield from (_write_paragraph(rows[number]) for number in numbers[end:])
 
 
@@ -167,14 +169,17 @@ def _write_paragraph(row: Mapping[int, str]) -> str:
 
 
 def _write_table(
-    rows: Sequence[Mapping[int, str]], numbers: Sequence[int], headed: set[int], level: int
+    rows: Sequence[Mapping[int, str]], numbers: Sequence[int], spanned: set[int], level: int
 ) -> Iterator[str]:
-    """Yield a table in pieces, each with the header. A long table becomes sections at `level`, titled by their rows."""
+    """Yield a table in pieces, each with the header. A long table becomes sections at `level`, titled by their rows.
+
+    `spanned` are the rows that may continue a header.
+    """
     if not rows:
         return
     columns = sorted(set[int]().union(*rows))
     count = 0
-    while count < min(len(rows), 3) and _is_header(rows[count]) and (not count or numbers[count - 1] in headed):
+    while count < min(len(rows), 3) and _is_header(rows[count]) and (not count or numbers[count - 1] in spanned):
         count += 1
     if count == len(rows):
         count = 0

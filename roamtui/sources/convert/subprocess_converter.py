@@ -1,8 +1,8 @@
 """Convert or draw a file in a subprocess with limits of time and memory, and cache slow conversions on disk.
 
 The subprocess (`child.py`) works on one file and ends. A hostile file can therefore neither hang nor fill the main
-process, and a large book does not block its threads. A cached text is found by the file's digest, and ignored if it is
-damaged or of another version.
+process, and a large book does not block its threads. A text is cached by the digest of the file and the version. A
+damaged cache file is ignored.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _DRAWING_SECONDS_MAX = 30
 _GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
 """The subprocess leads a group, so that it can be killed together with what it starts."""
 _CACHED_SECONDS_MIN = 0.2
-"""A faster conversion is repeated each time."""
+"""A faster conversion is not cached."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
 _ADVICE = {
@@ -54,7 +54,7 @@ _ADVICE = {
     "convert": ("Split it.", "Convert it to text first."),
     "draw": ("Open it in its own program.", "Open it in its own program."),
 }
-"""What to do about a file that takes too long, and about one that cannot be read."""
+"""What to do about a file that takes too long, and about one for which the subprocess fails, by the verb."""
 _DIGEST_SIZE = 16
 _VERSION = 21
 """Increment it when a converter's output changes."""
@@ -70,7 +70,7 @@ def convert_cached(
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess, or load it from the cache.
 
-    A PDF whose pictures were read before is loaded with their text, whatever `options` say now.
+    If a PDF was converted with OCR before, that result is also used if `options` do not ask for OCR.
 
     Raises:
         SourceError: See `convert_in_subprocess`.
@@ -79,7 +79,7 @@ def convert_cached(
     wanted = options.ocr_languages if reads_scans else ()
     if options.cache_dir is None:
         if wanted:
-            return _read_scans(data, name, wanted, report=report, path=None)
+            return _convert_with_ocr(data, name, wanted, report=report, path=None)
         return convert_in_subprocess(source_format, data, name, report=report)
     digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
     digest.update(f"{__version__} {_VERSION}".encode())
@@ -96,7 +96,7 @@ def convert_cached(
             return cached
     started = time.perf_counter()
     if wanted:
-        converted = _read_scans(data, name, wanted, report=report, path=path.with_suffix(".scans"))
+        converted = _convert_with_ocr(data, name, wanted, report=report, path=path.with_suffix(".scans"))
     else:
         converted = convert_in_subprocess(source_format, data, name, report=report)
     if wanted or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
@@ -119,7 +119,7 @@ def convert_in_subprocess(
     report: PageReport | None = None,
     seconds_max: float = SECONDS_MAX,
 ) -> ConvertedText:
-    """Convert a file to Markdown in a subprocess, which is killed however this call ends, with what it started.
+    """Convert a file to Markdown in a subprocess. When this call ends, it kills the subprocess and what that started.
 
     Raises:
         SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
@@ -127,12 +127,12 @@ def convert_in_subprocess(
     return msgspec.convert(_run(source_format.name, data, name, report, seconds_max), ConvertedText)
 
 
-def _read_scans(
+def _convert_with_ocr(
     data: bytes, name: str, languages: Sequence[str], *, report: PageReport | None, path: Path | None
 ) -> ConvertedText:
-    """Convert a PDF and read its scanned pages, which may take an hour.
+    """Convert a PDF and run OCR on its scanned pages, which may take an hour.
 
-    Each page that was read is appended to the file `path`, so that the next call goes on where this one ended.
+    Each finished page is appended to the file `path`, so that the next call continues where this one failed.
 
     Raises:
         SourceError: See `convert_in_subprocess`.
@@ -157,7 +157,7 @@ def _read_scans(
 
 
 def _is_scanned_page(line: bytes) -> bool:
-    """Check whether a line is a whole page, because the program may have ended while it was written."""
+    """Check whether a line has the whole OCR result of a page. The program may have ended while writing it."""
     try:
         return line.startswith(SCANNED) and isinstance(json.loads(line), dict)
     except ValueError:
@@ -183,9 +183,9 @@ def _run(
     seconds_max: float,
     store: Callable[[bytes], None] | None = None,
 ) -> dict[str, Any]:
-    """Run a job in a subprocess, which is killed however this call ends, and return its result.
+    """Run a job in a subprocess, and return its result. When this call ends, it kills the subprocess.
 
-    `store` gets each line about a scanned page that was read.
+    `store` gets each line with the OCR result of a page.
     """
     verb = "draw" if job == DRAW else "read" if store is not None else "convert"
     try:
@@ -214,7 +214,7 @@ def _run(
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the subprocess, and the process that reads a page for it, which may go on after the subprocess has ended.
+    """Kill the subprocess, and also tesseract, which may continue after the subprocess has ended.
 
     The group's id belongs to the subprocess until `wait`, so nothing else is killed.
     """

@@ -13,9 +13,9 @@ from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.decode import decode_text
 
 _SECTION_SECONDS = 300
-"""A section ends with the first paragraph that ends this long after its start."""
+"""A section ends with the first paragraph that ends at least this long after the start of the section."""
 _PARAGRAPH_SECONDS_MIN = 20
-"""A sentence that ends this long after the start of its paragraph ends it."""
+"""A paragraph that is at least this long ends at the next end of a sentence."""
 _PARAGRAPH_SECONDS_MAX = 60
 _PAUSE_SECONDS = 3
 """A longer pause starts a paragraph."""
@@ -24,7 +24,7 @@ _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]+-+>[ \t]+{_TIME}(?:[ \t]|$)")
 _SPEAKER = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^<>]{1,100})>")
 _MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]*>|\{\\[^{}]{0,100}\}|<[ivbuc]>")
-"""Tags, times inside a line, and positions."""
+"""Markup in a cue: tags, times and positions."""
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 
 
@@ -41,7 +41,7 @@ class _Paragraph(NamedTuple):
     start: float
     end: float
     text: str
-    """With its speaker."""
+    """Starts with the speaker, if known."""
 
 
 def convert_subtitles(data: bytes, name: str) -> ConvertedText:
@@ -65,7 +65,7 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
 
 
 def _read_cues(text: str) -> Iterator[_Cue]:
-    """Yield the cues with text. In captions that roll up, each begins with the last lines of the one before."""
+    """Yield the cues with text, without the lines that captions that roll up repeat from the cue before."""
     timing: re.Match[str] | None = None
     lines: list[str] = []
     shown: list[str] = []
@@ -95,7 +95,7 @@ def _parse_time(parts: tuple[str | None, ...]) -> float:
 
 
 def _join_cues(cues: Iterator[_Cue]) -> Iterator[_Paragraph]:
-    """Join cues to paragraphs. A pause, another speaker, or the end of a sentence after a while starts the next."""
+    """Join cues to paragraphs. A new one starts at a pause, at another speaker, or at a sentence end after a while."""
     paragraph: _Paragraph | None = None
     speaker = ""
     for cue in cues:

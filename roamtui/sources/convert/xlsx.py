@@ -12,7 +12,7 @@ from typing import Any
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import MACROS_LOST, ConvertedText, PageReport, format_lost
 from roamtui.sources.convert.html_tree import read_first_text
-from roamtui.sources.convert.office_parts import MACROS_PART, get_relation_id, read_targets
+from roamtui.sources.convert.office_parts import MACROS_PART, get_relationship_id, read_relationship_targets
 from roamtui.sources.convert.sheets import CELLS_MAX, Sheet, iter_elements, parse_column, parse_range, write_sheet
 from roamtui.sources.convert.zip_package import ZipPackage, get_local_name
 
@@ -74,7 +74,7 @@ class _WorkbookReader:
 
     def __init__(self, package: ZipPackage, workbook: Any) -> None:  # noqa: ANN401 - lxml has no types
         self._package = package
-        self._targets = read_targets(package, _WORKBOOK_PART)
+        self._targets = read_relationship_targets(package, _WORKBOOK_PART)
         properties = workbook.find("{*}workbookPr")
         has_1904 = properties is not None and properties.get("date1904") in ("1", "true")
         self._epoch = _EPOCH + timedelta(days=_DAYS_TO_1904) if has_1904 else _EPOCH
@@ -101,7 +101,7 @@ class _WorkbookReader:
     def read_sheet(self, element: Any) -> Sheet:  # noqa: ANN401 - lxml has no types
         """Read a sheet, given its element in the workbook."""
         title = " ".join(element.get("name", "").split())
-        part = self._targets.get(get_relation_id(element), "")
+        part = self._targets.get(get_relationship_id(element), "")
         sheet = Sheet(title, is_hidden=element.get("state", "visible") != "visible")
         number = 0
         for _, found in iter_elements(self._package, part, "row", "mergeCell"):
@@ -114,7 +114,7 @@ class _WorkbookReader:
             if self._cell_count < CELLS_MAX and (cells := self._read_row(found)):
                 sheet.rows[number] = cells
                 self._cell_count += len(cells)
-        for target in read_targets(self._package, part).values() if part else ():
+        for target in read_relationship_targets(self._package, part).values() if part else ():
             table = self._package.parse(target) if "/tables/" in target else None
             if table is not None and (area := parse_range(table.get("ref", ""))):
                 sheet.tables.append((table.get("displayName") or table.get("name", ""), area))
@@ -180,7 +180,7 @@ def _read_formats(package: ZipPackage) -> Iterator[str]:
 
 
 def _simplify_format(code: str) -> str:
-    """Return what of the code of a number format changes what a number means: date, percent, currency."""
+    """Return the part of a number format's code that changes the meaning of a number: date, percent or currency."""
     plain = _FORMAT_LITERAL.sub("", code.partition(";")[0])
     currency = _CURRENCY.search(code.partition(";")[0])
     letters = _CURRENCY.sub("", plain).lower()

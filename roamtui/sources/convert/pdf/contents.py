@@ -26,9 +26,9 @@ _LINKED_MIN = 4
 _LABELLED_MIN = 5
 """Minimum number of rows with page numbers on a contents page without links."""
 _EARLY_PAGES = 12
-"""Number of pages at the start of a file on which contents need no heading such as "Contents"."""
+"""Number of pages at the start of a file where a table of contents needs no heading such as "Contents"."""
 _HEAD_ROWS = 6
-"""Number of rows at the top of a page in which that heading is searched for."""
+"""Number of rows at the top of a page that are searched for such a heading."""
 _CONTENTS_TITLE = re.compile(
     r"\W*(?:table of contents|contents|index(?: to .{0,80})?|inhalt(?:sverzeichnis)?|sommaire|table des matières"
     r"|índice|indice|目次|目录|차례|목차|فهرست(?: مطالب)?|المحتويات|جدول المحتويات|list of .{3,40})\W*",
@@ -41,17 +41,17 @@ _SECTION_NUMBER = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*(?=[.\s])")
 _RISING_SHARE = 0.8
 """Minimum share of entries that do not go back to an earlier page: contents are in order, an index is not."""
 _INDENT_TOLERANCE = 5.0
-"""Greatest difference between the left edges of titles with the same indent, in points."""
+"""Maximum difference between the left edges of titles with the same indent, in points."""
 _TITLE_LENGTH_MAX = 300
 _TITLE_ROWS_MAX = 4
 _SIMILARITY_MIN = 91
 """Minimum similarity of a listed title and rows of a page, in percent."""
 _LENGTH_RATIO_MAX, _LENGTH_SLACK = 1.6, 12
-"""Rows that are compared with a title are at most this many times as long, plus 12 characters."""
+"""Rows are joined to compare them with a title while they are at most this many times as long, plus 12 characters."""
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
 _GROUP_PAGES_MAX = 40
-"""Maximum number of pages before the next entry on which the title of a group without a page is searched for."""
+"""The title of a group without a page is searched for on at most this many pages, backwards from the next entry."""
 _SCORE_WITHOUT_NUMBER, _SCORE_SIMILAR = 90.0, 80.0
 """Scores of rows that equal a title except for its number, and of rows that are only similar; equal rows have 100."""
 _BOLD_BONUS, _OFFSET_PENALTY, _ROW_PENALTY = 6.0, 7.0, 0.02
@@ -61,9 +61,9 @@ _TITLE_TAIL = re.compile(
     r"|\s*\().*",
     re.IGNORECASE,
 )
-"""End of the title of a financial statement that may be missing on its page: years, dates, units."""
+"""End of a financial statement's title (years, dates, units), which may be missing on its page."""
 _HEAD_LENGTH_MIN = 10
-"""Minimum length of a title without its tail that is compared with a row."""
+"""A title without its tail is compared with rows only if it has at least this many characters."""
 
 
 @dataclass(slots=True)
@@ -79,8 +79,8 @@ class _ContentsLine:
 def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[TocEntry], set[tuple[int, int]]]:
     """Return the entries of all tables of contents, and the page and row numbers of the rows that belong to them.
 
-    All rows on the pages of the first table of contents belong to it. Of later ones, only rows with a page number do,
-    because other rows of their pages, such as a section's title, may not belong to the table of contents.
+    All rows on the pages of the first table of contents belong to it. On the pages of later ones, only rows with a page
+    number do, because other rows there, such as a section's title, may be text.
     """
     entries: list[TocEntry] = []
     contents_rows: set[tuple[int, int]] = set()
@@ -188,8 +188,8 @@ def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     """Return the level of each title.
 
-    They come from the Parts and Items of a company's annual report. If there are none, they come from section numbers,
-    or else from indents and bold type.
+    The levels come from the Parts and Items of a company's annual report, or else from section numbers, or else from
+    indents and bold type.
     """
     item_indents = [line.x0 for line in lines if parse_item(line.title)]
     if len(item_indents) >= 3:
@@ -225,7 +225,7 @@ class TitleAnchorer:
         self._skipped = skipped
         self._taken = set(skipped)
         self._keys_by_page: dict[int, list[tuple[str, str, str]]] = {}
-        """Keys of each row: of all of it, of it without its number, and of its first cell without number and tail."""
+        """Comparison keys of each row: whole, without its number, and of its first cell without number and tail."""
 
     def anchor(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
         """Return a heading for each entry. Entries that have no page and are not found are left out."""

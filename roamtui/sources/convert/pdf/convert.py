@@ -34,10 +34,10 @@ from roamtui.sources.convert.pdf.worded_headings import (
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
-"""Reading stops with the first page that takes longer, counted from the start of the file."""
+"""Time limit for reading the pages, without OCR. No page is started after it."""
 _BOOKMARKS_MIN = 5
 _PAGES_PER_BOOKMARK_MAX = 4
-"""Fewer than five bookmarks are an outline only if the file has at most this many pages for each page with one."""
+"""Fewer than five bookmarks are an outline only if the file has at most this many pages per bookmarked page."""
 _FIRST_WORDS_LENGTH = 60
 _SHOWN_RANGES_MAX = 12
 _SAMPLE_ROWS = 3
@@ -61,8 +61,8 @@ def convert_pdf(
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
-    `uses_bookmarks` is off in tests that measure the other ways to detect headings. If `ocr_languages` are given, pages
-    that are pictures are read by tesseract, except for those in the `scan_store`.
+    `uses_bookmarks` is off in tests that measure the other ways to detect headings. If `ocr_languages` are given,
+    tesseract reads the scanned pages, except for those that the `scan_store` already has.
 
     Raises:
         SourceError: The file is damaged or protected, or contains no text.
@@ -113,7 +113,7 @@ class _PageReader:
         """One sentence for each kind of missing text."""
 
     def advise(self, name: str, flag_advice: str = _OCR_FLAG_ADVICE) -> str:
-        """Return what a person can do about text in pictures."""
+        """Return a sentence of advice about pages without text."""
         if self._ocr_languages:
             return "Tesseract found no text in it."
         return flag_advice if has_tesseract() else _OCR_ADVICE.format(name)
@@ -138,7 +138,7 @@ class _PageReader:
         if damaged:
             self.notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
         if self._ocr_languages:
-            without_text = self._read_scans(pages, without_text)
+            without_text = self._run_ocr(pages, without_text)
         if without_text:
             advice = f", perhaps scanned. {self.advise('IN.pdf', _OCR_KEY_ADVICE)}" if not self._ocr_languages else "."
             self.notes.append(f"{_format_pages(without_text)} without text{advice}")
@@ -150,8 +150,8 @@ class _PageReader:
             self.notes.append(f"Its fonts lack character mappings, so much of the text is unreadable. {advice}")
         return pages
 
-    def _read_scans(self, pages: Sequence[PageText], numbers: Sequence[int]) -> list[int]:
-        """Read pages that are pictures, and return the numbers of those in which no text was found."""
+    def _run_ocr(self, pages: Sequence[PageText], numbers: Sequence[int]) -> list[int]:
+        """Run OCR on pages, and return the numbers of those where it found no text."""
         empty: list[int] = []
         unclear: list[int] = []
         slow: list[int] = []
@@ -194,7 +194,7 @@ def _format_pages(numbers: list[int]) -> str:
 
 
 def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: PrintedNumbers) -> list[DetectedHeading]:
-    """Return all headings in order, by bookmarks or contents, words and typography, or else one for each page."""
+    """Return all headings in order, from bookmarks or contents, words and typography; or else one heading per page."""
     entries, contents_rows = detect_contents(pages, printed)
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}

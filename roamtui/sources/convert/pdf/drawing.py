@@ -12,7 +12,7 @@ from roamtui.sources.convert.pdf.pdfium import PdfFile, Word
 _MARK = bytes(value * 2 // 5 for value in range(256))
 """Dims the blue of a pixel, which makes white yellow and leaves black letters as they are."""
 _PART_LENGTH_MIN = 8
-"""In letters. Parts of a quote are marked from this length on if the page does not have all of it in one piece."""
+"""Minimum number of letters of a part that is marked if the page does not have the whole quote in one piece."""
 
 
 def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
@@ -37,7 +37,7 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
     for x0, y0, x1, y1 in marks:
         columns = [max(0, min(width, round((x - left) / (right - left) * width))) for x in (x0, x1)]
         first, last = (max(0, min(height, round((y - top) / (bottom - top) * height))) for y in (y0, y1))
-        for row in range(first, min(height, max(first + 1, last))):  # a low line is marked too
+        for row in range(first, min(height, max(first + 1, last))):  # mark at least one row of pixels
             part = slice((row * width + columns[0]) * 3 + 2, (row * width + columns[1]) * 3, 3)
             pixels[part] = pixels[part].translate(_MARK)
     content = zlib.compress(pixels, 1) if request.is_packed else bytes(pixels)
@@ -45,7 +45,7 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
 
 
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
-    """Return the first and last character on the page of each part of the quote, which has the signs of Markdown."""
+    """Return the first and last character on the page of each part of the quote. Its Markdown syntax is ignored."""
     letters = [(_keep_letters(word.text), word) for word in words]
     shown, wanted = "".join(text for text, _ in letters), _keep_letters(quote)
     start = shown.find(wanted) if wanted else -1

@@ -17,20 +17,20 @@ from roamtui.sources.convert.pdf.tables import write_table
 _PARAGRAPH_GAP_MIN = 1.35
 """Minimum distance between paragraphs, as a multiple of the median distance between rows."""
 _FULL_ROW_LENGTH = 60
-"""Tables are set more tightly than text, so the distance below rows of this length counts too."""
+"""Minimum length of a row of prose, in characters."""
 _SENTENCE_GAP_MAX = 2.6
-"""Greatest distance between two rows of one sentence, in letter heights."""
+"""Maximum distance between two rows of one sentence, in letter heights."""
 _FULL_SHARE = 0.85
-"""A row that ends this far to the right, as a share of the page's right edge, is full, so that its sentence goes on."""
+"""A row is full if its right end is at least at this share of the page's right edge. Its sentence may then continue."""
 _RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
-"""A line that draws a line."""
+"""A row of characters that draws a line."""
 _SENTENCE_STARTS = frozenset('$€£(“"‘')
-"""Characters other than letters and digits with which a sentence may go on."""
+"""Characters, besides letters and digits, that the rest of a sentence may start with on the next page."""
 _LIST_NUMBER = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s", re.IGNORECASE)
 _FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s|$))")
-"""A number, such as a year at the end of a sentence, that Markdown would read as that of a list item."""
+"""A number at a line start, such as a year that ends a sentence, that Markdown would read as a list item's number."""
 _SHIELD = "\N{NO-BREAK SPACE}"
-"""Keeps a line start from being Markdown. Unlike a backslash, it is not seen by readers and models."""
+"""Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
 _SPLIT_ROMAN = re.compile(r"\b((?i:part|article)) (I{1,3}|V|X{1,3}) (V|X|I{1,3})(?!\w)")
 _CELL_GAP_MIN = 1.5
 """Minimum gap between cells outside tables, in letter heights."""
@@ -64,7 +64,7 @@ class WordRepairer:
                 self._spellings[word] = whole
 
         self._words: Counter[str] = Counter()
-        """Whole words without punctuation marks, not the pieces of divided ones."""
+        """How often each word occurs, without punctuation marks and without the second pieces of divided words."""
         for word, count in self._counts.items():
             self._words[_trim(word)] += count
         ends = [
@@ -105,11 +105,11 @@ class WordRepairer:
     def _join_pieces(self, start: str, end: str) -> str:
         """Join two pieces of a split word; return an empty text if they are two words.
 
-        Pieces are rare by themselves and frequent as one word. Of a split "ff", one f may be missing.
+        Pieces are rare by themselves and frequent as one word. A split "ff" may have lost one f.
         """
         core = end.rstrip(".,;:)")
         first, last = self._counts[start.lower()], self._counts[end.lower()]
-        # A single letter is frequent, but never a piece by itself.
+        # A single letter is always frequent, so only the other piece counts.
         common = first if len(core) == 1 else last if len(start) == 1 else max(first, last)
         if core.isalpha() and (start.isupper() == core.isupper() or core.islower()):
             if common <= _PIECE_COUNT_MAX and self._counts[(start + core).lower()] > _PIECE_COUNT_MAX * common:
@@ -156,7 +156,7 @@ class MarkdownWriter:
         self._is_open = False
         """Whether the last paragraph of the page may continue on the next one."""
         self._is_full = False
-        """Whether the last row of the page is full, so that its sentence goes on even before a capital letter."""
+        """Whether the last row of the page is full, so that its sentence may continue even with a capital letter."""
         self._table_head = ""
         """Header of the table with which the last page ends; empty if it does not end with a table."""
 
@@ -164,6 +164,7 @@ class MarkdownWriter:
         """Write a page. Its headings must be in order."""
         gaps = [(len(above.text), row.top - above.top) for above, row in pairwise(page.rows) if row.top > above.top]
         prose = [gap for length, gap in gaps if length >= _FULL_ROW_LENGTH]
+        # Prose counts by itself too, because tables are set more tightly.
         usual = max((median(some) for some in (prose, [gap for _, gap in gaps]) if some), default=0.0)
         gap_max = _PARAGRAPH_GAP_MIN * usual
         blocks: list[str] = []
@@ -234,7 +235,7 @@ class MarkdownWriter:
 
 
 def _continues_sentence(above: PageRow, row: PageRow) -> bool:
-    """Check whether a sentence goes on below a gap that is wider than usual, as around formulas and raised marks."""
+    """Check whether a sentence continues below a gap that is wider than usual, as around formulas and superscripts."""
     return (
         len(above.text) >= _FULL_ROW_LENGTH
         and above.text[-1] not in _SENTENCE_ENDS

@@ -33,8 +33,8 @@ _NOISE_CONFIDENCE = 40
 _SAME_SIZE_RATIO = 1.15
 """Lines within this ratio of the usual letter height get that height, because measured heights vary by a tenth."""
 _DESCENDER_SHARE = 0.22
-_BASE_SHARE_MAX = 0.4
-"""Greatest distance between the base lines of words in one row of a table, in letter heights."""
+_BASELINE_DISTANCE_MAX = 0.4
+"""Maximum distance between the baselines of words in one row of a table, in letter heights."""
 _PROPERTIES = {"bbox": 4, "baseline": 2, "x_size": 1, "x_wconf": 1}
 """Properties of lines and words in hOCR, with their number of values."""
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
@@ -45,8 +45,8 @@ _UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
 class _Line:
     """A line as tesseract read it."""
 
-    base: float
-    """The y of its base line, in pixels."""
+    baseline: float
+    """The y of its baseline, in pixels."""
     size: float
     """Height of its letters."""
     words: list[Word] = field(default_factory=list)
@@ -61,7 +61,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanStore:
-    """Pages that were read before, and a function that stores a page, so that an hour of reading is never lost."""
+    """Pages that OCR has already read, and a function that stores a page, so that an hour of OCR is never lost."""
 
     known: Mapping[int, tuple[float, list[list[Any]]]]
     """Confidence and words of each page, by its number from 1."""
@@ -69,10 +69,10 @@ class ScanStore:
 
 
 class ScannedPage:
-    """The words that were read from a drawn page."""
+    """The words that tesseract read on a page."""
 
     is_mixed = is_mirrored = False
-    """Right-to-left words are in reading order already."""
+    """Tesseract returns right-to-left words in reading order."""
 
     def __init__(self, words: list[Word], confidence: float) -> None:
         self._words = words
@@ -83,7 +83,7 @@ class ScannedPage:
         """Return the words in reading order."""
         return self._words
 
-    def read_font(self, index: int) -> Font:  # noqa: ARG002 - as of a `PdfPage`
+    def read_font(self, index: int) -> Font:  # noqa: ARG002 - as in `PdfPage`
         """Return an unknown font."""
         return _UNKNOWN_FONT
 
@@ -94,7 +94,7 @@ def has_tesseract() -> bool:
 
 
 def read_stored_page(page: PdfPage, number: int, languages: Sequence[str], store: ScanStore) -> ScannedPage | None:
-    """Read a scanned page, and store it, unless it is stored already. See `read_scanned_page`."""
+    """Return a page from the store, or run OCR on it and store it. See `read_scanned_page`."""
     if number in store.known:
         confidence, known = store.known[number]
         words = [Word(text, x0, x1, top, bottom, n, n) for n, (text, x0, x1, top, bottom) in enumerate(known)]
@@ -107,7 +107,7 @@ def read_stored_page(page: PdfPage, number: int, languages: Sequence[str], store
 
 
 def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | None:
-    """Read a scanned page. Return None if it takes too long.
+    """Run OCR on a page. Return None if tesseract fails or takes too long.
 
     Raises:
         SourceError: A language is not installed.
@@ -128,7 +128,7 @@ def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | 
             capture_output=True,
             timeout=_SECONDS_MAX,
             check=False,
-            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # several threads use more time in all and save little
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # several threads use more CPU time and save little
         )
     except subprocess.TimeoutExpired:
         return None
@@ -152,7 +152,7 @@ def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | 
 
 
 def _read_lines(root: Any) -> list[_Line]:  # noqa: ANN401 - lxml has no types
-    """Return the lines in the order in which tesseract read them, with words of the height of their letters."""
+    """Return the lines in the order of tesseract. Each word gets the letter height of its line."""
     lines: list[_Line] = []
     for element in root.iter("{*}span"):
         properties = _parse_properties(element)
@@ -169,7 +169,7 @@ def _read_lines(root: Any) -> list[_Line]:  # noqa: ANN401 - lxml has no types
             if values["x_wconf"][0] < _NOISE_CONFIDENCE and not any(map(str.isalnum, text)):
                 continue
             x0, _, x1, _ = values["bbox"]
-            line.words.append(Word(text, x0, x1, 0.0, line.base + slope * (x0 - left), 0, 0))
+            line.words.append(Word(text, x0, x1, 0.0, line.baseline + slope * (x0 - left), 0, 0))
             line.confidences.append(values["x_wconf"][0])
         if line.words:
             lines.append(line)
@@ -191,7 +191,8 @@ def _join_figures(lines: Sequence[_Line]) -> list[_Line]:
             left = [
                 other
                 for other in ordered
-                if abs(other.base - line.base) < _BASE_SHARE_MAX * line.size and other.words[-1].x1 <= line.words[0].x0
+                if abs(other.baseline - line.baseline) < _BASELINE_DISTANCE_MAX * line.size
+                and other.words[-1].x1 <= line.words[0].x0
             ]
             if left:
                 nearest = max(left, key=lambda other: other.words[-1].x1)
@@ -203,7 +204,7 @@ def _join_figures(lines: Sequence[_Line]) -> list[_Line]:
 
 
 def _parse_properties(element: Any) -> dict[str, list[float]]:  # noqa: ANN401 - lxml has no types
-    """Parse the properties of an element of hOCR, such as ``bbox 1 2 30 40; x_wconf 96``."""
+    """Parse the properties of an hOCR element, such as ``bbox 1 2 30 40; x_wconf 96``."""
     properties: dict[str, list[float]] = {}
     for part in element.get("title", "").split(";"):
         name, *values = part.split() or [""]

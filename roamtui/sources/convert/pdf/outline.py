@@ -32,7 +32,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 SIZE_TOLERANCE = 0.06
-"""Greatest difference between the letter sizes of two rows of one title, as a share."""
+"""Maximum difference in letter height between two rows of one title, as a share of the height."""
 CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
 
 
@@ -61,7 +61,7 @@ class DetectedHeading:
     level: int
     title: str
     style: tuple[float, ...] = ()
-    """Typographic strength of a heading that was detected by its letters. A greater tuple is a higher level."""
+    """Typographic strength of a heading that was detected by typography. A greater tuple means a higher level."""
 
     @property
     def position(self) -> tuple[int, int]:
@@ -135,7 +135,7 @@ def is_capitals(text: str) -> bool:
 def continues_title(above: PageRow, row: PageRow, *, leading_max: float = 1.5) -> bool:
     """Check whether a row continues the title in the row above: both look alike and are close to each other.
 
-    `leading_max` is the greatest distance between them, in letter heights.
+    `leading_max` is the maximum distance between them, in letter heights.
     """
     is_alike = above.text[-1] == HYPHEN or (
         abs(row.size - above.size) < SIZE_TOLERANCE * above.size

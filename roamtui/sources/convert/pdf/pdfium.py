@@ -22,7 +22,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.escaping import replace_surrogates
 
 HYPHEN = "\x02"
-"""Character that pdfium returns for a hyphen at a line end; no line end follows it."""
+"""Character that pdfium returns for a hyphen at a line end, without a line break after it."""
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
@@ -69,7 +69,7 @@ class Word:
     top: float
     bottom: float
     first: int
-    """Index of its first character in drawing order; `last` is that of its last one."""
+    """Index of its first character in drawing order; `last` is the index of its last one."""
     last: int
 
 
@@ -174,7 +174,7 @@ class PdfPage:
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
         self.is_mixed = False
-        """Whether the page has right-to-left words. Known after `read_words`, as are the next two."""
+        """Whether the page has right-to-left words. `read_words` sets it, and the next two."""
         self.is_mirrored = False
         """Whether most of its words are right-to-left, so that x grows to the left."""
         self.is_wide = False
@@ -189,7 +189,9 @@ class PdfPage:
         return pdfium.FPDF_GetPageWidthF(self._page), pdfium.FPDF_GetPageHeightF(self._page)
 
     def draw(self, width: int, height: int, box: tuple[float, float, float, float]) -> bytearray:
-        """Draw a part of the page, given as shares of it. Return three bytes for each of the `width` x `height` pixels.
+        """Draw a part of the page. Return three bytes for each of the `width` x `height` pixels.
+
+        `box` has the left, top, right and bottom edges of the part, as shares of the page.
 
         Raises:
             MemoryError: There is no memory for the pixels.
@@ -212,7 +214,7 @@ class PdfPage:
         return colours
 
     def locate_characters(self, first: int, last: int) -> Iterator[tuple[float, float, float, float]]:
-        """Yield the rectangles around characters, one for each line: left, top, right and bottom as shares."""
+        """Yield rectangles around characters, one per line: left, top, right and bottom as shares of the page."""
         scale = 100_000  # the function below returns whole numbers
         left, top, right, bottom = (ctypes.c_double() for _ in range(4))
         x, y = ctypes.c_int(), ctypes.c_int()
@@ -238,7 +240,7 @@ class PdfPage:
         if len(text) != count:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-        # The text may be rotated by quarter turns. Seven characters are asked, and the majority decides.
+        # The text may be rotated by quarter turns. The majority of seven characters decides.
         angles = [
             round(pdfium.FPDFText_GetCharAngle(self._text, len(text) * part // 8) / _QUARTER) % 4
             for part in range(1, 8)
@@ -366,7 +368,7 @@ def _rotate_box(x0: float, x1: float, low: float, high: float, rotation: int) ->
 
 
 def _read_utf16(fill: Callable[[Any, int], int]) -> str:
-    """Return the text that a pdfium function writes into a buffer as UTF-16. It returns the size that it needs."""
+    """Return the UTF-16 text that `fill`, a pdfium function, writes into a buffer. `fill` returns the size it needs."""
     size = fill(None, 0)
     if size <= 2:
         return ""

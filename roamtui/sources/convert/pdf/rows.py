@@ -14,15 +14,15 @@ from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, get_directio
 
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
-_SAME_LINE_SHARE, _NEXT_LINE_SHARE = 0.2, 0.8
-"""Twice the vertical distance between the centres of two words, in letter heights: it is less than the first number if
-they are in the same line, and more than the second if they are in adjacent lines."""
+_SAME_LINE_OFFSET_MAX, _NEXT_LINE_OFFSET_MIN = 0.2, 0.8
+"""Difference between two words' sums of top and bottom, in letter heights. Below the first number, the words are in the
+same line; from the second number on, they are in adjacent lines."""
 _BELOW_SHARE = 0.3
-"""Minimum overlap of a word with one above it, as a share of the width of the narrower one."""
+"""Minimum horizontal overlap of a word with a word above it, as a share of the width of the narrower one."""
 _CELL_GAP = 0.62
-"""A wider gap separates cells, in letter heights."""
+"""Maximum gap between words of one cell, in letter heights."""
 _BLANK_GAP = 0.07
-"""A narrower gap, in letter heights, is not a blank, unless the page has a blank character there."""
+"""Minimum gap that counts as a blank, in letter heights. In a narrower gap, the page must have a blank character."""
 _TALL_RATIO = 1.8
 """Minimum height of large initials and of vertical text, relative to the median height of words."""
 _PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
@@ -40,7 +40,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _AFTER_YEAR = re.compile(r"(?:19|20)\d\d|(?:\$|%|% ?)?Change|%|Variance")
 _MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
 _MARK_GAP_MAX = 0.9
-"""Greatest distance between a figure and its footnote mark, in letter heights."""
+"""Maximum distance between a figure and its footnote mark, in letter heights."""
 _FIGURE_ENDS, _DASHES = "0123456789)%", "—–-"
 _CURRENCIES, _FIGURE_STARTS = "$€£¥", "(0123456789—–-"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
@@ -52,9 +52,9 @@ _PROSE_WORDS_MIN = 2
 _COLUMN_ROWS_MIN = 6
 """Minimum number of rows in columns, and of lines that start at the left edge of the right column."""
 _COLUMN_EDGE_WIDTH = 4.0
-"""Lines that start within this width belong to the same column, in points."""
+"""In points. Lines whose left edges are within this width belong to the same column."""
 _COLUMN_WIDTH_MIN = 0.3
-"""The right column starts at least this share of the width from both edges."""
+"""The right column starts at least this share of the text's width away from both edges."""
 _SWITCHES_MAX = 0.12
 """Maximum number of times, per row, that the page changes the column while drawing. A table does so more often."""
 _COLUMN_DEPTH_MAX = 2
@@ -81,7 +81,7 @@ class PageRow:
     size: float
     """Letter height."""
     first: int
-    """Index of its first character in drawing order; `last` is that of its last one."""
+    """Index of its first character in drawing order; `last` is the index of its last one."""
     last: int
     font: Font = _UNKNOWN_FONT
     """Font of its first and last character; `_UNKNOWN_FONT` if they differ."""
@@ -118,7 +118,7 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
             top, bottom = word.top, word.bottom
         elif _is_below(word, row):
             # A line of the next column is between these two lines, and overlaps both.
-            middle = _sum_edges(word) - _SAME_LINE_SHARE * height
+            middle = _sum_edges(word) - _SAME_LINE_OFFSET_MAX * height
             beside = [other for other in row if _sum_edges(other) > middle]
             row[:] = [other for other in row if _sum_edges(other) <= middle]
             row = [*beside, word]
@@ -134,8 +134,8 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
 
 
 def _is_below(word: Word, row: Sequence[Word]) -> bool:
-    """Check whether a word is below another one of a row, so that it belongs to the next line."""
-    above = _sum_edges(word) - _NEXT_LINE_SHARE * (word.bottom - word.top)
+    """Check whether a word is below another word of a row, so that it belongs to the next line."""
+    above = _sum_edges(word) - _NEXT_LINE_OFFSET_MIN * (word.bottom - word.top)
     if _sum_edges(row[0]) > above:
         return False
     return any(
@@ -309,7 +309,7 @@ def _correct_brackets(text: str) -> str:
 
 
 def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
-    """Separate words set vertically, such as a stamp at the page edge, and return the others first.
+    """Split words into horizontal ones and vertical ones, such as a stamp at the page edge.
 
     A vertical word would join all rows next to it. Large initials are joined to the words that they begin.
     """
@@ -363,9 +363,9 @@ def read_rows(page: PdfPage | ScannedPage) -> list[PageRow]:
 
 
 def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
-    """Group words, which are in drawing order, into rows in reading order: by columns if the page draws them so.
+    """Group words, which are in drawing order, into rows in reading order: column by column if the page draws them so.
 
-    `depth` is the number of columns around the words.
+    `depth` is how deep the words are nested in columns.
     """
     groups = group_words(words)
     if depth >= _COLUMN_DEPTH_MAX or len(groups) < _COLUMN_ROWS_MIN:
@@ -405,7 +405,7 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
 
 
 def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
-    """Return the left edge of the right column, or None if there is none: too few lines of prose start there."""
+    """Return the left edge of the right column, or None if too few lines of prose start at any one edge."""
     left = min([word.x0 for word in words])
     right = max([word.x1 for word in words])
     low = left + _COLUMN_WIDTH_MIN * (right - left)

@@ -16,16 +16,16 @@ from roamtui.sources.convert.pdf.rows import PageRow
 _EDGE_ROWS = 3
 _REPEATS_MIN = 4
 _REPEATED_SHARE = 0.06
-"""Minimum share of pages that have a running head: the same line at the same position."""
+"""Minimum share of pages with the same line at the same position, for the line to be a running head."""
 _INNER_SHARE = 0.3
 """A line on this share of pages is removed even if it is not at the very edge."""
 _RUN_PAGES = 6
 """Four repeats within this many pages are enough, because each chapter may have its own running heads, which differ on
 left and right pages."""
 _NEARBY_PAGES = 6
-"""Greatest distance between pages whose printed numbers are compared."""
+"""Maximum distance between pages whose printed numbers are compared."""
 _NEARBY_NUMBERS = 6
-"""Greatest difference between a number that is looked up and a printed number from which its page is computed."""
+"""Maximum difference between a page number that is looked up and the printed number that its page is computed from."""
 _POSITION_CLASS_POINTS = 12
 """Rows are put into classes of this size by their distance from the top of the page. The same line may be in the next
 class on another page."""
@@ -47,11 +47,11 @@ _FURNITURE = re.compile(
     r" (?:exhibit|agreement|document)\b.*",
     re.IGNORECASE,
 )
-"""A line that is no text wherever it stands at the edge of a page: its number, a stamp, a hint at the next page."""
+"""A line at the edge of a page that is never text: a page number, a stamp, or "continued on next page"."""
 _CONTENTS_LINK = re.compile(r"(?:back to |return to )?(?:the )?(?:table of contents|contents|index|top)", re.IGNORECASE)
 _LABEL_END = re.compile(r".*\s(?:[A-Z]{1,2}-)?\d{1,4}")
 _LISTED_ROWS_MAX = 4
-"""A page with more lines that end with a page number is a contents page, so that its title is no link to one."""
+"""A page with more lines that end with a page number is a contents page, so its "Contents" is a title, not a link."""
 _Edges = tuple[list[PageRow], list[PageRow]]
 """Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
@@ -140,7 +140,7 @@ def _lists_pages(rows: Sequence[PageRow]) -> bool:
 
 
 def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
-    """Return the text of a row, with the number of its page replaced, and the class of its position."""
+    """Return the text of a row with the page number replaced, and the class of its position."""
     text = row.text if number is None else re.sub(rf"\b{number[1]}\b", "#", row.text)
     return text, int(row.top // _POSITION_CLASS_POINTS)
 
@@ -170,8 +170,8 @@ def _detect_repeated_rows(
 def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     """Return the printed number of each page that agrees with the numbers on the pages near it.
 
-    A shift is a printed number minus the index of its page. Neighbouring pages of one part share it, other numbers at
-    their edges, such as years, do not.
+    A shift is a printed number minus the index of its page. Neighbouring pages of one part have the same shift. Other
+    numbers at their edges, such as years, do not.
     """
     candidates_by_page = [
         {

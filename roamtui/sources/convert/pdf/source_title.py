@@ -34,7 +34,7 @@ _NO_TITLE = re.compile(
     r"|(?=\S*[\d_])\S+|[\W\d_]*",
     re.IGNORECASE,
 )
-"""Titles in the metadata that no person would use: of a program, a file name, an accession number, an agency's name."""
+"""Titles in the metadata that no person would use: a program's default, a file name, an accession number, an agency."""
 _LARGE_RATIO = 1.2
 _TITLE_ROWS_MAX = 3
 
@@ -52,7 +52,7 @@ def compute_source_title(pages: Sequence[PageText], metadata_title: str, heading
 
 
 def _compute_filing_title(pages: Sequence[PageText]) -> str:
-    """Return the title of an SEC filing by its cover; empty if the file is not a filing."""
+    """Return the title of an SEC filing from its cover; empty if the file is not a filing."""
     rows = [row for page in pages[:_COVER_PAGES] for row in page.rows][:_COVER_ROWS]
     form = next((match[1] for row in rows if (match := _FORM.fullmatch(row.text))), "")
     if not form or not any(_AGENCY.match(row.text) for row in rows):
@@ -91,7 +91,7 @@ def _find_company(rows: Sequence[PageRow]) -> str:
 
 
 def _find_common_spelling(company: str, pages: Sequence[PageText]) -> str:
-    """Return the most frequent spelling of a name with small letters, or the name if there is none."""
+    """Return the most frequent spelling of a name with lower-case letters, or the name if there is none."""
     text = " ".join(row.text for page in pages[:_NAME_PAGES] for row in page.rows)
     pattern = r"[\s,]+".join(map(re.escape, re.split(r"[\s,]+", company.rstrip("."))))
     spellings = Counter(

@@ -42,15 +42,15 @@ _STATE = re.compile(
 """A head that says how a column was made, so that it belongs to no other column."""
 _UNAUDITED = re.compile(r"\(?unaudited\)?", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
-"""Greatest distance in points between the centres, or else the left or right edges, of the lines of one head."""
+"""Maximum distance in points between the centres, the left edges or the right edges of two lines of one head."""
 _HYPHENS = f"-{HYPHEN}"
 _OVERLAP_MIN = 0.25
 """Minimum overlap of a head with its column, as a share of the narrower one."""
 _SPAN_TOLERANCE = 0.3
-"""Greatest distance between the centres of a head and of the columns below it, as a share of their distance."""
+"""Maximum distance between the centre of a head and that of the columns below it, as a share of their mean width."""
 _SPAN_TOLERANCE_MIN = 6.0
 _WIDTH_SHARE_MIN = 0.9
-"""Minimum width of the columns below a head, as a share of its own."""
+"""Minimum width of the columns below a head, as a share of the head's width."""
 _PLAIN_ROWS_MAX = 4
 """Maximum number of consecutive rows without figures inside a table."""
 _DATA_ROWS_MIN = 2
@@ -64,10 +64,10 @@ _PROSE_CELLS_MAX = 2
 _LABEL_INDENT_MAX = 40.0
 """In points. A figure that starts this close to the left edge is a label, such as a year."""
 _COLUMN_DISTANCE_MAX = 14.0
-"""Greatest distance in points between a cell and its column, and between columns that may be joined."""
+"""Maximum distance in points between a cell and its column, and between columns that may be joined."""
 _MISFITS_MAX = 0.04
-"""Greatest share of cells that fit into no column. With more, the table is written as plain lines, so that no figure
-appears under the wrong column head."""
+"""Maximum share of cells that fit into no column. If there are more, the table is written as plain lines, so that no
+figure appears under the wrong column head."""
 _LABEL_LINES_MAX = 4
 """Maximum number of lines of a label."""
 _LABEL_ROWS_MIN = 5
@@ -164,7 +164,7 @@ def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
 def _wraps_label(rows: Sequence[PageRow], index: int, last: int) -> bool:
     """Check whether a long row is the start of a label whose figures are in one of the next rows.
 
-    These figures end where those of row `last` do, the last row with figures.
+    Those figures must end at the same x as the figures of row `last`, the last row with figures.
     """
     for above, row in pairwise(rows[index : index + _LABEL_LINES_MAX]):
         if len(above.cells) > 1 or above.text[-1] in ".:;" or row.top < above.top:
@@ -177,10 +177,10 @@ def _wraps_label(rows: Sequence[PageRow], index: int, last: int) -> bool:
 
 
 def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_end: int) -> tuple[int, int]:
-    """Return the first row of a table with its header, and the number of header rows.
+    """Find the header above the rows `first` to `end` of a table. It starts at or after `previous_end`.
 
-    Rows between the header and the first figures are titles of the table's parts. The header starts at or after
-    `previous_end`.
+    Return the index of its first row and its number of rows, or `first` and 0 if there is none. Rows between the header
+    and `first` are titles of the table's parts.
     """
     left = _compute_figures_left(rows, first, end)
     start = header_end = first
@@ -241,10 +241,10 @@ class _Head:
     x0: float
     x1: float
     first: int
-    """First row of the header; `last` is the last one."""
+    """Index of the header row with its first line; `last` is the index of the row with its last line."""
     last: int
     low: int = 0
-    """First column; 0 is the label's. `high` is the last column."""
+    """Number of its first column, from 1; `high` is the number of its last column."""
     high: int = 0
 
     @property
@@ -254,7 +254,7 @@ class _Head:
 
 
 def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float]], edge: float) -> list[str]:
-    """Return the text above each column, that of the labels first. A head above several columns is repeated."""
+    """Return the text above the labels, and above each column. A head above several columns is repeated."""
     heads: list[_Head] = []
     labels: list[str] = []
     dates_by_row = [sum(_DATE.fullmatch(cell.text) is not None for cell in row.cells) for row in rows]
@@ -270,7 +270,7 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
                 labels.append(cell.text)
                 continue
             if len(row.cells) == 1 and sum(_YEAR_IN.search(head.text) is not None for head in above) > 1:
-                labels.append(cell.text)  # it tells what the figures of all years are
+                labels.append(cell.text)  # it describes the figures of all years
                 continue
             centre = (cell.x0 + cell.x1) / 2
             touching = [head for head in above if head.x0 < cell.x1 and head.x1 > cell.x0]
@@ -339,9 +339,9 @@ def _extend_heads(heads: Sequence[_Head], columns: Sequence[tuple[float, float]]
 
 
 def _spread_years(heads: Sequence[_Head], count: int) -> set[int]:
-    """Spread years that are aligned with the first or last of the same number of columns each. Return their ids.
+    """Extend the years of a row to equal shares of the `count` columns. Return the ids of the extended heads.
 
-    `count` is the number of columns.
+    Either each year must be above the first column of its share, or each above the last one.
     """
     spread: set[int] = set()
     for first in {head.first for head in heads}:
@@ -360,7 +360,7 @@ def _spread_years(heads: Sequence[_Head], count: int) -> set[int]:
 
 
 def _compute_span(head: _Head, below: Mapping[int, _Head], bounds: Sequence[tuple[float, float]]) -> tuple[int, int]:
-    """Return the first and last column of a head, which is centred above them and above whole heads `below` it."""
+    """Return the first and last column of a head. It is centred above them, and divides no head `below` it."""
     spans = []
     for low in range(1, head.low + 1):
         for high in range(head.high, len(bounds) + 1):
@@ -377,7 +377,7 @@ def _compute_span(head: _Head, below: Mapping[int, _Head], bounds: Sequence[tupl
     if not spans:
         return head.low, head.high
     spans = [span for span in spans if span[0] <= 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN]
-    # A period, and a head above periods, is that of all columns around its middle; others take as few as possible.
+    # A period, or a head above periods, spans as many columns as possible; any other head, as few as possible.
     low_min, high_max = min(low for _, low, _ in spans), max(high for _, _, high in spans)
     texts = [below[column].text for column in range(low_min, high_max + 1)]
     is_wide = all(map(_PERIOD.fullmatch, texts)) or (

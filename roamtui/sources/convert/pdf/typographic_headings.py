@@ -42,11 +42,11 @@ _APART_RATIO = 1.25
 _APART_LENGTH_MAX = 90
 """Maximum length of a title that is only italic or in capitals, in characters."""
 _SHORT_ROW_LENGTH = 80
-"""A shorter row that is set apart looks a little like a title, in characters."""
+"""In characters. A shorter row that is set apart looks a little like a title."""
 _FULL_ROW_LENGTH = 60
-"""A longer row is text, so its distance to the next row shows the usual distance, in characters."""
+"""In characters. A longer row is text, so its distance to the next row is usual."""
 _CENTRE_SHIFT_MAX = 0.03
-"""Greatest distance of a centred row from the centre, as a share of the width of the text."""
+"""Maximum distance of a centred row from the centre, as a share of the width of the text."""
 _CENTRE_INDENT_MIN = 0.1
 """Minimum indent of a centred row, as a share of the width of the text."""
 _MONTH = (
@@ -76,7 +76,7 @@ _TABLE_DISTANCE_MAX = 20
 """The table of a caption starts within this many rows. Many header rows may come first."""
 _SLIDES_MIN = 3
 _SLIDES_SHARE = 0.8
-"""Minimum share of wide pages in a file with slides."""
+"""Minimum share of wide pages in a file of slides."""
 _SLIDE_LENGTH_MAX = 1_000
 """Maximum length of a typical slide, in characters."""
 _SLIDE_ROWS = 3

@@ -55,13 +55,13 @@ _STATEMENT = re.compile(
 _STATEMENT_KINDS = tuple(
     re.compile(kind, re.IGNORECASE) for kind in ("balance sheet|financial (?:position|condition)", "cash flow")
 )
-"""Statements that every set has."""
+"""Kinds of statements that every set of financial statements has."""
 _HOLDS_STATEMENTS = re.compile(r"items?\s*(?:8|1[56])\b|financial statements|exhibits", re.IGNORECASE)
 """Items that contain financial statements."""
 _NOTE_TITLE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
 _NUMBERED_NOTE = re.compile(r"\(?(\d{1,2})[.)\u2014\u2013-]?\s+(?=[A-Z])(?!\d)")
-_DENSE_SHARE = 0.6
-"""Minimum share of the numbers up to the last note that are found."""
+_FOUND_NUMBERS_SHARE_MIN = 0.6
+"""A sequence of notes or Articles counts only if at least this share of the numbers up to its last one was found."""
 _NOTE_LENGTH_MAX = 140
 _NOTES_TITLE = re.compile(
     r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE
@@ -84,13 +84,13 @@ _APPENDIX = re.compile(
 )
 _SUBJECT = re.compile(r"(?![ivx]+$).{3,99}[^.,;:]")
 _SUBJECT_DISTANCE_MAX = 3.6
-"""Greatest distance between the number of an Article and its subject in the row below, in letter heights."""
+"""Maximum distance between the number of an Article and its subject in the row below, in letter heights."""
 _CENTRE_SHIFT_MAX = 12.0
-"""Greatest distance between the centres of these two rows, in points."""
+"""Maximum distance between the centres of these two rows, in points."""
 _LEADING_MAX = 1.6
 _HEADING_ROWS_MAX = 3
 _FULL_SHARE = 0.75
-"""A row that ends this far to the right, as a share of the page's right edge, may be wrapped."""
+"""A row may be wrapped if its right end is at least at this share of the page's right edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ def detect_statements(
 ) -> Iterator[DetectedHeading]:
     """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`).
 
-    Inside the `notes` to them, and in Items that have other contents, titles of tables look alike. There, a title must
-    be a marked row without other cells, or one of a whole set of statements.
+    Titles of other tables look the same. Inside the `notes`, a title must therefore be a marked row of one cell. In an
+    Item that has other contents, it must be one of a whole set of statements.
     """
     containers = [heading for heading in known if _is_container(heading)]
     starts = [heading.position for heading in containers]
@@ -228,7 +228,7 @@ def detect_notes(
                 if start < (page, index) < end and (match := _NUMBERED_NOTE.match(row.text))
             ]
         )
-        if not chain or chain[0].key != (1,) or len(chain) < _DENSE_SHARE * int(chain[-1].key[0]):
+        if not chain or chain[0].key != (1,) or len(chain) < _FOUND_NUMBERS_SHARE_MIN * int(chain[-1].key[0]):
             return []
     if len(chain) < _COUNT_MIN:
         return []
@@ -246,7 +246,7 @@ def detect_articles(
 ) -> list[list[DetectedHeading]]:
     """Return the Articles of each contract or plan and the appendices after them, with level 0 (see `merge_headings`).
 
-    Their numbers start again in each contract, and in each Item or exhibit among the `known` headings.
+    The numbers of Articles start again in each contract, and in each Item or exhibit among the `known` headings.
     """
     ends = [
         heading.position
@@ -279,7 +279,7 @@ def detect_articles(
     chains = []
     for number, candidates in enumerate(found):
         chain = _select_rising_sequence(candidates)
-        if len(chain) < max(_COUNT_MIN, _DENSE_SHARE * int(chain[-1].key[0])):
+        if len(chain) < max(_COUNT_MIN, _FOUND_NUMBERS_SHARE_MIN * int(chain[-1].key[0])):
             continue
         last = chain[-1].page, chain[-1].row
         end = min((position for position in ends if position > last), default=(len(pages), 0))
@@ -401,9 +401,9 @@ def _may_follow(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool
 
 
 def nest_numbered_headings(headings: Sequence[DetectedHeading]) -> None:
-    """Move a heading such as "9.05 Employment" below Article 9, or else next to "9.04 Taxes" if it is below that.
+    """Move headings such as "9.05 Employment" below Article 9. Headings below them move with them.
 
-    Headings below it move with it.
+    Without an Article 9, a heading that is nested below "9.04 Taxes" moves next to it.
     """
     path: list[tuple[int, DetectedHeading, tuple[int, ...]]] = []  # earlier level and number of each heading around
     article: DetectedHeading | None = None
@@ -473,8 +473,8 @@ def _make_headings(
 ) -> list[DetectedHeading]:
     """Turn candidates into headings. A heading takes up to three rows if the next rows continue its title.
 
-    Without `level`, the level of a heading is the depth of its number. If `wraps_early` is false, a title goes on only
-    after a row that is nearly as long as the longest of the page: a subtitle in the same letters may follow it.
+    Without `level`, the level of a heading is the depth of its number. If `wraps_early` is false, a title continues
+    only after a row that nearly reaches the right edge, because a subtitle in the same type may follow a shorter row.
     """
     headings = []
     for candidate in candidates:
@@ -527,9 +527,9 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeadi
 def merge_articles(
     kept: Sequence[DetectedHeading], articles: Sequence[Sequence[DetectedHeading]]
 ) -> list[DetectedHeading]:
-    """Merge Articles into the headings `kept`, except for those that are only a part of an Article's title.
+    """Merge the headings of Articles into `kept`. The Articles of one contract get the same level.
 
-    The Articles of a contract get the same level.
+    A heading in `kept` that is only a part of an Article's title is dropped.
     """
     flat = [article for chain in articles for article in chain]
     subjects = {(article.page, article.row + number) for article in flat for number in range(1, article.count)}
