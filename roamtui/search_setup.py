@@ -59,8 +59,8 @@ def make_searcher_factory(
     return partial(make_searcher, options=options, services=services, location=location)
 
 
-def propose_meaning_search(settings: Settings, library: Library) -> MeaningOffer:
-    """Find out how to search `library` by meaning too, and what that sends. Called in a thread.
+def propose_semantic_search(settings: Settings, library: Library) -> MeaningOffer:
+    """Find an embedder for semantic search of `library`, and estimate what it would send. Called in a thread.
 
     Raises:
         RoamtuiError: There is no embedder, or a package is missing. The message says what to do.
@@ -80,8 +80,8 @@ def propose_meaning_search(settings: Settings, library: Library) -> MeaningOffer
     return MeaningOffer(embedder=offer, estimate=estimate, make_searcher=make)
 
 
-def make_word_searcher(settings: Settings, library: Library) -> Searcher | None:
-    """Create the searcher of the settings without vectors."""
+def make_keyword_searcher(settings: Settings, library: Library) -> Searcher | None:
+    """Make a searcher with the person's settings, but without vectors. Return None if search is off."""
     options = settings.retrieval
     if options.needs_vectors:
         options = replace(options, mode=SearchMode.KEYWORD)

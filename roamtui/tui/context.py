@@ -85,11 +85,14 @@ class TuiOptions:
     discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
     """Looks for models on this machine, and returns them with a summary. Called in a thread, and only when a person
     chooses a model."""
-    propose_meaning: Callable[[Library], MeaningOffer] | None = None
-    """Finds out how to search by meaning too, or raises `RoamtuiError`. Called in a thread, and only when a person
-    wants it. None if it can only be chosen at the start."""
-    make_word_searcher: Callable[[Library], Searcher | None] | None = None
-    """Makes the searcher of the settings without vectors, or None if search is off. Given with `propose_meaning`."""
+    propose_semantic_search: Callable[[Library], MeaningOffer] | None = None
+    """Finds an embedder and estimates its cost, or raises `RoamtuiError`. Called in a thread, and only when a person
+    wants it. None if semantic search can only be chosen at the start."""
+    make_keyword_searcher: Callable[[Library], Searcher | None] | None = None
+    """Makes a searcher with the person's settings, but without vectors. It returns None if search is off.
+
+    None only if `propose_semantic_search` is None.
+    """
     make_model: ModelFactory | None = None
     """Makes any model. None if only the offered models can be used."""
     fetch_picture: Callable[[str, str], bytes] | None = None
@@ -111,14 +114,14 @@ class AppContext:
     """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None if the
     document came from standard input, which cannot be read again."""
     read_scans: Callable[[PageReport], None] | None = None
-    """Reads the scanned pages, so that the next reload has their text, or raises `RoamtuiError`. None if the
+    """Runs OCR on the scanned pages, so that the next reload has their text, or raises `RoamtuiError`. None if the
     document is not a PDF."""
     read_stamps: Callable[[], Mapping[str, SourceStamp] | None] | None = None
     """Returns the stamps of all files. None if the document is a single file."""
     reload_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
     notices: tuple[str, ...] = ()
-    """Sentences to show at the start, such as about characters that were replaced in the document."""
+    """Sentences to show at the start, for example that characters of the document were replaced."""
 
 
 @dataclass(frozen=True, kw_only=True)

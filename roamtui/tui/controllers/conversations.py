@@ -26,8 +26,8 @@ class ConversationSwitcher:
     ) -> None:
         """Switch the conversation of `controller`. `widget` posts messages and runs the work.
 
-        `warn_if_busy` returns whether a question is being answered, and then says so. `on_switched` is called after a
-        switch, with the exchange whose question is to be edited, or None.
+        `warn_if_busy` returns whether a question is being answered, and if so, warns the person. `on_switched` is
+        called after a switch, with the exchange whose question the person will edit, or None.
         """
         self._controller = controller
         self._widget = widget

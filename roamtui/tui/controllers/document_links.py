@@ -12,7 +12,7 @@ _FOLLOWED_MAX = 100
 
 
 class DocumentLinkController:
-    """Remembers which link led from which document to which. Documents are named by their modes."""
+    """Remembers from which document to which each followed link led. A document is named by its mode."""
 
     def __init__(
         self,

@@ -105,7 +105,7 @@ class FindController:
             self._highlight_match(self._matches.words, position)
 
     def _get_search_origin(self, direction: int) -> TextPosition:
-        """Return where to continue: at the last match, or if the person has moved since, at the current section."""
+        """Return where to continue: at the last match, or at the current section if the person has moved since."""
         library, outline, last_match = self._library, self._outline, self._position
         current_id = outline.cursor_id if outline.has_focus else self._reader.section_id or outline.cursor_id
         if current_id is None or current_id not in library:
@@ -117,7 +117,7 @@ class FindController:
             and (not outline.has_focus or span.start <= last_match.offset < span.end)
         ):
             return last_match
-        # One character back when searching on, so that a match at the start of the section counts.
+        # When searching forwards, start one character earlier, so that a match at the start of the section counts.
         return TextPosition(span.doc, span.start - 1 if direction > 0 else span.start)
 
     def _get_reader_position(self) -> TextPosition | None:

@@ -1,4 +1,4 @@
-"""Resolves the links that a person follows in the reader: footnotes, wikilinks, and other files of this machine."""
+"""Resolves the links that a person follows in the reader: footnotes, wikilinks, and other files on this machine."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _FOOTNOTE_INDENT_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class FileLink:
-    """A link to a file of this machine that is not part of the library."""
+    """A link to a file on this machine that is not part of the library."""
 
     path: Path
     """With symbolic links resolved."""
     fragment: str
     is_outside: bool
-    """Whether it is outside the folder that was opened, or that the opened file is in."""
+    """Whether it is outside the opened folder, or outside the folder of the opened file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ def resolve_reader_link(href: str, library: Library, section_id: str, *, with_fi
 
 
 def find_part(library: Library, section_id: str, fragment: str) -> SectionLink | None:
-    """Find the place in the document of a section that an anchor or the title of a heading names."""
+    """Find what an anchor or a heading's title names in the document that contains a section."""
     document, _ = library.locate(section_id)
     row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
     if row is not None:
         return SectionLink(document.ids[row])
     if not fragment:
         return None
-    name = re.escape(fragment)  # of an attribute in braces, or of an element of HTML
+    name = re.escape(fragment)  # the id in braces after a heading, or of an HTML element
     match = re.search(rf"\{{[^{{}}\n]*#{name}[ }}]|\b(?:id|name)=[\"']?{name}[\"'\s>]", document.text[:])
     target_id = library.section_at(document.key, match.start()) if match else None
     if match is None or target_id is None:
@@ -121,7 +121,7 @@ def _resolve_path(path: str, fragment: str, library: Library, section_id: str, *
     if own_file is not None and (file := _find_file(own_file.parent, root, path)) is not None:
         if file == own_file.resolve():
             return find_part(library, section_id, fragment) or SectionLink(section_id)
-        return _check_file(file, fragment, root) if with_files else DeadLink(_NO_FILES)
+        return _make_file_link(file, fragment, root) if with_files else DeadLink(_NO_FILES)
     stem = posixpath.basename(path.rstrip("/")).partition(".")[0]
     for anchor in filter(None, (fragment, stem)):
         if not library.root.columns.has_files and (target := find_anchored_section(library, section_id, anchor)):
@@ -131,8 +131,8 @@ def _resolve_path(path: str, fragment: str, library: Library, section_id: str, *
     return LostLink(f'No file "{path}" here.', tuple(quote(name) + suffix for name in nearest))
 
 
-def _check_file(file: Path, fragment: str, root: Path) -> FileLink | DeadLink:
-    """Return a link to a file, or a sentence if it is neither text nor another kind of document."""
+def _make_file_link(file: Path, fragment: str, root: Path) -> FileLink | DeadLink:
+    """Return a link to a file or folder, or a dead link if it cannot be read or is a binary file but no document."""
     with suppress(OSError):
         if file.is_file() and not is_document_name(file.name):
             with file.open("rb") as opened:
@@ -157,7 +157,7 @@ def _find_file(folder: Path, root: Path, path: str) -> Path | None:
 
 
 def _get_own_file(library: Library, section_id: str) -> tuple[Path | None, Path]:
-    """Return the file that contains a section, and the folder that was opened, or in which the opened file is."""
+    """Return the file that contains a section, and the opened folder, or the folder of the opened file."""
     file = get_source_file(library, section_id)
     added = library.source_of(section_id)
     source = Path(library.source if added is None else added.name)
@@ -189,7 +189,7 @@ def _resolve_wikilink(href: str, library: Library, section_id: str, *, with_file
     own_file, root = _get_own_file(library, section_id)
     files = _walk_files(root) if with_files and own_file is not None else ()
     if found_path := next((path for path in files if wanted in _list_wiki_names(path)), None):
-        return _check_file((root / found_path).resolve(), part, root)
+        return _make_file_link((root / found_path).resolve(), part, root)
     names = [posixpath.splitext(path)[0] for path in _list_names(library, own_file, section_id)]
     nearest = _list_nearest(name, names)
     return LostLink(f'No file or heading "{name}" here.', tuple(f"[[{near}]]" for near in nearest))

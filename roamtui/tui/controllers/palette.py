@@ -11,16 +11,16 @@ from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.pickers import make_palette
 
-_USED_MOST = (
+_INITIAL_USE_ORDER = (
     "global.new_conversation",
     "global.conversations",
     "global.choose_model",
     "global.find",
     "global.open_document",
 )
-"""The first actions of the palette until a person has chosen others, in reverse order."""
+"""The actions that come first in the palette until a person has chosen others, from the last to the first."""
 _SUGGESTED_COUNT = 5
-"""Actions in the first group of the palette."""
+"""Number of actions in the first group of the palette."""
 
 
 class PaletteController:
@@ -31,7 +31,7 @@ class PaletteController:
         self._app = app
         self._keys = keys
         self._get_panes = get_panes
-        self._use_order = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
+        self._use_order = {action_id: number for number, action_id in enumerate(_INITIAL_USE_ORDER, 1)}
         """The latest action has the highest number."""
 
     def list_actions(self) -> tuple[Action, ...]:

@@ -259,7 +259,7 @@ class ReaderController:
         return adjacent_id is not None
 
     def show_loaded(self, section_ids: tuple[str, ...]) -> None:
-        """If the file in the reader has been loaded now, show its text, or the pending position in it."""
+        """If the file in the reader has just been loaded, show its text, or the pending position in it."""
         section_id = self._reader.section_id
         position, self._pending = self._pending, None
         if section_id is not None and section_id in section_ids:
@@ -271,7 +271,7 @@ class ReaderController:
     def open_answer_link(self, target: LinkTarget) -> str | None:
         """Follow a link in an answer. Return a sentence if it leads nowhere."""
         section_id = target.href.lstrip("#")
-        if section_id in self._library:  # some models write a section's id as an address
+        if section_id in self._library:  # some models write a section's id as a URL
             return self.jump_to_target(SectionTarget(section_id), came_from=None)
         is_known = target.section_id in self._library
         origin_id = target.section_id if is_known else next(self._library.walk(), None)
@@ -280,7 +280,7 @@ class ReaderController:
     def open_link(self, href: str, section_id: str | None, *, with_files: bool = True) -> str | None:
         """Follow a link in a section. Return a sentence if it leads nowhere.
 
-        `with_files` allows links to other files of this machine. What a model wrote must not open files.
+        `with_files` allows links to other files on this machine. A link that a model wrote must not open a file.
         """
         if section_id is None:
             return None
@@ -365,7 +365,7 @@ class ReaderController:
         file = get_source_file(library, section_id)
         if file is None:
             return "Only local files can be edited."
-        if file.suffix.lower() in SLOW_SUFFIXES:  # the shown text was converted from it
+        if file.suffix.lower() in SLOW_SUFFIXES:  # the reader shows text that was converted from the file
             return f"{file.name} is not a text file. Edit it in its own program, then reload."
         editor = find_editor()
         if not editor:
@@ -414,13 +414,14 @@ class ReaderController:
             is_new = state.reading_id != section_id
             known_id = section_id if section_id in state.library else None
             has_failed = known_id is not None and bool(state.library.problem_of(known_id))
-            return ReadSection(section_id=section_id) if is_new or has_failed else ""  # reading it loads it again
+            # Reading a section that failed to load tries again.
+            return ReadSection(section_id=section_id) if is_new or has_failed else ""
 
         self._dispatch(make_command)
 
 
 def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
-    """Return the node whose text follows (1) or precedes (-1) that of a node, or None. Folders are skipped."""
+    """Return the node whose text follows (1) or precedes (-1) the text of a node, or None. Folders are skipped."""
     start = library.get_content_span(section_id)
     node_id = _get_adjacent_node(library, section_id, direction)
     while node_id is not None:
@@ -452,7 +453,7 @@ def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str
 
 
 _SOURCES_MAX = 500
-"""Number of documents whose positions are saved. The oldest ones are dropped."""
+"""Maximum number of documents whose positions are saved. The oldest ones are dropped."""
 
 
 class ReadingPositions:

@@ -58,8 +58,8 @@ class ReloadController:
     async def check(self) -> None:
         """Check the files. If they have changed, say so, or reload the document if the settings ask for it.
 
-        Only one check runs at a time, because a thread cannot be stopped: a second check could see the change when
-        nobody waits for its result any more.
+        Only one check runs at a time. The thread of a cancelled check could not be stopped, and could see the change
+        when nobody waits for its result any more.
         """
         if self._context.reload_library is None or self._is_checking or self._is_reloading:
             return
@@ -118,7 +118,7 @@ class ReloadController:
         return stamps
 
     async def read_scans(self) -> None:
-        """Read the scanned pages, and reload the document with their text, unless the person cancels."""
+        """Run OCR on the scanned pages, and reload the document with their text, unless the person cancels."""
         if self._context.read_scans is None:
             self._chat_log.post_message(StatusMessage("Only a PDF opened by itself has scanned pages to read"))
             return

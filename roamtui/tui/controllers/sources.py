@@ -42,7 +42,7 @@ class SourcesController:
     def toggle_mute(self, section_id: str | None) -> None:
         """Mute the source of a section, or unmute it."""
         if (source := self._get_source(section_id)) is None:
-            self._warn_alone()
+            self._warn_only_source()
             return
 
         async def toggle() -> str:
@@ -55,7 +55,7 @@ class SourcesController:
     def take_out(self, section_id: str | None) -> None:
         """Take the source of a section out of the conversation, after asking the person."""
         if (source := self._get_source(section_id)) is None:
-            self._warn_alone()
+            self._warn_only_source()
             return
         title = sanitise_line(source.title)
 
@@ -107,6 +107,6 @@ class SourcesController:
         sources = list_sources_of(library)
         return library.source_of(section_id) if len(sources) > 1 else None
 
-    def _warn_alone(self) -> None:
+    def _warn_only_source(self) -> None:
         words = "This is the only source of the conversation. Add another one first."
         self._widget.notify(words, severity="warning", markup=False)

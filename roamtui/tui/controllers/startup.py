@@ -21,7 +21,7 @@ from roamtui.tui.chat.welcome import StaleQuote
 from roamtui.tui.messages import StatusMessage
 
 _RECHECKED_CONVERSATIONS_MAX = 10
-"""Number of conversations whose quotes are looked up, because each takes some milliseconds."""
+"""Maximum number of conversations whose quotes are looked up. Each takes some milliseconds."""
 
 
 async def index_with_progress(controller: ConversationController, post_message: Callable[[Message], object]) -> None:
@@ -72,7 +72,7 @@ async def recheck_saved_quotes(session: Session, saved: tuple[ConversationSummar
                 state = store.load(summary.id)
             except StoreError:
                 continue
-            # With the same hash, its quotes were verified in this very text. With other sources, they are elsewhere.
+            # With the same hash, the quotes were verified in this very text. With other sources, in other texts.
             if state.content_hash != content_hash and state.sources == library.sources:
                 citations = (citation for exchange in state.transcript.exchanges for citation in exchange.citations)
                 target = ConversationTarget(summary.id)

@@ -31,12 +31,13 @@ PANE_TITLES = {Pane.TREE: (1, "Outline"), Pane.CHAT: (2, "Conversation"), Pane.R
 
 _META_KEY = "roamtui_pane"
 _NOTE_GAP = 3
+"""Minimum number of cells between the tabs and a note."""
 _NOTE_WIDTH_MIN = 8
-"""In cells, as is the gap before a note. In less room, no note is shown."""
+"""Minimum width of a note that is cut, in cells. In less room, no note is shown."""
 
 
 class PaneTitle(Widget):
-    """The title line of a pane: its name and those of hidden panes as tabs, and a short note at the right."""
+    """The title line of a pane: its name and the names of hidden panes as tabs, and a short note at the right."""
 
     def __init__(self, pane: Pane, unit: str = "") -> None:
         """Show the name of `pane`, and if there is room, the `unit` of the numbers at its right edge."""

@@ -127,7 +127,7 @@ class PaneSwitcher(Horizontal):
             pane.title_line.refresh()
 
     def _activate(self, widget: Widget) -> None:
-        """Make a widget's pane active: the chat for the question box, while the pane above the box stays visible."""
+        """Make a widget's pane active. For the question box, that is the chat, but the pane above the box stays."""
         pane = self._find_pane(widget)
         self.active = pane or Pane.CHAT
         if pane in (Pane.CHAT, Pane.READER):
@@ -241,7 +241,7 @@ class PaneSwitcher(Horizontal):
             self._focus(self._reader.reader)
 
     def show_reader_unfocused(self) -> None:
-        """Show the reader next to the outline without moving the focus. If only one pane fits, it stays hidden."""
+        """Show the reader without moving the focus. If only one pane fits and it is the outline, it stays alone."""
         if self.active is Pane.TREE:
             self._before_reader = self._tree.outline
         self.main = Pane.READER

@@ -81,7 +81,7 @@ class ReaderPane(Vertical):
         self.reader.display = True
         with self.reader.remembering_jump() if with_way_back else nullcontext():
             self.reader.show_section(library, section_id, highlight=highlight, into=into)
-        self._match_label = ""  # the match that was shown last is no longer where the reader is
+        self._match_label = ""  # the reader moves away from the last match
         self._update_title()
 
     def refresh_library(self, library: Library) -> None:

@@ -80,11 +80,11 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.conversation.session import Session
     from roamtui.tui.controllers.conversations import ConversationSwitcher
     from roamtui.tui.controllers.find import FindController
-    from roamtui.tui.controllers.meaning import MeaningController
     from roamtui.tui.controllers.models import ModelController
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reader import ReaderController
     from roamtui.tui.controllers.reload import ReloadController
+    from roamtui.tui.controllers.semantic_search import SemanticSearchController
     from roamtui.tui.controllers.sources import SourcesController
 
 _CHECK_SECONDS = 2.0
@@ -170,11 +170,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return FindController(self.controller, outline, self.reader_pane, self.reader_controller, self.dispatch)
 
     @cached_property
-    def _meaning_controller(self) -> MeaningController:
-        from roamtui.tui.controllers.meaning import MeaningController
+    def _semantic_search_controller(self) -> SemanticSearchController:
+        from roamtui.tui.controllers.semantic_search import SemanticSearchController
 
         key = self.keys.format_first_key("global.search_by_meaning")
-        return MeaningController(self, self.controller, self.app_context.options, key, self.chat_log.add_notice)
+        return SemanticSearchController(self, self.controller, self.app_context.options, key, self.chat_log.add_notice)
 
     @cached_property
     def _notes_controller(self) -> NotesController:
@@ -445,7 +445,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_box.close_commands()
             or self.question_controller.reset_options()
             or self.question_controller.take_back()
-            or (self.has_started and self._meaning_controller.cancel())
+            or (self.has_started and self._semantic_search_controller.cancel())
         )
         if not is_done:
             self.panes.step_out()
@@ -677,7 +677,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(dialog, self._find_controller.end)
 
     def action_search_by_meaning(self) -> None:
-        self._meaning_controller.toggle()
+        self._semantic_search_controller.toggle()
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:

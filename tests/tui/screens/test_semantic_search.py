@@ -14,13 +14,13 @@ from textual.pilot import Pilot
 from roamtui.document.source_loader import build_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions
-from roamtui.search_setup import make_word_searcher, propose_meaning_search
+from roamtui.search_setup import make_keyword_searcher, propose_semantic_search
 from roamtui.settings import Settings
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.find import FindDialog
-from roamtui.tui.screens.meaning import MeaningDialog
+from roamtui.tui.screens.semantic_search import SemanticSearchDialog
 from tests.fakes.model_servers import FakeEmbeddingServer
 from tests.tui.driving import TEXT, make_app, make_context, running, screen_text, wait_until
 
@@ -39,8 +39,8 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEmbeddingServer]:
 def make_options(**retrieval: Any) -> TuiOptions:  # noqa: ANN401 - fields of RetrievalOptions
     settings = Settings(retrieval=RetrievalOptions(**retrieval))
     return TuiOptions(
-        propose_meaning=partial(propose_meaning_search, settings),
-        make_word_searcher=partial(make_word_searcher, settings),
+        propose_semantic_search=partial(propose_semantic_search, settings),
+        make_keyword_searcher=partial(make_keyword_searcher, settings),
     )
 
 
@@ -53,7 +53,7 @@ async def offering(
     context.agent.searcher = KeywordSearcher(context.agent.session.state.library)
     async with running(RoamApp(context), size) as (app, pilot):
         await pilot.press("ctrl+r")
-        await wait_until(pilot, lambda: isinstance(app.screen, MeaningDialog))
+        await wait_until(pilot, lambda: isinstance(app.screen, SemanticSearchDialog))
         await wait_until(pilot, lambda: "Looking for" not in screen_text(app))
         yield app, pilot
 

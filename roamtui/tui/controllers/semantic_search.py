@@ -1,4 +1,4 @@
-"""`MeaningController`: switches search by meaning on, after a person agrees and all text is embedded, or off."""
+"""`SemanticSearchController`: switches semantic search on, once a person agrees and all text is embedded, or off."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.embedders import MeaningOffer
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import StatusMessage
-from roamtui.tui.screens.meaning import MeaningDialog
+from roamtui.tui.screens.semantic_search import SemanticSearchDialog
 
 _AT_START = "Search by meaning is chosen at the start here: --mode hybrid --embedder NAME."
 
 
-class MeaningController:
-    """Lets a person search by meaning too, for as long as the document is open."""
+class SemanticSearchController:
+    """Adds semantic search to keyword search, for as long as the document is open."""
 
     def __init__(
         self,
@@ -40,16 +40,18 @@ class MeaningController:
         self._indexing: Worker[None] | None = None
 
     def toggle(self) -> None:
-        """Cancel the indexing if it runs, switch search by meaning off if it is on, or else offer it."""
-        propose, searcher = self._options.propose_meaning, self._controller.agent.searcher
+        """Cancel the indexing if it runs, switch semantic search off if it is on, or else offer it."""
+        propose, searcher = self._options.propose_semantic_search, self._controller.agent.searcher
         if self.cancel():
             return
         if propose is None:
             self._screen.notify(_AT_START, severity="warning", markup=False)
         elif searcher is not None and searcher.uses_vectors:
-            self._screen.run_worker(self._switch_off(), group="meaning", exit_on_error=False)
+            self._screen.run_worker(self._switch_off(), group="semantic", exit_on_error=False)
         else:
-            self._screen.app.push_screen(MeaningDialog(self._controller.load_all, propose, self._key), self._begin)
+            self._screen.app.push_screen(
+                SemanticSearchDialog(self._controller.load_all, propose, self._key), self._begin
+            )
 
     def cancel(self) -> bool:
         """Cancel the indexing, and return whether it was running. Finished embeddings stay stored."""
@@ -62,7 +64,7 @@ class MeaningController:
 
     def _begin(self, offer: MeaningOffer | None) -> None:
         if offer is not None:
-            self._indexing = self._screen.run_worker(self._switch_on(offer), group="meaning", exit_on_error=False)
+            self._indexing = self._screen.run_worker(self._switch_on(offer), group="semantic", exit_on_error=False)
 
     async def _switch_on(self, offer: MeaningOffer) -> None:
         call_soon = asyncio.get_running_loop().call_soon_threadsafe
@@ -83,8 +85,8 @@ class MeaningController:
             self._tell(f"Search by meaning is on · {self._key} switches it off")
 
     async def _switch_off(self) -> None:
-        assert self._options.make_word_searcher is not None
-        await self._controller.change_searcher(self._options.make_word_searcher, lambda _done, _total: None)
+        assert self._options.make_keyword_searcher is not None
+        await self._controller.change_searcher(self._options.make_keyword_searcher, lambda _done, _total: None)
         self._tell("Search by meaning is off")
 
     def _tell(self, words: str, *, is_progress: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""`MeaningDialog`: says what search by meaning would send, to whom, and what it costs, before anything is sent."""
+"""`SemanticSearchDialog`: says what semantic search would send, to whom, and its cost, before anything is sent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from roamtui.tui.screens.dialogs import Dialog
 _INTRODUCTION = "Questions and Find then also match text that says the same in other words."
 
 
-class MeaningDialog(Dialog[MeaningOffer | None]):
+class SemanticSearchDialog(Dialog[MeaningOffer | None]):
     """Looks for an embedder, and offers it. The result is None if the person declines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "accept", "Use")]
@@ -32,7 +32,10 @@ class MeaningDialog(Dialog[MeaningOffer | None]):
     def __init__(
         self, load_all: Callable[[], Awaitable[Library]], propose: Callable[[Library], MeaningOffer], key: str
     ) -> None:
-        """Offer what `propose`, called in a thread, finds for the library of `load_all`. `key` is the dialog's key."""
+        """Offer what `propose` finds for the library that `load_all` returns.
+
+        `propose` is called in a thread. `key` is the key that opens this dialog.
+        """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]
         self._load_all = load_all
@@ -45,14 +48,14 @@ class MeaningDialog(Dialog[MeaningOffer | None]):
         with Vertical():
             yield Static(Content.styled("Search by meaning too", "bold $primary"))
             with VerticalScroll(can_focus=False):
-                yield Static(Content("Looking for an embedder…"), id="meaning-message")
+                yield Static(Content("Looking for an embedder…"), id="semantic-search-message")
             yield Static(Content("esc to cancel"), classes="foot")
 
     def on_mount(self) -> None:
         self.run_worker(self._find(), exit_on_error=False)
 
     async def _find(self) -> None:
-        message, foot = self.query_one("#meaning-message", Static), self.query_one(".foot", Static)
+        message, foot = self.query_one("#semantic-search-message", Static), self.query_one(".foot", Static)
         try:
             library = await self._load_all()
             offer = await asyncio.to_thread(self._propose, library)
