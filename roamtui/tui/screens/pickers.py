@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -106,6 +107,8 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         self._name = name
         self._tested_fields: tuple[str, str, str] | None = None
         """The fields with which the model last replied, or None."""
+        self._test_lock = asyncio.Lock()
+        """Held until a test has restored the environment, so that the next one does not restore this one's key."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -126,8 +129,8 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
 
     @property
     def _fields(self) -> tuple[str, str, str]:
-        name, address, key = (field.value.strip() for field in self.query(Input))
-        return name, address, key
+        name, url, key = (field.value.strip() for field in self.query(Input))
+        return name, url, key
 
     def _show_message(self, words: str, *, is_problem: bool = False) -> None:
         message = self.query_one("#model-message", Static)
@@ -138,13 +141,17 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
     def _submit(self, event: Input.Submitted) -> None:
         event.stop()
         if self._tested_fields == self._fields:
-            name, address, _ = self._fields
-            self.dismiss((self._make_model(name, address or None, is_test=False), address))
+            name, url, _ = self._fields
+            self.dismiss((self._make_model(name, url or None, is_test=False), url))
         elif self._fields[0]:
             self._tested_fields = None
-            self.run_worker(self._test(*self._fields), exclusive=True, exit_on_error=False)
+            self.run_worker(self._test_in_turn(*self._fields), exclusive=True, exit_on_error=False)
 
-    async def _test(self, name: str, address: str, key: str) -> None:
+    async def _test_in_turn(self, name: str, url: str, key: str) -> None:
+        async with self._test_lock:
+            await self._test(name, url, key)
+
+    async def _test(self, name: str, url: str, key: str) -> None:
         """Ask the model for one token, and show its reply. If that fails, discard the key."""
         self._show_message("Testing…")
         variable = get_recommended_key_variable(name)
@@ -152,12 +159,12 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         if key:
             os.environ[variable] = key
         try:
-            reply = await probe_model(self._make_model(name, address or None, is_test=True))
+            reply = await probe_model(self._make_model(name, url or None, is_test=True))
         except RoamtuiError as error:
             self._show_message(adapt_flags(sanitise_line(str(error))), is_problem=True)
         else:
-            self._tested_fields = name, address, key
-            receiver = address or name.partition("/")[0]
+            self._tested_fields = name, url, key
+            receiver = url or name.partition("/")[0]
             self._show_message(
                 f"{reply} enter uses it: questions and the sections it opens go to {sanitise_line(receiver)}."
             )

@@ -24,7 +24,7 @@ from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
 from roamtui.tui.screens.pickers import ModelForm
 from roamtui.tui.themes import DEFAULT_THEME
 from roamtui.wiring import make_named_model
-from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
+from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, make_app, model_of, running, screen_text, wait_until
 from tests.tui.test_key_queue import type_at_once
@@ -201,6 +201,19 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             await pilot.press("escape", "escape")
             await wait_until(pilot, lambda: app.screen is app.main_screen)
             assert app.app_context.agent.model is before
+
+
+async def test_a_key_is_kept_if_enter_is_pressed_again_during_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
+    app = make_app(options=_make_options(Settings(), ()))
+    with FakeOpenAIServer(FakeReply(text="Yes", ending=Ending.HANG), FakeReply(text="Yes")) as server:
+        async with app.run_test(size=(100, 30)) as pilot:
+            await name_model(pilot, server.url)
+            await wait_until(pilot, server.request_came.is_set)
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: "Replied “Yes”" in screen_text(app))
+            assert [request.headers["authorization"] for request in server.requests] == [f"Bearer {KEY}"] * 2
+            assert os.environ["OPENAI_API_KEY"] == KEY
 
 
 async def test_a_proposed_question_goes_into_the_question_box() -> None:
