@@ -57,6 +57,18 @@ async def test_a_citation_whose_quote_is_not_in_the_text_shows_the_nearest_passa
         assert "│ The stone oven takes forty loaves." in screen_text(app)
 
 
+async def test_a_quote_that_the_model_had_not_read_is_not_called_the_nearest_passage() -> None:
+    async with running(make_app(), USUAL) as (app, pilot):
+        text = f'"The deck oven takes ninety loaves" [{find_id(app, "Deck oven")}].'
+        model_of(app).add_replies(expand(find_id(app, "Stone oven")), ScriptedReply(text=text))
+        await ask(pilot, "Which oven is larger?")
+        app.main_screen.panes.focus_chat()
+        await pilot.press("1")
+        await wait_until(pilot, lambda: PEEK in screen_text(app))
+        assert "│ The section has these words, but" in screen_text(app)
+        assert "Nearest passage" not in screen_text(app)
+
+
 async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere() -> None:
     async with running(make_app(), USUAL) as (app, pilot):
         await answer(pilot, app)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from textual.content import Content
 
@@ -36,13 +37,15 @@ def draw_peek(citation: Citation, state: ConversationState, width: int) -> list[
     rows = _choose_rows(lines, marks)
     drawn: list[Content] = []
     if passage.is_missing:
-        words = f"Nearest passage, in {format_node(state.library, passage.section_id)}:"
-        drawn.append(Content.styled(words if passage.spans else "Nothing in the text is like it.", "italic $muted"))
+        nearest = f"Nearest passage, in {format_node(state.library, passage.section_id)}:"
+        words = nearest if passage.spans else "Nothing in the text is like it."
+        drawn.append(Content.styled(passage.warning if passage.is_unread else words, "italic $muted"))
+        rows = rows if passage.spans else range(0)
     style = f"underline {'$text-warning' if passage.is_missing else QUOTE_COLOURS[citation.state]}"
-    first = max(rows.start, min((mark.line for mark in marks), default=0) - _LINES_ABOVE)
-    first = max(rows.start, min(first, rows.stop - _LINES_MAX))
+    first_mark = min((mark.line for mark in marks), default=rows.start)
+    first = max(rows.start, min(first_mark - _LINES_ABOVE, rows.stop - _LINES_MAX))
     shown = range(first, min(rows.stop, first + _LINES_MAX))
-    for number in shown if passage.spans or not passage.is_missing else ():
+    for number in shown:
         content = Content("").join([render_run(run.text, run.style) for run in lines[number].runs])
         for mark in marks:
             if mark.line == number:
@@ -69,15 +72,11 @@ def _lay_out(view: DocumentView, passage: CitedPassage, width: int) -> tuple[Seq
 
 def _choose_rows(lines: Sequence[Line], marks: Sequence[LineSpan]) -> range:
     """Return the numbers of the lines to show: the blocks with marks, or else the first block that is not a heading."""
-    numbers = {mark.line for mark in marks} or set(_list_text_lines(lines)[:1])
-    blocks = {lines[number].block_number for number in numbers}
+    blocks = {lines[mark.line].block_number for mark in marks}
+    if not marks:
+        texts = (
+            line for line in lines if line.text.strip() and not any(run.style.role in _HEADINGS for run in line.runs)
+        )
+        blocks = {line.block_number for line in islice(texts, 1)}
     inside = [number for number, line in enumerate(lines) if line.block_number in blocks and line.block_number >= 0]
     return range(inside[0], inside[-1] + 1) if inside else range(0)
-
-
-def _list_text_lines(lines: Sequence[Line]) -> list[int]:
-    return [
-        number
-        for number, line in enumerate(lines)
-        if line.text.strip() and not any(run.style.role in _HEADINGS for run in line.runs)
-    ]
