@@ -50,7 +50,7 @@ class FindDialog(ListDialog[Choice | None]):
         self._opened_ids: set[str] = set()
         self._must_read_first = False
         self._field = Input(
-            controller.results.query, placeholder="Find Find a title, words or a question", select_on_focus=False
+            controller.results.query, placeholder="Find a title, words or a question", select_on_focus=False
         )
         self._list = ItemList[Choice]()
         self._preview = Reader(is_excerpt=True)

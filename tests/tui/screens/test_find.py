@@ -104,6 +104,13 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
         await wait_until(pilot, lambda: "It must rest" in screen_text(app))  # beside the list
 
 
+async def test_an_empty_field_says_once_what_to_type() -> None:
+    async with running(make_searching_app(), (120, 35)) as (app, pilot):
+        await pilot.press("ctrl+f")
+        await wait_until(pilot, lambda: "Find a title, words or a question" in screen_text(app))
+        assert "Find Find" not in screen_text(app)
+
+
 async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_them() -> None:
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "noon feed")
