@@ -21,10 +21,11 @@ from roamtui.sources.file_sources import is_multi_file
 from roamtui.sources.listing import is_document_name, is_skipped_folder
 
 _ENTRIES_MAX = 5_000
-"""Maximum number of files and folders to search for the file of a wikilink, or for similar names."""
+"""Maximum number of files to search for the file of a wikilink, or for similar names."""
 _NEAREST_MAX = 5
 _SIMILARITY_MIN = 0.5
-_SUFFIXES = ("", ".md", ".mdx", ".markdown", ".txt")
+_ADDED_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
+"""Suffixes that a link may leave out."""
 _INDEXES = ("README.md", "index.md", "index.mdx")
 _NO_FILES = "Links in answers do not open files."
 _HEAD_LENGTH = 4_000
@@ -91,11 +92,11 @@ def resolve_reader_link(href: str, library: Library, section_id: str, *, with_fi
             path, fragment = unquote(parts.path), unquote(parts.fragment)
             if path:
                 return _resolve_path(path, fragment, library, section_id, with_files=with_files)
-            return find_part(library, section_id, fragment) or _make_lost_anchor(fragment, library, section_id)
+            return find_fragment(library, section_id, fragment) or _make_lost_anchor(fragment, library, section_id)
     return resolved
 
 
-def find_part(library: Library, section_id: str, fragment: str) -> SectionLink | None:
+def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLink | None:
     """Find what an anchor or a heading's title names in the document that contains a section."""
     document, _ = library.locate(section_id)
     row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
@@ -120,13 +121,13 @@ def _resolve_path(path: str, fragment: str, library: Library, section_id: str, *
     own_file, root = _get_own_file(library, section_id)
     if own_file is not None and (file := _find_file(own_file.parent, root, path)) is not None:
         if file == own_file.resolve():
-            return find_part(library, section_id, fragment) or SectionLink(section_id)
+            return find_fragment(library, section_id, fragment) or SectionLink(section_id)
         return _make_file_link(file, fragment, root) if with_files else DeadLink(_NO_FILES)
     stem = posixpath.basename(path.rstrip("/")).partition(".")[0]
     for anchor in filter(None, (fragment, stem)):
         if not library.root.columns.has_files and (target := find_anchored_section(library, section_id, anchor)):
             return GuessedLink(target, f'No file "{path}" here. This heading has the name that the link gives.')
-    nearest = _list_nearest(path, _list_names(library, own_file, section_id))
+    nearest = _list_nearest(path, _list_linkable_files(library, own_file, section_id))
     suffix = f"#{quote(fragment)}" if fragment else ""
     return LostLink(f'No file "{path}" here.', tuple(quote(name) + suffix for name in nearest))
 
@@ -147,8 +148,8 @@ def _find_file(folder: Path, root: Path, path: str) -> Path | None:
     bases = (root / path.lstrip("/"), Path(path)) if path.startswith("/") else (folder / path,)
     with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, a NUL, a loop of links
         for base in bases:
-            stem = base.with_name(base.name.removesuffix(".html")) if base.name.endswith(".html") else base
-            for candidate in (base, *(stem.with_name(stem.name + suffix) for suffix in _SUFFIXES[1:] if stem.name)):
+            stem = base.with_suffix("") if base.suffix == ".html" else base
+            for candidate in (base, *(stem.with_name(stem.name + suffix) for suffix in _ADDED_SUFFIXES if stem.name)):
                 if candidate.is_file():
                     return candidate.resolve()
             if base.is_dir():
@@ -170,7 +171,7 @@ def _resolve_wikilink(href: str, library: Library, section_id: str, *, with_file
     name, _, part = href.strip("[]").partition("#")
     name, part = name.strip(), part.rpartition("#")[2].strip()
     if not name:
-        return find_part(library, section_id, part) or _make_lost_anchor(part, library, section_id)
+        return find_fragment(library, section_id, part) or _make_lost_anchor(part, library, section_id)
     wanted = name.casefold()
     if library.root.columns.has_files:
         paths = ("/".join(path) for path in library.root.columns.paths())
@@ -182,15 +183,15 @@ def _resolve_wikilink(href: str, library: Library, section_id: str, *, with_file
         if matching:
             file_id = min(matching)[2]
             document = library.file(file_id)
-            found = find_part(library, document.ids[0], part) if part and document and document.ids else None
+            found = find_fragment(library, document.ids[0], part) if part and document and document.ids else None
             return found or SectionLink(file_id)
-    if target := find_part(library, section_id, part or name):
+    if target := find_fragment(library, section_id, part or name):
         return target
     own_file, root = _get_own_file(library, section_id)
     files = _walk_files(root) if with_files and own_file is not None else ()
     if found_path := next((path for path in files if wanted in _list_wiki_names(path)), None):
         return _make_file_link((root / found_path).resolve(), part, root)
-    names = [posixpath.splitext(path)[0] for path in _list_names(library, own_file, section_id)]
+    names = [posixpath.splitext(path)[0] for path in _list_linkable_files(library, own_file, section_id)]
     nearest = _list_nearest(name, names)
     return LostLink(f'No file or heading "{name}" here.', tuple(f"[[{near}]]" for near in nearest))
 
@@ -202,7 +203,7 @@ def _list_wiki_names(path: str) -> tuple[str, ...]:
     return folded, stem, posixpath.basename(folded), posixpath.basename(stem)
 
 
-def _list_names(library: Library, own_file: Path | None, section_id: str) -> list[str]:
+def _list_linkable_files(library: Library, own_file: Path | None, section_id: str) -> list[str]:
     """List the files that a link in a section may lead to, relative to the file that contains the section."""
     if library.root.columns.has_files:
         start = posixpath.dirname(library.node(section_id).doc) or "."
@@ -233,12 +234,12 @@ def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLi
     document, _ = library.locate(section_id)
     name = mark.removesuffix(":")
     text = document.text
-    for match in re.finditer(re.escape(name), text[:], re.IGNORECASE):
-        start, end = match.span()
-        before = text[max(0, start - _FOOTNOTE_INDENT_MAX - 1) : start].replace("\r", "\n")
-        _, line_end, indent = before.rpartition("\n")
-        is_line_start = not indent.strip() and (bool(line_end) or start <= _FOOTNOTE_INDENT_MAX)
-        is_note = text[end : end + 1] == ":" and is_line_start
+    pattern = (
+        rf"(?P<indent>(?:\A|(?<=[\r\n]))[^\S\r\n]{{0,{_FOOTNOTE_INDENT_MAX}}})?(?P<mark>{re.escape(name)})(?P<colon>:)?"
+    )
+    for match in re.finditer(pattern, text[:], re.IGNORECASE):
+        start, end = match.span("mark")
+        is_note = match["indent"] is not None and match["colon"] is not None
         target_id = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
         if target_id is not None:
             return SectionLink(target_id, Span(doc=document.key, start=start, end=end))

@@ -33,7 +33,7 @@ from roamtui.tui.controllers.links import (
     FileLink,
     GuessedLink,
     LostLink,
-    find_part,
+    find_fragment,
     get_source_file,
     resolve_reader_link,
 )
@@ -331,7 +331,7 @@ class ReaderController:
         first_id = next(self._library.walk(), None)
         if first_id is None:
             return
-        found = find_part(self._library, first_id, anchor) if anchor else SectionLink(first_id)
+        found = find_fragment(self._library, first_id, anchor) if anchor else SectionLink(first_id)
         target = found or SectionLink(first_id)
         self._tree.go_to(target.section_id)
         self._reader.show_section(self._library, target.section_id, highlight=(target.span,) if target.span else ())
