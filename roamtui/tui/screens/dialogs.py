@@ -22,7 +22,7 @@ from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 
 _URL_LENGTH_MAX = 70
 _LABEL_WIDTH_MAX = 36
-"""In cells. Width of the first column of a list to choose from."""
+"""Maximum width in cells of the column of labels in a `PickerDialog`."""
 
 
 class Dialog(ModalScreen[ScreenResultType]):
@@ -360,7 +360,7 @@ def filter_items(choices: Iterable[PickerItem], typed: str) -> tuple[PickerItem,
     """Return the choices that contain all typed words. The best group comes first, and in each group the best choice.
 
     A label that begins with the typed text is best, then a label with a word that does, then a label that contains all
-    typed words. Choices of which only the keys, the note or the group contain a word come last.
+    typed words. Choices that have a word only in their keys, note or group come last.
     """
     typed = typed.casefold().strip()
     words = typed.split()

@@ -1,4 +1,4 @@
-"""`FindDialog`: finds titles, text and meaning while a person types."""
+"""`FindDialog`: finds sections by title, text and meaning while a person types."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from roamtui.tui.status_line import ScreenKeyHints
 from roamtui.tui.text_search import match_ranges
 
 _LISTED_MAX = {SearchKind.TITLES: 5, SearchKind.TEXT: 10, SearchKind.MEANING: 10}
-"""Number of listed results of each kind while all kinds are shown."""
+"""Maximum number of listed results of each kind while all kinds are shown."""
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
 _AFTER_MATCH_WIDTH = 12
@@ -191,7 +191,7 @@ class FindDialog(ListDialog[Choice | None]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def action_read(self) -> None:
-        """Read the chosen section. If the search has no results yet, read its first result."""
+        """Read the chosen section. If there are no results for the typed text yet, read the first one that comes."""
         selected = self._list.chosen
         if not self._is_up_to_date:
             self._must_read_first = True

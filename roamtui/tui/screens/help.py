@@ -51,12 +51,16 @@ class Legend(ContentView):
 
     @override
     def render_content(self, width: int) -> Content:
-        lines: list[Content] = []
-        for title, signs in (("Outline symbols", _OUTLINE_SIGNS), ("Answer symbols", _ANSWER_SIGNS)):
-            lines += [Content(), Content.styled(title, "bold $primary")]
-            for sign, style, meaning in signs:
-                lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
-        return Content("\n").join(lines[1:])
+        return _render_legend(width)
+
+
+def _render_legend(width: int) -> Content:
+    lines: list[Content] = []
+    for title, signs in (("Outline symbols", _OUTLINE_SIGNS), ("Answer symbols", _ANSWER_SIGNS)):
+        lines += [Content(), Content.styled(title, "bold $primary")]
+        for sign, style, meaning in signs:
+            lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
+    return Content("\n").join(lines[1:])
 
 
 class KeyList(ContentView):
@@ -82,12 +86,12 @@ class KeyList(ContentView):
                 lines += self._lay_out_action(action, width)
             lines.append(Content())
             if scope is Scope.TREE and not self._words:
-                lines += [Legend().render_content(width), Content()]
+                lines += [_render_legend(width), Content()]
         return Content("\n").join(lines[:-1] or [Content("No matching keys")])
 
-    def filter(self, pattern: str) -> None:
+    def filter(self, typed: str) -> None:
         """List only actions whose keys, scope, label, help or id contain each typed word."""
-        self._words = pattern.casefold().split()
+        self._words = typed.casefold().split()
         self.invalidate()
 
     def _matches_filter(self, action: Action) -> bool:

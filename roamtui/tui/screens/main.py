@@ -90,7 +90,7 @@ if TYPE_CHECKING:  # the first screen does without them
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
 _HEADER_ROWS_MIN = 22
-"""In a lower terminal, the header and the hints would leave too little room for the panes."""
+"""Minimum height of the terminal for the header and the hints, which leave less room for the panes."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -134,7 +134,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.question_controller = QuestionController(
             self.question_box,
             lambda: self.startup.state,
-            self._ask_in_turn,
+            self._run_question,
             self._show_pending_question,
             lambda question: self.panes.show_queued(question, keys.format_first_key("global.back")),
         )
@@ -451,7 +451,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.panes.step_out()
 
     @on(QuestionBox.Submitted)
-    def _ask(self, event: QuestionBox.Submitted) -> None:
+    def _submit_question(self, event: QuestionBox.Submitted) -> None:
         self.panes.show_chat()
         self.warn(self.question_controller.submit(event.question))
 
@@ -463,7 +463,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.notify(f"Press {self.keys.format_first_key('global.quit')} to quit.", markup=False)
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
-    async def _ask_in_turn(self, question: str, options: AskOptions) -> None:
+    async def _run_question(self, question: str, options: AskOptions) -> None:
         if not self.startup.is_ready:  # loading blocks the screen, which must show the question first
             is_shown = asyncio.Event()
             self.call_after_refresh(is_shown.set)
@@ -475,7 +475,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.status_line.update_status(is_asking=True, step=0, message="")
 
     @on(ChatLog.RetryRequested)
-    def _ask_again(self, event: ChatLog.RetryRequested) -> None:
+    def _retry_question(self, event: ChatLog.RetryRequested) -> None:
         if self.is_asking or not self.session.state.transcript.exchanges:
             return
         if event.is_edited:
@@ -485,11 +485,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_controller.ask_again(len(self.session.state.transcript.exchanges), event.open_first)
 
     @on(ChatLog.ModelRequested)
-    def _ask_again_with_model(self, event: ChatLog.ModelRequested) -> None:
-        """Ask a question again whose answer was only passages.
-
-        If no model is in use, let the person choose one first.
-        """
+    def _retry_with_model(self, event: ChatLog.ModelRequested) -> None:
+        """Ask a model a question that was answered by passages. If no model is in use, let the person choose one."""
         if self.warn_if_busy():
             return
         ask = partial(self.question_controller.ask_again, event.number, event.section_ids)
@@ -499,7 +496,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             ask()
 
     @on(OpenRequested)
-    def _open_cited(self, event: OpenRequested) -> None:
+    def _open_section(self, event: OpenRequested) -> None:
         self.dispatch(lambda state: SECTION_COMMANDS["open"](state, event.section_id))
 
     @property
@@ -570,8 +567,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_conversations(self) -> None:
         self._conversation_switcher.choose()
 
-    def resume_conversation(self, conversation_id: str | None) -> None:
-        """Switch to a saved conversation about this document, or to a new one for None."""
+    def resume_conversation(self, conversation_id: str) -> None:
+        """Switch to a saved conversation about this document."""
         self._conversation_switcher.resume(conversation_id)
 
     def action_new_conversation(self) -> None:

@@ -342,9 +342,9 @@ def _is_existing_source(typed: str) -> bool:
 
 
 _FILES_SHOWN_MAX = 6
-"""Number of files of the current folder that are offered until the person types a path."""
+"""Maximum number of entries of the current folder that are offered until the person types a path."""
 _FOLDER_ENTRIES_MAX = 5_000
-"""Number of entries that are read of a folder."""
+"""Maximum number of entries of a folder that are read."""
 
 
 def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffer, ...]:
@@ -358,7 +358,7 @@ def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffe
 
 
 def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
-    """Return the documents and folders that complete a typed path, or some of the current folder."""
+    """Return the documents and folders that complete a typed path, or else some of those in the current folder."""
     head, part = os.path.split(typed)
     is_path = bool(head) or typed.startswith((".", "~"))
     try:

@@ -28,7 +28,7 @@ from roamtui.tui.status_line import adapt_flags
 from roamtui.tui.themes import contrast
 
 _CONTRAST_HIGH = 10.0
-"""Contrast of muted text in a theme of high contrast. Level AAA of WCAG requires 7."""
+"""Minimum contrast of muted text in a theme that is called high contrast. Level AAA of WCAG requires 7."""
 
 
 def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None) -> None:
@@ -100,7 +100,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
     AUTO_FOCUS = "#model-name"
 
     def __init__(self, make_model: ModelFactory, name: str) -> None:
-        """Create models by `make_model`. `name` is in the field at the start."""
+        """Make models with `make_model`. `name` is in the field at the start."""
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]
         self._make_model = make_model

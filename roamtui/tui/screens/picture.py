@@ -34,9 +34,9 @@ _ZOOM_MAX = 40.0
 _MOVE_SHARE = 0.4
 """How far a key moves the view, as a share of what is in view."""
 _LETTER_POINTS = 5.0
-"""Height of an x in usual text."""
+"""Height of an x in usual text, in points."""
 _LETTER_PIXELS_MIN = 3.0
-"""Lower letters cannot be read."""
+"""Minimum height of an x in pixels. Smaller letters cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class PictureCanvas(Widget):
 
 
 class PictureScreen(Screen[None]):
-    """Shows a file. Each change of the view is drawn in a subprocess, and only the part in view."""
+    """Shows a file. After each change of the view, a subprocess draws the part in view."""
 
     BINDINGS = make_bindings(Scope.PICTURE)
 
@@ -114,13 +114,13 @@ class PictureScreen(Screen[None]):
 
     @property
     def drawing(self) -> Drawing | None:
-        """What is shown, or None until it is drawn."""
+        """The current drawing, or None before the first one."""
         return self._drawing
 
     @on(PictureCanvas.Resized)
     @work(group="drawing", exclusive=True, exit_on_error=False)
     async def _draw(self) -> None:
-        """Draw the view in the room that there is."""
+        """Draw the part in view to fit the available space."""
         self._request_count += 1
         number = self._request_count
         is_packed = self._mode is ImageMode.KITTY
@@ -209,7 +209,7 @@ class PictureScreen(Screen[None]):
             self._draw()
 
     async def action_open_outside(self) -> None:
-        """Open the file in its own program, or say and copy where it is."""
+        """Open the file in its own program. If there is none, copy its path."""
         path = self._file.path
         if path is None:
             words = f"{sanitise_line(self._file.name)} is not a file of its own on this machine."

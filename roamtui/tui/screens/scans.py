@@ -1,4 +1,4 @@
-"""`ScanDialog`: shows the progress while scanned pages are read, and lets a person cancel it."""
+"""`ScanDialog`: runs OCR on scanned pages, shows the progress, and lets a person cancel it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFRESH_SECONDS = 0.2
 
 
 class ScanDialog(Dialog[bool | RoamtuiError | None]):
-    """Reads scanned pages. The result is True when they are read, an error, or None if the person cancels."""
+    """Runs OCR on scanned pages. The result is True at the end, an error, or None if the person cancels."""
 
     def __init__(self, read_scans: Callable[[PageReport], None]) -> None:
         super().__init__()

@@ -37,6 +37,7 @@ from roamtui.tui.screens.table_grid import TableGrid
 from roamtui.tui.status_line import ScreenKeyHints
 
 _BREAK_WIDTH = 8
+"""In cells. A line that breaks at a word leaves about this much empty."""
 _FILTER_LENGTH = 20
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
 _OFFLINE_NOTE = "cells are best passages, which no model has read"
@@ -91,15 +92,16 @@ class TableScreen(Dialog[None]):
         defined = self._job.defined
         words = self._filter.casefold().split()
         rows = [row for row in defined.rows if all(word in self._get_search_text(row) for word in words)]
-        column = next((one for one in defined.columns if self._sort and one.key == self._sort[0]), None)
+        column = next((column for column in defined.columns if self._sort and column.key == self._sort[0]), None)
         if column is not None and self._sort is not None:
-            values = {key: cell.value for (key, of, by), cell in self._cells.items() if of == column.key and not by}
+            cells = ((row, self._cells.get((row.key, column.key, ""))) for row in rows)
+            values = {row.key: cell.value for row, cell in cells if cell is not None}
             filled = sorted(
                 (row for row in rows if values.get(row.key)),
                 key=lambda row: column.make_sort_key(values[row.key]),
                 reverse=self._sort[1],
             )
-            rows = [*filled, *(row for row in rows if not values.get(row.key))]  # empty ones last, in either order
+            rows = [*filled, *(row for row in rows if not values.get(row.key))]  # rows without a value stay last
         self._grid.show(rows, defined.columns, self._cells, self._sort)
         self._show_head()
 
@@ -107,7 +109,7 @@ class TableScreen(Dialog[None]):
         if not self._filter:
             return ""
         cells = [self._cells.get((row.key, column.key, "")) for column in self._job.defined.columns]
-        return " ".join([row.title, *(f"{one.value} {one.state.label}" for one in cells if one)]).casefold()
+        return " ".join([row.title, *(f"{cell.value} {cell.state.label}" for cell in cells if cell)]).casefold()
 
     def _show_head(self) -> None:
         rows, total = len(self._grid.rows), len(self._job.defined.rows)
@@ -139,7 +141,7 @@ class TableScreen(Dialog[None]):
                 last.append(Content.styled(f"{place} · {cell.proof.state.label}", "$muted"))
             ending = Content(" · ").join(last)
             has_quote = cell.proof is not None and not cell.is_passage
-            # The question has a line. Lines break at words, which leaves a few cells of each empty.
+            # The question takes one line.
             line_width = max(1, width - _BREAK_WIDTH)
             count = max(1, height - 1 - -(-ending.cell_length // line_width))
             room = max(1, count // (2 if has_quote else 1)) * line_width
@@ -150,7 +152,7 @@ class TableScreen(Dialog[None]):
             lines.append(ending)
         view.update(Content("\n").join(lines), layout=False)
 
-    def _say(self, words: str | None) -> None:
+    def _show_message(self, words: str | None) -> None:
         self.query_one(".message", Static).update(Content(sanitise_line(words or "")))
 
     def action_move(self, rows: int, columns: int) -> None:
@@ -165,7 +167,7 @@ class TableScreen(Dialog[None]):
 
     def action_conversation(self) -> None:
         if self._grid.cell is None or not self._grid.cell.conversation:
-            self._say("This cell has no conversation yet.")
+            self._show_message("This cell has no conversation yet.")
         else:
             self._request_cell(is_quote=False)
 
@@ -198,8 +200,8 @@ class TableScreen(Dialog[None]):
 
     @work(group="listing", exit_on_error=False)
     async def _list_rows(self, source: str) -> None:
-        self._say(f"Listing {source}…")
-        async with self._listing:  # one after the other, each from the rows that there are then
+        self._show_message(f"Listing {source}…")
+        async with self._listing:  # one source after the other, so that none replaces the rows of another
             before, open_source = self._job.defined, self._job.plan.open_source
             sources = tuple(dict.fromkeys((*before.sources, source)))
             rows = await asyncio.to_thread(
@@ -209,14 +211,16 @@ class TableScreen(Dialog[None]):
             # A question may have been added meanwhile.
             self._job = replace(self._job, defined=replace(self._job.defined, sources=sources, rows=rows))
         self._show()
-        self._say(f"Added {format_count(added, 'row')}. {self._keys.format_first_key('table.run')} asks about them.")
+        self._show_message(
+            f"Added {format_count(added, 'row')}. {self._keys.format_first_key('table.run')} asks about them."
+        )
 
     def action_run(self) -> None:
         self._start()
 
     def _start(self) -> None:
         if not self._job.defined.columns:
-            self._say("Add a question first.")
+            self._show_message("Add a question first.")
         elif self.is_filling:
             self._restart()
         else:
@@ -234,16 +238,16 @@ class TableScreen(Dialog[None]):
 
     @work(group="filling", exit_on_error=False)
     async def _fill(self) -> None:
-        self._say("")
+        self._show_message("")
         job = self._job
         try:
             run = await fill_table(job.store, job.defined, job.plan, self._on_progress)
         finally:
             self.call_later(self._show_head)
         if run.stop_reason:
-            self._say(f"{run.total - run.done:,} cells were not asked. {run.stop_reason}")
+            self._show_message(f"{run.total - run.done:,} cells were not asked. {run.stop_reason}")
         elif run.unread_note:
-            self._say(run.unread_note)
+            self._show_message(run.unread_note)
 
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run
@@ -264,7 +268,7 @@ class TableScreen(Dialog[None]):
             self._sort = None if self._sort[1] else (column.key, True)
         order = "the order of the sources" if self._sort is None else f"sorted by {column.title}"
         self._show()
-        self._say(f"{order[0].upper()}{order[1:]}{', reversed' if self._sort and self._sort[1] else ''}")
+        self._show_message(f"{order[0].upper()}{order[1:]}{', reversed' if self._sort and self._sort[1] else ''}")
 
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_filter(self) -> None:
@@ -284,14 +288,14 @@ class TableScreen(Dialog[None]):
             return render(content, "", path.absolute().parent)
 
         renderers = {ending: partial(render_for, render=render) for ending, render in RENDERERS.items()}
-        self.app.push_screen(ExportDialog("Export the table to", "table", renderers), self._say)
+        self.app.push_screen(ExportDialog("Export the table to", "table", renderers), self._show_message)
 
     @override
     def action_leave(self) -> None:
         """Stop the questions that are being asked, or else clear the filter, or else leave."""
         if self.is_filling and self._worker is not None:
             self._worker.cancel()
-            self._say("Stopped. What is done is kept.")
+            self._show_message("Stopped. What is done is kept.")
         elif self._filter:
             self._filter = ""
             self._show()
@@ -302,6 +306,6 @@ class TableScreen(Dialog[None]):
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             error = event.worker.error
-            self._say(str(error) if isinstance(error, RoamtuiError) else format_error(error))
+            self._show_message(str(error) if isinstance(error, RoamtuiError) else format_error(error))
         if event.worker.group == "filling":
             self._show_head()
