@@ -16,7 +16,7 @@ from roamtui.search.lexicon import Language, detect_language, list_words, stem
 from roamtui.search.passages import Passage, find_passage, find_question_words, split_passages
 from roamtui.search.sentences import get_first_sentence, rank_sentences, split_sentences
 from roamtui.search.terms import (
-    extract_names,
+    extract_code_names,
     fold_term,
     is_unspaced,
     locate_terms,
@@ -409,7 +409,7 @@ def _weigh_evidence(
     question: str, terms: Sequence[str], present: Container[str], language: Language
 ) -> dict[str, float]:
     """Compute the weight of each term as evidence: highest for names, lowest for words that occur in any question."""
-    names = extract_names(question)
+    names = extract_code_names(question)
     if language is Language.ENGLISH:  # other languages write other words with capital letters
         names |= {fold_term(name) for name in _NAME.findall(question)}
     weights = {}

@@ -26,29 +26,29 @@ from roamtui.search.units import Unit, UnitKind, find_units
 
 SNIPPET_LENGTH = 240
 _SECTION_LENGTH_MAX = 60_000
-"""Of a longer section, in characters, only the start is searched."""
+"""Maximum length of a section in characters. Of a longer one, only the start is searched."""
 _SENTENCES_MAX = 4
 _TABLE_KINDS = (UnitKind.TABLE_HEAD, UnitKind.ROW)
 _TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
 """The start of a row with totals."""
 _CELL_END = re.compile(r"(?<!\\)\|")
 _LABEL_WORDS_MIN = 3
-"""Minimum number of words of a paragraph that is not a label, such as the name of a language above code."""
+"""A paragraph with fewer words is a label, such as the name of a language above code."""
 _SHORT_LIST_MAX = 10
-"""Up to this many items, a list comes with the first sentence of each."""
+"""Maximum number of items in a list of which the first sentence of every item is added."""
 _NEXT_SENTENCES_MAX = 1
-"""Number of sentences that follow one in a paragraph that is too long."""
+"""Maximum number of sentences added after the best one if the whole paragraph is too long."""
 _ITEM_MARK = re.compile(r"(?:\(?(?:[a-z]{1,4}|[A-Z]|\d{1,2})[.)]|[•·▪●○–])\s")
 """The start of a paragraph that is an item of a list without Markdown marks."""
 _MARKS_BEFORE = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]++(?:\[[ xX]\][ \t]++)?)*+[^\w\n]*+")
 """What may be before the text of a line, such as the mark of a list item or a heading."""
 _MARKS_LENGTH_MAX = 2_000
-"""Length of the brackets and fences before or after the words of code, in characters."""
+"""Maximum length of the brackets and fences before or after the words of code, in characters."""
 _ANNOUNCES = re.compile(r":[*_` ]*\Z")
 _WORD = re.compile(r"\w")
 _CLAUSE_OR_WORD_END = re.compile(r"[,;:]?(?=\s)")
 _CHARACTERS_PER_TOKEN = 4
-"""Estimate by which a sentence that is longer than the whole excerpt is cut."""
+"""Estimate for cutting a sentence that is longer than the whole excerpt."""
 
 
 def select_excerpt(
@@ -233,7 +233,7 @@ def _get_block(text: str, units: Sequence[Unit], index: int) -> range:
 
 
 def _find_statement(text: str, units: Sequence[Unit], members: range, index: int) -> Bounds:
-    """Return the span of the lines of code around one that close the brackets that they open."""
+    """Return the span of a line of code and the lines around it that are needed to balance its brackets."""
     low, high = index, index + 1
     while True:
         end = units[high].start if high < members.stop else _get_lines_span(text, units, members)[1]

@@ -20,9 +20,9 @@ from roamtui.search.terms import query_terms
 from roamtui.search.vectors import VectorIndex, VectorStore
 
 _QUERY_LENGTH_MAX = 2_000
-"""Number of characters of a query to embed. Embedders use only the first few hundred words."""
+"""Maximum number of characters of a query that are embedded. Embedders use only the first few hundred words."""
 _CLARITY_RANK = 10
-"""Rank (or the last one) whose score, as a share of the best score, shows how clear a keyword search is."""
+"""The score at this rank (or the last score), as a share of the best one, shows how clear a keyword search is."""
 _VECTOR_FACTOR_MIN = 0.01
 """Minimum factor on the vector weight. It is above 0, so that sections that only vectors find stay in the results, even
 if they come last."""
@@ -56,7 +56,7 @@ class HybridSearcher:
         self._lock = threading.Lock()
         """Held while text is embedded, which may take minutes."""
         self._embedded_library: Library | None = None
-        """The library that was embedded last, or for which that failed."""
+        """The last library that was embedded or could not be embedded."""
         self._vectors: VectorIndex | None = None
 
     @property
@@ -70,7 +70,7 @@ class HybridSearcher:
         self._keyword.refresh(library)
 
     def prepare(self, on_progress: Progress | None = None) -> None:
-        """Embed new text now, and bring the index of words up to date. See `Searcher`."""
+        """Embed new text and update the keyword index now. See `Searcher`."""
         self._embed_library(on_progress, must_embed=True)
         self._keyword.prepare()
 

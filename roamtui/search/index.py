@@ -51,7 +51,7 @@ class SectionIndex:
         before: SectionIndex | None = None,
         on_progress: Progress | None = None,
     ) -> None:
-        """Bring the store up to date with `library`. `before` is the index of the version of the library before it."""
+        """Bring the store up to date with `library`. `before` is the index of the previous version."""
         self.library = library
         self.store = store or SectionStore()
         self.layout = NodeNumbering(library)
@@ -173,7 +173,7 @@ VERSION = 1
 """Version of the tables. A file that has another version is rebuilt."""
 _BUSY_SECONDS = 3.0
 _BATCH_ROWS = 50_000
-"""Number of sections that are written in one transaction. Other programs must wait for it for about two seconds."""
+"""Approximate number of sections written in one transaction, for which other programs wait about two seconds."""
 _CACHE_KIB = 16_000
 _CACHED_COUNTS_MAX = 20_000
 _TITLE_WORD_LENGTH_MIN = 4
@@ -195,7 +195,7 @@ _COUNT_WORD = """
 INSERT INTO words VALUES(?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count"""
 _ON_DISK_SECTIONS_MIN = 5_000
 _ON_DISK_CHARACTERS_MIN = 2_000_000
-"""An index is stored on disk if the library has one of these two sizes, for which building it takes 0.25 s."""
+"""An index is stored on disk if the library has at least one of these sizes. Building it then takes 0.25 s."""
 
 
 class SectionStore:
@@ -450,7 +450,7 @@ class StoreProvider:
         self._uses_memory = location is None
 
     def open(self, library: Library) -> SectionStore:
-        """Return the store for a library, which may be empty.
+        """Return the store for a library. A new store is empty.
 
         If the library is small, no file is created, unless `IndexLocation.force` is set.
         """

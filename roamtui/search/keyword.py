@@ -30,7 +30,7 @@ from roamtui.search.terms import (
     build_synonym_expressions,
     build_term_expression,
     correct_query,
-    extract_names,
+    extract_code_names,
     is_hiragana,
     is_unspaced,
     list_compounds,
@@ -70,7 +70,7 @@ _READ_MAX = 20
 _SYNONYM_WEIGHT = 0.3
 """Weight of an everyday synonym of a rare query word, relative to that word."""
 _MISSING_WEIGHT = 1.0
-"""The same for a word that no section contains: its synonyms are all that the text has for it."""
+"""Weight of a synonym of a query word that no section contains, because the text can only have synonyms."""
 _IMPLIED_WEIGHT = 1.0
 """Weight of the words that a question implies. Contracts, for example, often use none of the question's own words."""
 _NEIGHBOUR_WEIGHT = 0.3
@@ -88,7 +88,7 @@ _RARE_SECTIONS_MAX = 10
 WEIGHED_MAX = 8_000
 """Maximum number of sections that are scored for a query. That takes 6 ms for one word, and twice as long for many."""
 _COUNTED_MAX = 150_000
-"""Maximum total number of sections with the common words that are used for scores. That takes 5 ms.
+"""Common words are used for scores if the sections that contain them are at most this many. That takes 5 ms.
 
 Words that are even more common distinguish almost nothing.
 """
@@ -285,7 +285,7 @@ def compute_overlap(part: frozenset[str], whole: frozenset[str]) -> float:
 def _list_synonyms(index: SectionIndex, query: Query, within: range) -> list[tuple[str, float]]:
     """Return the FTS5 expressions for synonyms of the query's words, with their weights.
 
-    A text says little about an English word that it often contains, because a synonym may be about something else. The
+    The synonyms of an English word that many sections contain are left out, because they may mean something else. The
     formal words of other languages are safer.
     """
     synonymous = [word for word in query.words if get_synonyms((word,), query.language)]
@@ -305,7 +305,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
     words = _select_title_words(query.stems, query)
     for number, score in scores.items():
         title = compute_overlap(_select_title_words(index.title_stems(number), query), words)
-        if query.names and query.names & extract_names(normalise_unicode(index.title(number))):
+        if query.names and query.names & extract_code_names(normalise_unicode(index.title(number))):
             title = 1.0  # a section whose title is the identifier defines it
         path = compute_overlap(_select_title_words(index.path_stems(number), query), words)
         boosted[number] = score + best * (_TITLE_SHARE * title + _PATH_SHARE * path)
@@ -351,9 +351,9 @@ def is_glossary_entry(index: SectionIndex, number: int) -> bool:
 
 
 def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
-    """Add to the best scores a bonus for the best sentence of the section.
+    """Add a bonus to the best scores, for the best sentence of each section.
 
-    A section whose terms are close together probably answers better.
+    A section in which the terms of the query are close together probably answers better.
     """
     boosted = dict(scores)
     if len(query.terms) < _TERMS_MIN:

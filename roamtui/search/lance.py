@@ -165,7 +165,7 @@ class LanceTable:
     Args:
         database: The database of the table.
         library: The library to search.
-        chunking: Maximum length of a chunk in characters, and how many of them it repeats of the chunk before it.
+        chunking: Maximum length of a chunk, and number of characters that it repeats from the previous one.
         vectors: The embedder and the vectors stored on this machine, or None for keywords only.
         on_progress: Receives the number of new sections that are written, and their total.
         on_embedded: Receives the number of chunks that are embedded, and their total.
@@ -225,21 +225,24 @@ class LanceTable:
         queries = self._database.queries
         words = queries.MatchQuery(space_cjk(text), "text")
         if vector is None:
-            search, measure = self._table.search(words, query_type="fts"), "_score"
+            search, score_column = self._table.search(words, query_type="fts"), "_score"
         elif not text:
-            search, measure = self._table.search(vector), "_distance"
+            search, score_column = self._table.search(vector), "_distance"
         else:
-            search, measure = self._table.search(query_type="hybrid").vector(vector).text(words), "_relevance_score"
+            search, score_column = (
+                self._table.search(query_type="hybrid").vector(vector).text(words),
+                "_relevance_score",
+            )
             search = search.rerank(self._database.rerankers.RRFReranker(return_score="all"))
         if vector is not None:
             search = search.distance_type("dot").nprobes(_SEARCHED_PARTITIONS).refine_factor(_REFINE_FACTOR)
         if within is not None:
             search = search.where(f"array_has(above, {quote([within])})", prefilter=True)
-        columns = ["id"] if measure == "_relevance_score" else ["id", measure]
+        columns = ["id"] if score_column == "_relevance_score" else ["id", score_column]
         rows = search.limit(size).select(columns).to_arrow()
-        scores = rows[measure].to_pylist()
+        scores = rows[score_column].to_pylist()
         text_scores = rows["_score"].to_pylist() if text else [0.0] * len(rows)
-        if measure == "_distance":
+        if score_column == "_distance":
             scores = [max(1e-6, 1.0 - distance) for distance in scores]
         found = zip(rows["id"].to_pylist(), scores, text_scores, strict=True)
         return [ChunkHit(section_id, score, text_score or 0.0) for section_id, score, text_score in found]
@@ -352,7 +355,7 @@ def _digest(*texts: str) -> str:
 
 
 _SEEN_AFTER = timedelta(seconds=2)
-"""Longest time until the writes of another program are seen."""
+"""Maximum time until the writes of another program are seen."""
 _KEPT_VERSIONS = timedelta(hours=1)
 """Time for which an old version of a table is kept, because another program may still read it."""
 _DELETE_BATCH_SIZE = 500

@@ -63,9 +63,9 @@ def make_pattern(name: str) -> str:
 
 _HIRAGANA = "\u3041-\u309f"
 _QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
-"""Words that ask for a number, such as "how many". The second one rarely occurs in the answer."""
+"""Phrases that ask for a number, such as "how many". Only the first word is kept: answers rarely contain the others."""
 _LATEST_PERIOD = re.compile(make_pattern("latest period"), re.IGNORECASE)
-"""Words such as "in the most recent fiscal year". They find the boilerplate of a report instead of its figures."""
+"""Phrases such as "in the most recent fiscal year". They find the boilerplate of a report instead of its figures."""
 _CHINESE_QUESTION = re.compile(make_pattern("asking zh"))
 _JAPANESE_QUESTION = re.compile(make_pattern("asking ja"))
 _PARTICLE = re.compile(
@@ -75,13 +75,13 @@ _HIRAGANA_WORD = re.compile(f"[{_HIRAGANA}]")
 
 _INSTRUCTION = re.compile(make_pattern("instructions"), re.IGNORECASE)
 """Sentences that say how to answer, such as "Round to two decimals." """
-_QUESTION_WORDS_MIN = 3
-"""Minimum number of words of a question without instructions. With fewer, they were the question."""
+_REMAINING_WORDS_MIN = 3
+"""Instructions are removed only if at least this many words remain. Otherwise they are the question itself."""
 _IMPLICATIONS = tuple(
     (re.compile(pattern, re.IGNORECASE), tuple(words.split()))
     for pattern, words in (line.split(" => ") for line in read_lines("implied"))
 )
-"""Patterns of questions, each with the words that texts use instead."""
+"""Patterns of questions, each with words that an answer probably contains."""
 
 
 class Language(StrEnum):
@@ -99,8 +99,8 @@ STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
 _FOREIGN = (Language.GERMAN, Language.FRENCH, Language.SPANISH)
 _QUESTION_WORDS = {language: frozenset(list_words(f"asking {language}")) for language in _FOREIGN}
 """Words that start questions and do not exist in English. One of them is enough to detect the language."""
-_FOREIGN_MIN = 2
-"""Minimum number of other stop words, not English, from which a language is detected."""
+_FOREIGN_STOP_WORDS_MIN = 2
+"""A question with at least this many stop words of a language that are not English may be in that language."""
 _ENGLISH_MEANING_WORDS = frozenset(list_words("meaning something")) - STOP_WORDS
 EMPTY_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _ENGLISH_MEANING_WORDS
 """Stop words of any language, except those that have a meaning in English."""
@@ -116,7 +116,7 @@ def detect_language(words: Collection[str]) -> Language:
     best = max(_QUESTION_WORDS, key=lambda language: len(words & STOP_WORDS_BY_LANGUAGE[language]))
     found, english = words & STOP_WORDS_BY_LANGUAGE[best], (words & STOP_WORDS) - STOP_WORDS_BY_LANGUAGE[best]
     distinctive = found - STOP_WORDS
-    is_clear = len(distinctive) >= _FOREIGN_MIN or bool(distinctive & _QUESTION_WORDS[best])
+    is_clear = len(distinctive) >= _FOREIGN_STOP_WORDS_MIN or bool(distinctive & _QUESTION_WORDS[best])
     return best if is_clear and len(distinctive) > len(english) else Language.ENGLISH
 
 
@@ -136,7 +136,7 @@ def reduce_to_root(word: str, language: Language) -> str:
 def strip_question_words(question: str) -> str:
     """Return a question without question words, sentences that say how to answer, and "in the latest year"."""
     bare = _INSTRUCTION.sub(" ", question)
-    question = bare if len(bare.split()) >= _QUESTION_WORDS_MIN else question
+    question = bare if len(bare.split()) >= _REMAINING_WORDS_MIN else question
     question = _LATEST_PERIOD.sub(" ", question)
     question = _QUANTITY.sub(lambda match: match[0].split()[0], question)  # keep the first word
     if _HIRAGANA_WORD.search(question):
@@ -180,5 +180,5 @@ def _load_formal_words(language: Language) -> Mapping[str, frozenset[str]]:
 
 
 def get_implied_words(question: str) -> tuple[str, ...]:
-    """Return the words that a question implies: a text that answers "how old" gives an age."""
+    """Return words that an answer may contain, such as ``age`` for "how old". In a phrase, ``_`` joins the words."""
     return tuple(word for pattern, words in _IMPLICATIONS if pattern.search(question) for word in words)

@@ -22,21 +22,21 @@ _TEXTS_MAX = 100
 _NAMED_MAX = 4
 """Maximum number of sections that a question names."""
 _DOCUMENT_SHARE = 0.5
-"""Share of the best score that a document must reach, so that its sections are meant."""
+"""A document's sections can be meant only if the best of them has at least this share of the best score of all."""
 _DOCUMENT_SECTIONS_MIN = 30
-"""Mean number of sections of the documents of a folder, from which a question may name one. Pages have 3 to 10."""
+"""Minimum mean number of sections per document for a question to name a document. Web pages have 3 to 10."""
 _OTHER_YEAR_SHARE = 0.5
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MENTIONS_MAX = 2_000
-"""Maximum number of sections with a name that are looked at."""
+"""Maximum number of sections with a word that are counted to find out whether the word is a name."""
 _MENTIONS_SHARE = 0.5
-"""More than this share of the sections with a name must be in the documents of that name."""
+"""A word is the name of documents if more than this share of the sections that contain it is in them."""
 _ROWS_MIN = 8
 """Minimum number of table rows of a financial statement. A section with fewer only mentions it."""
 _READ_SECTIONS_MAX = 8_000
-"""Maximum number of sections among which one is looked for by the label of a row, which every question may contain."""
+"""Maximum number of sections among which statements are found by row labels, because any question may have one."""
 _CAPTIONED_LENGTH_MAX = 5_000
-"""Maximum length of what a caption belongs to, in characters."""
+"""Maximum length of the text that a caption belongs to, in characters."""
 _TITLE_LENGTH_MAX = 200
 _STATEMENTS = ("income", "balance", "cash")
 
@@ -56,7 +56,7 @@ _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 _ROW_LABEL = re.compile(r"^\| ?([^\W\d_]+ [^|,(:\n]+)", re.MULTILINE)
 """The label of a table row, if it has several words."""
 _PART_KINDS = read_lines("numbered parts")
-"""Kinds of parts, each with its names. Their number may also stand in a title without the kind."""
+"""Kinds of parts, each with its names. A title may also have the number of a part without its kind."""
 _ITEM_KINDS = read_lines("numbered items")
 _KINDS = tuple(line.split() for line in (*_PART_KINDS, *_ITEM_KINDS))
 _NUMBER = r"(?:\d+[A-Za-z]?(?:[.-]\d+[A-Za-z]?)*|[A-Z](?:[.-]?\d+(?:[.-]\d+)*)?|[IVXL]+)(?!\w)"
@@ -85,9 +85,9 @@ class _Name:
     matches: Callable[[str], object] = bool
     """Checks a title."""
     caption: re.Pattern[str] | None = None
-    """Pattern of the start of a line in the text, such as "Table 4", if not the title is named."""
+    """Pattern of the start of a line in the text, such as "Table 4"; None if the name is that of a title."""
     above: frozenset[str] = frozenset()
-    """Stems, one of which a title, a title above it or the path of the file must contain."""
+    """Stems. The title, a title above it or the path of the file must contain one of them."""
     is_statement: bool = False
     asked: str = ""
     """The stems of the question, if they must contain the label of a row of the statement."""
@@ -119,7 +119,9 @@ def find_named_sections(
             document, row = index.layout.locate(number)
             is_meant = not documents or any(number in inside for inside in documents)
             if is_meant and best_scores.get(id(document), 0.0) >= score_min:
-                is_outside = others.isdisjoint(_iter_ancestors(index, number))  # of "Article 1, Section 8"
+                is_outside = others.isdisjoint(
+                    _iter_ancestors(index, number)
+                )  # prefer Section 8 inside Article 1 for "Article 1, Section 8"
                 order = (is_outside, document.columns.levels[row], -scores.get(number, 0.0), number)
                 best[id(document)] = min(order, best.get(id(document), order))
         found |= {order[-1]: named[order[-1]] for order in sorted(best.values(), key=lambda order: order[2:])}
@@ -205,7 +207,7 @@ def _is_statement(names: re.Pattern[str], title: str) -> bool:
 
 
 def _has_rows(index: SectionIndex, number: int, asked: str) -> bool:
-    """Check the table of a statement, which may be in the section below it, whose title is the name of the company."""
+    """Check for the table of a statement, which may be in a section below that is titled with the company's name."""
     text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))
     if text.count("\n|") < _ROWS_MIN:
         return False
@@ -226,7 +228,7 @@ def _stem_bare(title: str) -> frozenset[str]:
 
 
 def _name_numbered(kind_index: int, number: str) -> tuple[_Name, ...]:
-    """Return what "section 12.3" may name: a title with that kind, with none, with another one, or a line of a text."""
+    """Return the names for "section 12.3", likeliest first: a title with its kind, without, with another; a caption."""
     is_part = kind_index < len(_PART_KINDS)
     names, others = _KINDS[kind_index], [name for kind in _KINDS[: len(_PART_KINDS)] for name in kind]
     forms = [number, *_convert_roman(number)]
@@ -263,7 +265,7 @@ def _convert_roman(number: str) -> tuple[str, ...]:
 
 
 def _find_end(text: str, start: int) -> int:
-    """Return the end of what a caption belongs to: its paragraph and those up to the end of a table or the next one."""
+    """Return the end of the text that a caption belongs to, which is the end of a table or before the next caption."""
     end = start
     for block in re.compile(r"(?:[^\n]+(?:\n|$))+").finditer(text, start, start + _CAPTIONED_LENGTH_MAX):
         if end > start and _NEXT_CAPTION.match(text, block.start()):

@@ -74,7 +74,7 @@ class RetrievalOptions:
 
     @property
     def chunking(self) -> tuple[int, int]:
-        """The size of a chunk, and how many characters it repeats of the one before it."""
+        """Maximum length of a chunk, and number of characters that it repeats from the previous one."""
         return self.chunk_size, self.chunk_overlap
 
     def check(self) -> None:

@@ -1,6 +1,6 @@
-"""Divides a Markdown text into passages: whole paragraphs, each with the table, list or code that belongs to it.
+"""Divide a Markdown text into passages: whole paragraphs, each with the table, list or code that belongs to it.
 
-`find_question_words` finds what counts as a word of a question in passages, to rank them and to highlight it.
+`find_question_words` finds the words of a question in passages, to rank the passages and to highlight the words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
 _LABEL_WORDS_MAX = 6
 """A paragraph with at most this many words is a label and belongs to what follows it."""
-_MISTYPED_MIN = 5
+_MISTYPED_LENGTH_MIN = 5
 """Minimum letters for typo correction; shorter words are too similar to each other."""
 
 
@@ -63,7 +63,7 @@ def split_passages(text: str) -> tuple[Passage, ...]:
 
 
 def find_passage(text: str, offset: int) -> Passage | None:
-    """Return the passage at an offset, cut to what stands around the offset if it is long; None between passages."""
+    """Return the passage at an offset, or None between passages. A long one is cut to the part around the offset."""
     passages = split_passages(text)
     index = bisect_right(passages, offset, key=lambda passage: passage.start) - 1
     if index < 0 or offset >= passages[index].end:
@@ -84,7 +84,7 @@ def _belongs_together(text: str, above: _Block, below: _Block) -> bool:
 
 
 def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
-    """Return whole units around an offset, as many as fit, in their own lines."""
+    """Cut a passage to as many whole units around an offset as fit, with the marks before the first one."""
     units = [unit for unit in split_sentences(text) if passage.start <= unit.start < passage.end]
     index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
     if index < 0:
@@ -136,7 +136,7 @@ class QuestionWords:
     present: frozenset[str]
     """Terms that the texts contain."""
     forms: Mapping[str, str]
-    """Inflected forms and their terms."""
+    """The term of each inflected form."""
     synonyms: Mapping[str, frozenset[str]]
     """Synonyms of each term."""
     corrections: Mapping[str, frozenset[str]]
@@ -161,7 +161,7 @@ def find_question_words(question: str, texts: Sequence[str]) -> QuestionWords:
     corrections: dict[str, frozenset[str]] = {}
     words = sorted({word for text in texts for word in tokenise(text)}) if missing else []
     for term in missing:
-        if len(term) >= _MISTYPED_MIN and term.isalpha():
+        if len(term) >= _MISTYPED_LENGTH_MIN and term.isalpha():
             corrections[term] = frozenset(list_similar_words(term, words))
     synonyms = {term: frozenset(get_synonyms((term,))) for term in terms}
     others = sorted(frozenset().union(*synonyms.values(), *corrections.values()))

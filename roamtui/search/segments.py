@@ -22,13 +22,13 @@ _ROWS_MAX = 5_000
 _PIECE_LENGTH = 1_000_000
 """Number of characters of a text that are processed at once, to limit memory."""
 _CACHED_RUNS_MAX = 50_000
-"""Maximum number of cached runs. They take about 8 MB, and are as fast as a cache of all runs."""
+"""Maximum number of cached runs. They take about 8 MB, and a larger cache is not faster."""
 _WORD = re.compile(r"[^\W_]+")
 _SPACE = re.compile(r"\s")
 _ENUMERATOR = re.compile(r"[\W\d_]*(?:[a-z]|[ivxl]+)?[\W\d_]*", re.IGNORECASE)
 """A title that is only a number, such as ``5.8.1`` or ``(iv)``."""
 _IDENTIFIER_MARKS = frozenset("_.:-+#@$")
-"""Characters, one of which is in every identifier that is not a plain word."""
+"""Every identifier that is not a plain word contains one of these characters."""
 _BRACKETS = "()[]{}<>,;!?'\"`*|"
 _ABOVE_LENGTH_MAX = 200
 """Number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
@@ -57,7 +57,10 @@ class IndexSegment:
     above: tuple[str, ...]
     """Titles above the document, nearest first."""
     digest: str
-    """Equal rows have equal digests, whichever program made them."""
+    """Digest of everything that the index rows depend on, the same in every process.
+
+    If a library repeats a segment, the copies get a suffix such as ``#2``.
+    """
     summaries: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Summaries of the document and its sections, which are searched like their text; see `Document.get_summary`."""
 

@@ -96,7 +96,7 @@ _LENGTH_EXPONENT = 0.25
 _TEXT_LENGTH_MAX = 20_000
 """Maximum length of a section whose sentences are ranked, in characters. Of a longer one, only one part is used."""
 _TERM_START_LENGTH = 5
-"""Number of first letters of a term that must match when this part is chosen. The rest may be inflected."""
+"""Number of first letters of a term that are compared to choose that part. The rest may be inflected."""
 
 
 @dataclass(frozen=True, slots=True)

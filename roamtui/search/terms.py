@@ -120,7 +120,7 @@ def split_camel_case(word: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def extract_names(text: str) -> frozenset[str]:
+def extract_code_names(text: str) -> frozenset[str]:
     """Return the folded names in a text that look like code: identifiers and camel-case words."""
     camel = (word for word in _WORD.findall(text) if split_camel_case(word))
     return frozenset(map(fold_term, (*extract_identifiers(text), *camel)))
@@ -226,7 +226,7 @@ def _find_stems(text: str, by_stem: Mapping[str, str]) -> Iterator[tuple[int, st
 
 @lru_cache(maxsize=64)
 def _compile_starts(stems: frozenset[str]) -> re.Pattern[str]:
-    """Return a pattern for all words that may have one of these stems, perhaps without its final e, i or l."""
+    """Return a pattern for words that may have one of these stems: stemming changes a final e, i or l."""
     starts = {re.escape(stem[:-1] if len(stem) > 1 and stem[-1] in "eil" else stem) for stem in stems}
     return re.compile(f"(?:{'|'.join(sorted(starts))})[^\\W_]*")
 
@@ -277,7 +277,7 @@ class Query:
     stems: frozenset[str]
     """Stems of the words, or of their corrections."""
     names: frozenset[str]
-    """The result of `extract_names`."""
+    """The result of `extract_code_names`."""
     is_follow_up: bool
     """Whether the query refers to earlier messages."""
     last_prefix: str
@@ -339,7 +339,7 @@ def parse_query(text: str) -> Query:
         terms=terms,
         words=tuple(words),
         stems=frozenset(by_stem),
-        names=extract_names(text),
+        names=extract_code_names(text),
         is_follow_up=is_continuation(text) or has_pronoun(text),
         last_prefix=next(iter(tokenise("".join(_LAST_WORD.findall(text)))), ""),
         fts_terms=tuple(fts_terms[: 2 * TERMS_MAX]),
@@ -352,7 +352,7 @@ def parse_query(text: str) -> Query:
 
 
 def list_phrases(text: str) -> list[str]:
-    """Return what a query has in quotation marks, if that is more than one word."""
+    """Return the quoted phrases of a query that have more than one word."""
     return [phrase for phrase in _PHRASE.findall(text) if len(tokenise(space_cjk(phrase))) > 1]
 
 

@@ -62,9 +62,9 @@ _MESSAGE_LENGTH_MAX = 10_000
 _AGE_FACTOR = 0.9
 """Factor by which each later message weakens a mention."""
 _SHARE_MIN = 0.5
-"""A message mentions a title if it contains this share of its words, weighted by rarity."""
+"""A message mentions a title if it contains at least this share of the title's words, weighted by rarity."""
 _RARITY_HALF = 4.0
-"""A mention by words with this total rarity has half of the full strength. A single common word means little."""
+"""Total rarity of the mentioned words that gives half of the full strength. A single common word means little."""
 _TOPICS_MAX = 8
 
 
@@ -77,7 +77,7 @@ class TopicTitles:
         self._tables: dict[int, tuple[Document, list[tuple[int, frozenset[str]]]]] = (
             dict(before._tables) if before is not None else {}  # noqa: SLF001 - the same class
         )
-        """By the ``id()`` of a document, the document, and each row with children with the stems of its title."""
+        """For each document, by its ``id()``: the document, and each row with children with the stems of its title."""
 
     @cached_property
     def _sections_by_stem(self) -> dict[str, list[int]]:
@@ -128,7 +128,7 @@ class TopicTitles:
     def _match_topics(self, text: str) -> dict[int, float]:
         """Return the sections whose titles a text mentions, with the strength of each mention.
 
-        It grows with the share of the title that the text mentions, and with the rarity of the mentioned words.
+        The strength grows with the share of the title that is mentioned, and with the rarity of the mentioned words.
         """
         mentioned: dict[int, float] = defaultdict(float)  # rarity of the mentioned words of each title
         for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_MESSAGE_LENGTH_MAX])))):

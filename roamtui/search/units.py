@@ -36,11 +36,11 @@ class Unit:
     end: int
     kind: UnitKind
     block: int = 0
-    """Number of the list, table, piece of code, heading or paragraph that it belongs to."""
+    """Number of the list, table, piece of code, heading or paragraph that the unit belongs to."""
 
 
 CACHED_TEXTS_MAX = 1_000
-"""Number of texts whose units are cached, because ranking, excerpts and display read the same sections."""
+"""Maximum number of texts whose units are cached, because ranking, excerpts and display read the same sections."""
 _KINDS = {
     "heading_open": UnitKind.HEADING,
     "thead_open": UnitKind.TABLE_HEAD,
@@ -89,7 +89,7 @@ class _UnitReader:
 
     def read(self) -> Iterator[Unit]:
         kind = UnitKind.PROSE
-        lists = 0  # around the token; a list is one block with all that is in it
+        lists = 0  # number of lists around the token; a list and everything in it is one block
         for token in parse_blocks(self._source, {}):
             first = token.map[0] if token.map else 0
             if not lists and token.type in (*_LISTS, *_BLOCKS):

@@ -41,7 +41,7 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, over
     """Yield the chunks of sections in order. A section without text has one chunk, with its titles.
 
     A chunk has up to `size` characters of one section's own text, besides its titles. The first `overlap` of them, at
-    most half of `size`, repeat the end of the chunk before it.
+    most half of `size`, repeat the end of the previous chunk.
     """
     for section_id in section_ids:
         document, row = library.locate(section_id)

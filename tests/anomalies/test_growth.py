@@ -30,7 +30,7 @@ from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.search.excerpts import select_excerpt
 from roamtui.search.sentences import split_sentences
-from roamtui.search.terms import extract_identifiers, extract_names, parse_query
+from roamtui.search.terms import extract_code_names, extract_identifiers, parse_query
 from roamtui.sources.convert.epub import convert_epub
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.rst import convert_rst
@@ -151,7 +151,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "outline and sections": _render,
     "sentences": split_sentences,
     "excerpt": lambda text: select_excerpt(text, ["alpha", "a"], tokens_max=100, whole_max=10),
-    "query": lambda text: (parse_query(text), extract_names(text), extract_identifiers(text)),
+    "query": lambda text: (parse_query(text), extract_code_names(text), extract_identifiers(text)),
     "check": _check,
     "web page": convert_html,
     "EPUB": lambda text: convert_epub(
