@@ -76,7 +76,7 @@ def is_not_found(answer: str) -> bool:
 
 
 def _format_nearby_sections(state: ConversationState, searcher: Searcher | None) -> str:
-    """Format the sections opened for the question and the nearest others, with the words they share with it."""
+    """Format the sections opened for the question, and the nearest others with the words that the question has too."""
     library, exchange = state.library, state.transcript.exchanges[-1]
     opened = [section.section_id for section in state.open_sections if section.last_used == exchange.number]
     lines = []
@@ -84,7 +84,7 @@ def _format_nearby_sections(state: ConversationState, searcher: Searcher | None)
         lines.append("Opened: " + "; ".join(f"{format_path(library, node_id)} [{node_id}]" for node_id in opened))
     try:
         hits = searcher.search(exchange.question, limit=_NEAREST + len(opened)) if searcher is not None else ()
-    except RoamtuiError:  # the answer counts, nearby sections are only a help
+    except RoamtuiError:  # nearby sections only help, so the answer must not fail with them
         hits = ()
     nearest = []
     for section_id in [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST]:
@@ -106,7 +106,7 @@ class UnopenedHits:
 
     @property
     def summary(self) -> str:
-        """A few words for a person."""
+        """A short text for the person, such as ``2 likely sections not opened``."""
         return f"{len(self.likely)} likely section{'' if len(self.likely) == 1 else 's'} not opened"
 
 

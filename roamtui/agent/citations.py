@@ -30,8 +30,8 @@ from roamtui.outline.structure import get_canonical_id
 _UNMARKED_WORDS_MIN = 3
 """Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
-_DRESS = r"[\"'`*§\s]*+"
-MARK = re.compile(rf"\[{_DRESS}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DRESS}\]")
+_DECORATION = r"[\"'`*§\s]*+"
+MARK = re.compile(rf"\[{_DECORATION}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DECORATION}\]")
 MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
 """Ids in a mark, without page numbers and ranges."""
 _TYPOGRAPHIC = re.compile(
@@ -45,12 +45,12 @@ _UNSPACED = 0x0E00
 _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _CANDIDATES_MAX = 16
-"""Number of marks to try for a quote."""
+"""Maximum number of marks to try for a quote."""
 _DIRECTLY_BEFORE_MARK = re.compile(r"[\s.!?…。！？)*_]*\Z")
 _BETWEEN_MARKS = re.compile(r"[\s,;&)]*(?:and\s+)?\Z")
 _TABLE_ROW = re.compile(r"\||[^\n]*\s\|\s+[-($€£¥]*\d[\d.,’ ]*[%)]*\s*(?:\||\Z)")
 """A row that begins with a bar, or has a cell with nothing but a figure. A pipeline of commands has neither."""
-_BEFORE_WHAT_FOLLOWS = re.compile(r":[*_ \t]*\Z")
+_FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
 _CLOSERS = r"[\"'”’»)\]」』*_]*+"
@@ -174,7 +174,7 @@ class ParsedAnswer:
     sentences: tuple[Bounds, ...]
     """Start and end of each sentence, list item and table row."""
     introductions: Mapping[int, int]
-    """For each sentence that belongs to an earlier one with a colon at its end, the indexes of both."""
+    """Maps the index of a sentence to that of the earlier sentence, with a colon at its end, that introduces it."""
 
 
 def parse_citations(answer: str) -> ParsedAnswer:
@@ -188,7 +188,9 @@ def parse_citations(answer: str) -> ParsedAnswer:
         return quote if quote is not None and quote.start < position < quote.end - 1 else None
 
     ends = []
-    for match in _SENTENCE_END.finditer(answer):  # inside a quote only before marks that follow the quote
+    for match in _SENTENCE_END.finditer(
+        answer
+    ):  # a sentence ends inside a quote only before marks that follow the quote
         around = find_around(match.start())
         if around is None or ((match["marks"] or match["wide_marks"]) and match.end() >= around.end):
             ends.append(match.end())
@@ -216,7 +218,7 @@ def parse_citations(answer: str) -> ParsedAnswer:
 
 
 def _assign_marks(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
-    """Yield the quotes of a sentence, each with the marks directly after it. Without any, it shares a neighbour's.
+    """Yield the quotes of a sentence, each with the marks directly after it. A quote without any shares a neighbour's.
 
     If the sentence begins with a quote, marks follow their quotes, so the neighbour is the next quote. Otherwise it is
     the previous quote.
@@ -267,7 +269,7 @@ def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int
             introductions[sentence] = introduction
         elif introduction is not None:
             introduction = None
-        if _BEFORE_WHAT_FOLLOWS.search(answer[start:end].rstrip()):
+        if _FINAL_COLON.search(answer[start:end].rstrip()):
             introduction = sentence
     return introductions
 
@@ -314,7 +316,7 @@ class QuoteChecker:
         return self._found[words]
 
     def _cite_quote(self, quote: Quotation) -> tuple[int, Citation] | None:
-        """Return the index of the mark that a quote belongs to and its citation."""
+        """Return the citation of a quote with the index of its mark, or None if it cites nothing."""
         key = quote.text, tuple(mark.section_id for mark in quote.marks)
         if key not in self._cited:
             match: tuple[int, Citation] | None = None
@@ -376,7 +378,7 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
     for span in dict.fromkeys((library.get_content_span(section_id), own)):
         read = [*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ())]
         if span == own and find_quote(quote, library.title_of(section_id)):
-            read.append(_find_title_line(own, library))  # who has read the id has read the title
+            read.append(_find_title_line(own, library))  # a model that has read the id has also read the title
         pieces = [
             (max(start, span.start), min(end, span.end))
             for start, end in merge_bounds(read)

@@ -22,9 +22,9 @@ _NO_SIGN = re.compile(r"[\s*_`~]+")
 _SIMILARITY_MIN = 0.4
 """If the quote and a passage are less similar than this, the quote was not made from the passage."""
 _WORDS_MAX = 200
-"""Number of words of a quote to compare. The time grows with the square of this number."""
+"""Maximum number of words of a quote to compare. The time grows with the square of this number."""
 _CHARACTERS_MAX = 2_000_000
-"""Number of characters to search. One million take 0.25 s."""
+"""Maximum number of characters to search. One million take 0.25 s."""
 _LETTERS_MIN = 2
 """Minimum number of letters and digits in a single word that is marked."""
 
@@ -44,7 +44,7 @@ class CitedPassage:
 
     @property
     def warning(self) -> str:
-        """A few words for a person who looks for a quote that is not in the text; else empty."""
+        """A short warning for the person if the quote is not in the text that the model got; else empty."""
         if not self.is_missing:
             return ""
         if self.is_unread:
@@ -98,9 +98,9 @@ def resolve_citation(citation: Citation | None, state: ConversationState) -> Spa
 
 
 def _find_similar_words(quote: str, section_id: str, state: ConversationState) -> tuple[Span, ...]:
-    """Find the passage most similar to a quote, the first of equals, and return the spans of the words that both share.
+    """Return the spans of the words that a quote shares with the most similar passage.
 
-    Empty if no passage is similar enough.
+    The first of several equally similar passages counts. The result is empty if no passage is similar enough.
     """
     from roamtui.agent.similar_words import TextWords, align_words  # noqa: PLC0415 - imports rapidfuzz
 

@@ -41,7 +41,7 @@ So each of several fast key presses sees the effect of those before it. If there
 the reason instead, or an empty string if no reason needs to be shown.
 """
 _INDEXED_AHEAD_MIN = 5_000
-"""Number of sections from which indexing takes noticeably long."""
+"""Minimum number of sections for indexing ahead, because indexing so many takes noticeably long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class ConversationController:
         self._subscribers.append(subscriber)
 
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> bool:
-        """Ask a question once all earlier requests are done. Return false if it was not asked, as `options` say.
+        """Ask a question once all earlier requests are done. Return whether `options` still allowed it.
 
         Raises:
             UnknownSectionError: There is no section `options.within`.
@@ -113,7 +113,7 @@ class ConversationController:
             return True
 
     async def ask_or_each(self, question: str, options: AskOptions = AskOptions()) -> bool:
-        """Ask a question as `ask` does, or of each source by itself if it names several of them one by one."""
+        """Ask a question with `ask`, or with `ask_each` if it names several sources to ask one by one."""
         is_new = options in (AskOptions(), AskOptions(follows=True))
         if is_new and (parts := list_named_parts(question, self.state.library)):
             return await self.ask_each(question, parts, follows=options.follows)
@@ -319,7 +319,7 @@ class ConversationController:
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
     async def change_searcher(self, make: Callable[[Library], Searcher | None], report: Progress) -> None:
-        """Search in another way once its index is complete. Until then, or if that fails, the old one is used.
+        """Replace the searcher once its new index is complete. Until then, or if that fails, the old one is used.
 
         A question that is being answered uses the new one from its next search on.
 

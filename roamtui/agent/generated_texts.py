@@ -28,10 +28,10 @@ _QUESTIONS_MAX = 3
 _CANDIDATES_MAX = 400
 _TITLE_LENGTH_MAX = 60
 _OPENING_LENGTH = 2_000
-_QUESTION_WORDS_MIN = 4
-"""Words of a heading that ends in a question mark; "In a hurry?" says nothing outside its section."""
+_ASKING_TITLE_WORDS_MIN = 4
+"""Minimum number of words of a title with a question mark: "In a hurry?" says nothing outside its section."""
 _PER_ROOT_MAX = 3
-"""Questions from below one section of the top level."""
+"""Maximum number of questions from one top-level section."""
 _MARKS = re.compile(r"[*_`]")
 _QUESTION_LENGTH_MAX = 200
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*")
@@ -44,7 +44,7 @@ _VERBS = frozenset(
 )
 _QUESTION_WORDS = frozenset(["how", "what", "why", "when", "where", "who", "which"])
 _MEANING = re.compile(r"[\"“]([A-Z][\w-]*(?: [\w-]+){0,3})[\"”] (?:shall |will )?means?\b")
-"""A definition of a contract: “Net Sales” means ..."""
+"""A definition in a contract: “Net Sales” means ..."""
 _NO_TERMS = "example|reason|way|problem|part|thing|lot|number|few|good|common|simple|better|new|first|second|typical"
 _BEING = re.compile(rf"(?:\A|\n[ \t]*\n)(An? (?!(?:\w+ )?(?:{_NO_TERMS})\b)[a-z][a-z-]+(?: [a-z-]+)?) is an? (?=[a-z])")
 """A definition that begins a paragraph: A trait is a collection of methods."""
@@ -69,7 +69,7 @@ _SECTION_TOKENS_MIN = 150
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest up to three questions from distant sections: headings that ask, and terms that the text defines."""
+    """Suggest up to three questions from all over the document, from its headings and from definitions in its text."""
     questions: list[str] = []
     root_ids = list_roots(library)
     per_root = max(1, _CANDIDATES_MAX // max(1, len(root_ids)))
@@ -101,7 +101,7 @@ def _make_title_question(title: str, text: str) -> str:
         return ""
     first, second = (*title.lower().split(" "), "", "")[:2]
     if title.endswith("?"):
-        is_question = len(title.split()) >= _QUESTION_WORDS_MIN and (first in _VERBS or first in _QUESTION_WORDS)
+        is_question = len(title.split()) >= _ASKING_TITLE_WORDS_MIN and (first in _VERBS or first in _QUESTION_WORDS)
     else:  # "What is late" becomes a question with a question mark, "What we lend" and "How far ahead" do not
         is_question = second.isalpha() and (
             first in _VERBS or (first in _QUESTION_WORDS and second in _VERBS) or (first, second) == ("how", "to")

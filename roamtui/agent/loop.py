@@ -240,7 +240,7 @@ class Agent:
         return None if window is None else int(window * share)
 
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
-        """Build the prompt context. `opened` are the sections that open with the question."""
+        """Build the prompt context. `opened` are the sections to open together with the question."""
         state = self.session.state
         room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         whole = (
@@ -322,7 +322,10 @@ class Agent:
         return True
 
     async def _ask_model(self, progress: QuestionRun, *, allow_calls: bool) -> AsyncGenerator[ConversationEvent, None]:
-        """Send one request. Make room if it does not fit, and once more if the model rejects it as too long."""
+        """Send one request.
+
+        Shrink the transcript first if the request does not fit, and once more if the model rejects it as too long.
+        """
         request = self._make_request(allow_calls=allow_calls)
         fits = fits_window(request, self._calibration.get_window(self.model))
         changes = () if fits else await self.session.shrink_transcript(self._build_prompt_context())
@@ -331,9 +334,8 @@ class Agent:
                 yield change
             request = self._make_request(allow_calls=allow_calls)
             progress.reply = StepReply()
-            model_name = (
-                self.model.name
-            )  # the person may switch models meanwhile, and the new model must not learn from this
+            # The person may switch models meanwhile, and the new model must not learn from this.
+            model_name = self.model.name
             yield StepStarted(number=progress.steps, input_tokens=estimate_request_tokens(request))
             try:
                 async with aclosing(stream_reply(self.model, request, progress)) as events:
@@ -355,9 +357,9 @@ class Agent:
     async def _run_calls(
         self, progress: QuestionRun, *, is_before_last_step: bool
     ) -> AsyncGenerator[ConversationEvent, None]:
-        """Run the calls of a reply, searches last. If `is_before_last_step`, the last result says that one is left."""
+        """Run the calls of a reply, searches last. If `is_before_last_step`, add that no more may follow."""
         reply = progress.reply
-        reply.calls.sort(key=lambda call: call.name == search.NAME)  # what is opened need not be in a list of hits too
+        reply.calls.sort(key=lambda call: call.name == search.NAME)  # so that the hits do not repeat opened sections
         progress.is_running_calls = True
         self.session.record(progress.pop_draft())
         room = compute_step_tokens(self._make_request(allow_calls=True), self._calibration.get_window(self.model))

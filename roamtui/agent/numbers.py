@@ -32,12 +32,12 @@ _NUMBER = re.compile(
     rf"(?:{_UNSEEN}[%‰％]|{_UNSEEN}\s{{1,2}}{_UNSEEN}[%‰％](?!\w))?)"
 )
 _OPERAND = re.compile(rf"(?:[^\W_]|[%‰％°)\]]|\d[$¢-¥₠-⃀]){_UNSEEN}\Z")
-"""Text at the end of which a hyphen follows that is not a minus sign."""
+"""Text directly before a hyphen that is not a minus sign."""
 _DIGIT = re.compile(r"\d")
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[,.]?\d|(?<=\d[,.])\d")
-"""The usual inside of a number. This quick test matters in texts with thousands of matches."""
+"""A position between two digits, the usual case. This quick test matters in texts with thousands of matches."""
 _REACH = 48
-"""Characters to read on each side of a position."""
+"""Number of characters to read on each side of a position."""
 _NEAR = 12
 """Number of characters around a position to check. If no digit is among them, the position is not inside a number."""
 
@@ -45,8 +45,8 @@ _NEAR = 12
 def find_divided_number(text: DocumentText, position: int) -> Bounds | None:
     """Return the bounds of the number that contains `position`, or None if the position is not inside a number.
 
-    Sign, separators, decimals, exponent and percent sign belong to the number. A quote may omit the currency sign
-    before it, but not a part of that sign. The full stop or comma of a sentence does not belong to it.
+    Sign, separators, decimals, exponent and percent sign belong to the number; the full stop or comma of a sentence
+    does not. A quote may omit a currency sign before the number, but not part of that sign.
     """
     low = max(0, position - _REACH)
     around, at = text[low : position + _REACH], position - low

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class RetrievalStart(StrEnum):
-    """When a question carries search results."""
+    """When search results are sent with a question."""
 
     REMOTE = "remote"
     """Only with models whose steps cost time and money: all except the offline model."""
@@ -31,4 +31,4 @@ class AgentOptions:
     """Reads the person's preferences for answers. Called for each question, but a change takes effect only when the
     transcript is rebuilt."""
     question_note: str = ""
-    """Stands before each question, but is not part of it: nothing searches for its words."""
+    """Text to send before each question. It is not part of the question, so its words are not searched for."""

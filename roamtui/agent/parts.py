@@ -1,4 +1,4 @@
-"""Asks one question of several sources, each by itself: "What do the lease and the act each say about notice?"."""
+"""Find the sources that a question asks about one by one: "What do the lease and the act each say about notice?"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePart:
-    """A source, or a file or folder at the top of the only one, that a question can be asked of by itself."""
+    """A part of a library that can be asked by itself: a source, or a file or folder at the top of the only source."""
 
     section_id: str
     title: str
@@ -58,10 +58,10 @@ def list_named_parts(question: str, library: Library) -> tuple[SourcePart, ...]:
 
 def list_last_parts(exchanges: tuple[Exchange, ...], library: Library) -> tuple[tuple[SourcePart, Exchange], ...]:
     """List the newest exchanges that ask one question of different parts, with their parts; empty if there are none."""
-    titles = {part.section_id: part for part in list_parts(library)}
+    parts_by_id = {part.section_id: part for part in list_parts(library)}
     found: list[tuple[SourcePart, Exchange]] = []
     for exchange in reversed(exchanges):
-        part = titles.pop(exchange.within or "", None)
+        part = parts_by_id.pop(exchange.within or "", None)
         if part is None or (found and exchange.question != found[0][1].question):
             break
         found.append((part, exchange))

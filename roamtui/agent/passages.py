@@ -1,4 +1,4 @@
-"""The passages with which the offline model answers: what its citations are, read from the text of the document."""
+"""The passages of an answer by the offline model: the cited text as it is in the document."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.models.registry import OFFLINE
 
-_STARTS = ("**", '"', "“", "«", "「", "『", "〝", "Not found: no passage ")
-"""How its replies begin: with a breadcrumb or a quotation mark. Version 0.2 wrote sentences around quotes."""
+_PASSAGE_REPLY_STARTS = ("**", '"', "“", "«", "「", "『", "〝", "Not found: no passage ")
+"""How an answer of passages starts. Answers of version 0.2, which had sentences around quotes, do not match."""
 _NEAREST_MAX = 5
 
 
@@ -30,23 +30,26 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageReply:
-    """What a front end shows in place of the answer of a model that reasons."""
+    """What a front end shows instead of an answer if the offline model found passages."""
 
     passages: tuple[ShownPassage, ...] = ()
     """Best first."""
     missing: str = ""
-    """Says that there is no passage, in the model's words; else empty."""
+    """The offline model's sentence that no passage was found; else empty."""
     nearest_ids: tuple[str, ...] = ()
     """Sections to look at if there is no passage, best first."""
 
 
 def replies_with_passages(exchange: Exchange) -> bool:
-    """Return whether an answer, which may not have begun yet, consists of passages. Nothing else decides this."""
-    return exchange.model == OFFLINE and (not exchange.answer or exchange.answer.startswith(_STARTS))
+    """Check whether the offline model answers with passages. An answer that has not begun yet counts too.
+
+    All callers must decide by this function.
+    """
+    return exchange.model == OFFLINE and (not exchange.answer or exchange.answer.startswith(_PASSAGE_REPLY_STARTS))
 
 
 def read_passage_reply(exchange: Exchange, library: Library) -> PassageReply | None:
-    """Return the passages of a finished answer, or None if a model that reasons wrote it."""
+    """Return the passages of a finished answer, or None if it does not consist of passages."""
     if not replies_with_passages(exchange):
         return None
     if exchange.stopped is StopReason.NOT_FOUND:
@@ -57,9 +60,9 @@ def read_passage_reply(exchange: Exchange, library: Library) -> PassageReply | N
 
 
 def list_passages(exchange: Exchange, library: Library) -> tuple[ShownPassage, ...]:
-    """List the passages of an answer in order; none if a model that reasons wrote it.
+    """List the passages of an answer in order; empty if it does not consist of passages.
 
-    If the document has changed since then, a passage is what was quoted.
+    If the document has changed since then, the text of a passage is its quote.
     """
     reply = read_passage_reply(exchange, library)
     return reply.passages if reply is not None else ()
@@ -77,7 +80,7 @@ def _list_passages(exchange: Exchange, library: Library) -> Iterator[ShownPassag
 
 
 def _list_nearest(exchange: Exchange, library: Library) -> tuple[str, ...]:
-    """List what the first search found, or else what the model opened by its title."""
+    """List the first sections that searches found, then those that were opened, such as by their titles."""
     found = [hit.section_id for event in exchange.events if isinstance(event, SectionsSearched) for hit in event.hits]
     opened = [one for event in exchange.events if isinstance(event, SectionsExpanded) for one in event.opened_ids]
     nearest = dict.fromkeys(section_id for section_id in (*found, *opened) if section_id in library)

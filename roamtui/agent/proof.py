@@ -32,7 +32,7 @@ _NO_CLAIM = re.compile(
     r"|^[ \t]*\((?:The answer is cut off here|The offline model quotes passages)[^\n]*",
     re.MULTILINE,
 )
-"""A heading, or a sentence of the program, by its first words: the rest is different in old logs."""
+"""A heading, or a sentence of the program. Only its first words are matched, because the rest differs in old logs."""
 _TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
 """The line below the head of a table."""
 _FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
@@ -66,7 +66,7 @@ class JudgedMark:
     end: int
     section_id: str
     numbers: tuple[int, ...]
-    """Numbers of the citations that the mark belongs to; empty if it is not a citation, as below "not found"."""
+    """Numbers of the citations that the mark belongs to; empty if it is not a citation, as in a "not found" answer."""
     verdict: QuoteState
     """The worst verdict among the quotes of the mark; `NO_QUOTE` if it has no quotes."""
 
@@ -221,7 +221,7 @@ def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds
         # The quote before may continue in this sentence. Quotes do not overlap, so no earlier one can.
         is_inside_quote = quote_index > 0 and parsed.quotes[quote_index - 1].end > start
         lead = _LEAD.match(answer, start, end)
-        assert lead is not None  # it matches nothing too
+        assert lead is not None  # it also matches the empty string
         bounds = lead.end(), start + len(answer[start:end].rstrip(" \t\n|"))
         nearest = bisect_right(no_claims, bounds[0], key=itemgetter(0)) - 1
         is_no_claim = nearest >= 0 and bounds[0] < no_claims[nearest][1]

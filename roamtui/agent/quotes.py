@@ -51,16 +51,16 @@ _EDGE_LENGTH = 12
 _DIGIT = re.compile(r"\d")
 _BROKEN_WORD = re.compile("(?<=[^\\W\\d_])[-\u00ad\u2010][ \t]*(?:\r\n?|\n)[ \t]*(?=[^\\W\\d_])")
 """A word hyphenated at the end of a line, as in books and laws."""
-_JOINED = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
+_ACCENT_OR_LIGATURE = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
 """Combining accents and ligatures, as in PDFs and in files of some systems."""
 _GLUED_SPACES_MIN = 2
-"""Minimum of spaces in a quote that may be glued to its neighbours. Fewer words could be part of a name."""
+"""Minimum number of spaces in a quote that may be glued to its neighbours. Fewer words could be part of a name."""
 _NEGATION = re.compile(r"(?:n[o']t|non|\bno|never|without|\bun|\bdis)\Z", re.IGNORECASE)
-"""The end of a word that turns the meaning of the next one around, as in ``isNotAllowed``."""
+"""The end of a word that reverses the meaning of the next one, as in ``isNotAllowed``."""
 _LENGTH_MIN = 2
-"""Minimum of letters and digits. A shorter quote proves nothing, unless it has many signs."""
+"""Minimum number of letters and digits. A shorter quote proves nothing, unless it has many signs."""
 _SIGNS_MIN = 5
-"""Minimum of characters of a quote with fewer letters and digits, such as "(b) [***]". It must stand there exactly."""
+"""Minimum length of a quote with fewer letters and digits, such as "(b) [***]". The text must have it exactly."""
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts without spaces between words."""
 
@@ -205,7 +205,7 @@ class _NormalisedSearch:
         return None
 
     def _find_sentence_end(self, index: int) -> int:
-        """Return where the sentence that contains a character ends in the plain text, or its line if there is none."""
+        """Return the end of a character's sentence in the plain text, or of its line if it is in no sentence."""
         from roamtui.search.sentences import find_sentence_end  # noqa: PLC0415 - imports the Markdown parser
 
         offset = self.offsets[index]
@@ -307,7 +307,7 @@ def strip_markup(text: str, *, has_numbers: bool) -> str:
     """
     alike = text.translate(_ALIKE)
     plain = _SPACES.sub(" ", _MARK.sub(partial(_read_mark, has_numbers=has_numbers), alike))
-    return normalise_markdown(text, has_numbers=has_numbers).text if _JOINED.search(plain) else plain
+    return normalise_markdown(text, has_numbers=has_numbers).text if _ACCENT_OR_LIGATURE.search(plain) else plain
 
 
 def _read_mark(mark: re.Match[str], *, has_numbers: bool) -> str:
@@ -331,9 +331,9 @@ def _append(text: str, start: int, characters: list[str], offsets: array[int]) -
             if not (characters and characters[-1] == " "):
                 characters.append(" ")
                 offsets.append(begin)
-        elif _JOINED.search(word):
+        elif _ACCENT_OR_LIGATURE.search(word):
             first = 0
-            for end in range(1, len(word) + 1):  # a letter and its accents become one, a ligature its letters
+            for end in range(1, len(word) + 1):  # join a letter and its accents, split a ligature into letters
                 if end == len(word) or not unicodedata.combining(word[end]):
                     is_ligature = "\ufb00" <= word[first] <= "\ufb06"
                     piece = unicodedata.normalize("NFKC" if is_ligature else "NFC", word[first:end])

@@ -370,7 +370,7 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
         current_hash = hash_section(library, section_id)
         is_changed = current_hash and note.content_hash not in ("", current_hash)
         status = ClaimStatus.CHANGED if is_changed else ClaimStatus.SAME
-    else:  # by the same text, or else by its first words
+    else:  # find the section by the same text, or else by its first words
         section_id = get_ids_by_hash().get(note.content_hash, "")
         if not section_id and note.opening:
             section_id = recheck(Claim(quote=note.opening, place=""), library).section_id

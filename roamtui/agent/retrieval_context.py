@@ -29,7 +29,7 @@ from roamtui.search.sentences import get_first_sentence
 from roamtui.search.terms import list_phrases, locate_terms, query_terms, tokenise
 
 HITS_MAX = 5
-"""Number of hits of a search that the model requests."""
+"""Number of hits of a search by the model, unless it asks for another number."""
 _START_HITS_MAX = 10
 """Number of hits sent with a question. With more hits and a shorter outline, more questions need no tool call."""
 _EXCERPT_TOKENS = (350, 180, 150, 120)
@@ -47,7 +47,7 @@ _NOISE_SHARE = 0.35
 _NOISE_SHARE_LATER = 0.5
 """The same for hits after the first `HITS_MAX`."""
 _SMALL_FILE_TOKENS = 1_000
-"""Size up to which a file with several hits counts as one hit."""
+"""Maximum size of a file whose hits are merged into one."""
 _CONDITION = re.compile(
     r"(?i)\b(?:except|defined in|limited|notwithstanding|other than|pursuant to|subject to|unless|vorbehaltlich)\b"
     r"[^,;\n]{0,80}\Z"
@@ -66,11 +66,11 @@ _OPENING_TOKENS = 40
 _EXCERPT_TOKENS_MIN = 40
 _SIBLINGS_MAX = 12
 _SCANNED_LENGTH_MAX = 20_000_000
-"""Characters of a library that are searched for a name; more would make a person wait."""
+"""Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
 _WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
 """A word, number or identifier, with `inside` if it has a capital letter inside a sentence."""
 _PIECE_LENGTH = 100_000
-"""Characters that are searched for a name at once."""
+"""Number of characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
@@ -119,7 +119,7 @@ class RetrievedContext:
     hit_list: HitList = HitList(text="")
     """The hits without `auto_opened`, rendered for the model."""
     auto_opened: tuple[str, ...] = ()
-    """Sections to open with the question."""
+    """Sections to open together with the question."""
 
 
 def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ async def retrieve_context(
         state: The conversation before the question.
         question: The person's question.
         within: Id of the section that the question is about, or None for the whole document.
-        room_tokens: Maximum of tokens for all results, or None for no limit.
+        room_tokens: Maximum tokens of all results, or None for no limit.
     """
     earlier = list_history_texts(state.transcript.exchanges)
     try:
@@ -211,9 +211,9 @@ def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> Sect
 
 
 def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Drop hits whose scores are far below the best one, and all but a few besides sections that the query names.
+    """Drop hits that score far below the best one. If the query names sections, keep only a few other hits.
 
-    All other hits of a fused ranking are kept, because their scores differ too little.
+    The scores of a fused ranking differ too little, so no hit is dropped for its score there.
     """
     if (named := sum(hit.named is not None for hit in hits)) > 0:
         hits = hits[: named + _BESIDE_NAMED_MAX]
@@ -251,7 +251,7 @@ def format_hits(
         state: The conversation.
         hits: Best first.
         query: The search query.
-        room_tokens: Maximum of tokens for all excerpts, or None for no limit.
+        room_tokens: Maximum tokens of all excerpts, or None for no limit.
         opened: Sections that are about to open, above the list.
         shown: Text that earlier calls of the same step have shown.
     """
@@ -331,7 +331,7 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     }
     overlap = 2 * max(map(len, (*forms, *phrases)), default=0)
     pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))
-    while (forms or phrases) and (piece := next(pieces, None)) is not None:  # most are in one of the first pieces
+    while (forms or phrases) and (piece := next(pieces, None)) is not None:  # most names are in one of the first pieces
         folded = piece.casefold()
         forms = {word: parts for word, parts in forms.items() if not any(part in folded for part in parts)}
         phrases = {phrase: pattern for phrase, pattern in phrases.items() if not pattern.search(folded)}
@@ -360,7 +360,7 @@ def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
 
 
 def _merge_small_files(library: Library, hits: Sequence[Hit]) -> list[_HitLine]:
-    """Return one line per hit, but one for all hits in a small file, with the text of the best."""
+    """Return one line per hit, but only one for all hits in a small file, with the text of the best of them."""
     counts = Counter(_get_file(library, hit.section_id) for hit in hits)
     lines: dict[str, _HitLine] = {}
     texts: set[str] = set()

@@ -11,8 +11,8 @@ from rapidfuzz.distance import LCSseq
 
 from roamtui.outline.spans import Bounds
 
-_PLACES = 8
-"""Number of candidate positions at which a text is compared with the quote word by word."""
+_POSITIONS_MAX = 8
+"""Maximum number of candidate positions at which a text is compared with the quote word by word."""
 
 
 class TextWords(NamedTuple):
@@ -70,7 +70,7 @@ def _list_candidate_positions(quote_words: Sequence[str], text_words: Sequence[s
     for _, index in sorted(scores, reverse=True):
         if all(abs(index - position) > len(quote_words) for position in positions):
             positions.append(index)
-            if len(positions) == _PLACES:
+            if len(positions) == _POSITIONS_MAX:
                 break
     return positions
 

@@ -65,7 +65,10 @@ def format_place(citation: Citation, library: Library) -> str:
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:
-    """List the titles down to a section, after its file in a folder. Omit `title`, the title of the document."""
+    """List the titles from the top down to the cited section, after the path of its file if there are several.
+
+    `title`, the title of the document, is omitted.
+    """
     names = [strip_anchor(sanitise_line(name)) for name in citation.path]
     if len(names) > 1 and citation.path[0] == title:
         del names[0]

@@ -9,15 +9,15 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import Model, ModelRequest
 
 WINDOW_TOKENS_DEFAULT = 64_000
-"""Assumed context window if a model's is unknown."""
+"""Assumed context window of a model whose window is unknown."""
 _ANSWER_TOKENS = 4_000
 """Reserved for the answer."""
 _MESSAGE_TOKENS = 6
 _TOOL_TOKENS = 120
 _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
-_TEXTS_REMEMBERED = 8_192
-"""More than the messages of a long conversation."""
+_ESTIMATES_MAX = 8_192
+"""Maximum number of cached estimates. A full cache is emptied. A long conversation has fewer messages."""
 _ESTIMATES: dict[tuple[int, int], int] = {}
 """Token estimates by hash and length of a text. The texts themselves are not kept, so that their memory is freed."""
 
@@ -31,7 +31,7 @@ def estimate_request_tokens(request: ModelRequest) -> int:
     for text in texts:
         key = (hash(text), len(text))
         if key not in _ESTIMATES:
-            if len(_ESTIMATES) >= _TEXTS_REMEMBERED:
+            if len(_ESTIMATES) >= _ESTIMATES_MAX:
                 _ESTIMATES.clear()
             _ESTIMATES[key] = estimate_tokens(text)
         total += _ESTIMATES[key]
@@ -58,8 +58,8 @@ def _compute_answer_room(window_tokens: int) -> int:
 
 _REQUEST_TOKENS_MIN = 1_000
 """A shorter request teaches nothing, because what the provider adds to each request weighs too much."""
-_NEGLIGIBLE = 1.05
-"""A ratio of provider tokens to estimated tokens that changes nothing."""
+_NEGLIGIBLE_RATIO_MAX = 1.05
+"""Maximum ratio of provider tokens to estimated tokens that changes nothing."""
 _FACTOR_MAX = 4.0
 _TENTHS = 10
 """Factors are rounded up to tenths, so that budgets rarely change."""
@@ -85,5 +85,5 @@ class TokenCalibration:
             self._model, self._factor = model, 1.0
         estimated = estimate_request_tokens(request)
         ratio = usage.input_tokens / max(1, estimated)
-        if estimated >= _REQUEST_TOKENS_MIN and ratio > _NEGLIGIBLE:
+        if estimated >= _REQUEST_TOKENS_MIN and ratio > _NEGLIGIBLE_RATIO_MAX:
             self._factor = max(self._factor, min(_FACTOR_MAX, math.ceil(ratio * _TENTHS) / _TENTHS))

@@ -16,7 +16,7 @@ IDS_MAX = 20
 _HINT_SHARE = 0.6
 """Share of the budget for open sections above which the model gets a hint to close some."""
 _NAMED_SECTIONS_MAX = 6
-"""Number of sections that the hint names."""
+"""Maximum number of sections that the hint names."""
 NAME = "expand_sections"
 _NO_IDS = (
     f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline, "
