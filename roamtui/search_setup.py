@@ -12,7 +12,7 @@ from functools import partial
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
-from roamtui.models.embedders import MeaningOffer, find_embedder
+from roamtui.models.embedders import SemanticSearchOffer, find_embedder
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import OFFLINE, make_model
 from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, ModelRewriter, make_embedder
@@ -59,7 +59,7 @@ def make_searcher_factory(
     return partial(make_searcher, options=options, services=services, location=location)
 
 
-def propose_semantic_search(settings: Settings, library: Library) -> MeaningOffer:
+def propose_semantic_search(settings: Settings, library: Library) -> SemanticSearchOffer:
     """Find an embedder for semantic search of `library`, and estimate what it would send. Called in a thread.
 
     Raises:
@@ -77,7 +77,7 @@ def propose_semantic_search(settings: Settings, library: Library) -> MeaningOffe
         chosen = replace(settings, retrieval=hybrid)
         return make_searcher_factory(chosen, on_warning, lambda _done, _total: None, background=background)(library)
 
-    return MeaningOffer(embedder=offer, estimate=estimate, make_searcher=make)
+    return SemanticSearchOffer(embedder=offer, estimate=estimate, make_searcher=make)
 
 
 def make_keyword_searcher(settings: Settings, library: Library) -> Searcher | None:

@@ -1,6 +1,6 @@
 """Send requests for completions and embeddings to providers through litellm.
 
-Jobs are converted to its arguments, and its chunks to model events.
+Jobs are converted to litellm's arguments, and litellm's chunks to model events.
 
 Replies in the history are repaired so that every provider accepts them, because a single message that cannot be sent
 would block the conversation forever.
@@ -28,9 +28,12 @@ _OUTPUT_TOKENS_MAX = 8_192
 _OUTPUT_TOKENS_DEFAULT = 4_096
 """Limit for a model whose maximum is unknown. Every Anthropic model can write so much."""
 _BRACKETS_MAX = 200
-"""Maximum in the arguments of a call. Our tools need three, and JSON parsers fail at a few hundred nested levels."""
+"""Maximum number of brackets in the arguments of a call.
+
+Our tools need three, and JSON parsers fail at a few hundred nested levels.
+"""
 _TOOL_NAME_LENGTH_MAX = 64
-"""Longest name of a tool that every provider accepts."""
+"""Maximum length of a tool name that every provider accepts."""
 _INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_-]")
 _CACHE_MARK = {"type": "ephemeral"}
 _CLOSE_SECONDS_MAX = 2.0
@@ -313,7 +316,7 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> li
     }
     if resolved.is_ollama:
         arguments["model"] = f"ollama/{resolved.model.removeprefix('ollama_chat/')}"  # litellm's name for embedding
-    elif resolved.provider != "voyage":  # which refuses it; some others refuse a request without
+    elif resolved.provider != "voyage":  # Voyage refuses this argument, and some others require it
         arguments["encoding_format"] = "float"
     reply = await litellm.aembedding(**arguments)
     entries = sorted(reply.data, key=lambda entry: int(entry["index"]))

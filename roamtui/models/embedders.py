@@ -1,4 +1,4 @@
-"""Find an embedder that a person has already: in a running Ollama, or from a provider whose key is set."""
+"""Find an embedder that is already available: in a running Ollama, or from a provider whose key is set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OLLAMA_MODELS = (
     "paraphrase-multilingual",
     "all-minilm",
 )
-"""Beginnings of the names of embedding models in Ollama, the one to prefer first."""
+"""Prefixes of the names of embedding models in Ollama, best first."""
 _PROVIDER_MODELS = (
     "openai/text-embedding-3-small",
     "mistral/mistral-embed",
@@ -53,14 +53,14 @@ class EmbedderOffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeaningOffer:
-    """An offer to search a document by meaning too. Nothing was sent yet."""
+class SemanticSearchOffer:
+    """An offer to add semantic search ("search by meaning") for a document. Nothing has been sent yet."""
 
     embedder: EmbedderOffer
     estimate: EmbeddingEstimate
-    """The text that would be sent at once."""
+    """The text that would be embedded immediately."""
     make_searcher: Callable[[Library, Callable[[str], None]], Searcher | None]
-    """Makes the searcher. It warns by the second argument, in any thread, when it has to fall back to words."""
+    """Makes the searcher. The second argument receives a warning, in any thread, when it falls back to keywords."""
 
 
 def find_embedder(
@@ -104,7 +104,7 @@ def find_embedder(
 
 
 def _rank_ollama_model(name: str) -> int | None:
-    """Return the place of a model among the embedding models, or None if it is none."""
+    """Return the rank of an embedding model, 0 for the best, or None for another kind of model."""
     if not name.isprintable() or " " in name or name.endswith("cloud"):  # the last kind runs on another machine
         return None
     base = name.rpartition("/")[2]

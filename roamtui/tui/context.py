@@ -19,7 +19,7 @@ from roamtui.sources.file_sources import SourceStamp
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.models.base import Model
-    from roamtui.models.embedders import MeaningOffer
+    from roamtui.models.embedders import SemanticSearchOffer
     from roamtui.models.registry import ModelOffer
     from roamtui.search.base import Searcher
     from roamtui.table.runner import TableJob
@@ -85,7 +85,7 @@ class TuiOptions:
     discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
     """Looks for models on this machine, and returns them with a summary. Called in a thread, and only when a person
     chooses a model."""
-    propose_semantic_search: Callable[[Library], MeaningOffer] | None = None
+    propose_semantic_search: Callable[[Library], SemanticSearchOffer] | None = None
     """Finds an embedder and estimates its cost, or raises `RoamtuiError`. Called in a thread, and only when a person
     wants it. None if semantic search can only be chosen at the start."""
     make_keyword_searcher: Callable[[Library], Searcher | None] | None = None

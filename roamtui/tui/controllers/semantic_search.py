@@ -12,7 +12,7 @@ from textual.worker import Worker
 from roamtui.agent.controller import ConversationController
 from roamtui.conversation.notices import Severity
 from roamtui.errors import RoamtuiError
-from roamtui.models.embedders import MeaningOffer
+from roamtui.models.embedders import SemanticSearchOffer
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import StatusMessage
 from roamtui.tui.screens.semantic_search import SemanticSearchDialog
@@ -62,11 +62,11 @@ class SemanticSearchController:
         self._tell(f"Indexing cancelled · {self._key} continues")
         return True
 
-    def _begin(self, offer: MeaningOffer | None) -> None:
+    def _begin(self, offer: SemanticSearchOffer | None) -> None:
         if offer is not None:
             self._indexing = self._screen.run_worker(self._switch_on(offer), group="semantic", exit_on_error=False)
 
-    async def _switch_on(self, offer: MeaningOffer) -> None:
+    async def _switch_on(self, offer: SemanticSearchOffer) -> None:
         call_soon = asyncio.get_running_loop().call_soon_threadsafe
 
         def report(done: int, total: int) -> None:

@@ -17,20 +17,20 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import RoamtuiError
-from roamtui.models.embedders import MeaningOffer
+from roamtui.models.embedders import SemanticSearchOffer
 from roamtui.tui.labels import format_count
 from roamtui.tui.screens.dialogs import Dialog
 
 _INTRODUCTION = "Questions and Find then also match text that says the same in other words."
 
 
-class SemanticSearchDialog(Dialog[MeaningOffer | None]):
+class SemanticSearchDialog(Dialog[SemanticSearchOffer | None]):
     """Looks for an embedder, and offers it. The result is None if the person declines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "accept", "Use")]
 
     def __init__(
-        self, load_all: Callable[[], Awaitable[Library]], propose: Callable[[Library], MeaningOffer], key: str
+        self, load_all: Callable[[], Awaitable[Library]], propose: Callable[[Library], SemanticSearchOffer], key: str
     ) -> None:
         """Offer what `propose` finds for the library that `load_all` returns.
 
@@ -41,7 +41,7 @@ class SemanticSearchDialog(Dialog[MeaningOffer | None]):
         self._load_all = load_all
         self._propose = propose
         self._key = key
-        self._offer: MeaningOffer | None = None
+        self._offer: SemanticSearchOffer | None = None
 
     @override
     def compose(self) -> ComposeResult:
@@ -77,7 +77,7 @@ class SemanticSearchDialog(Dialog[MeaningOffer | None]):
             self.dismiss(self._offer)
 
 
-def _describe(offer: MeaningOffer, library: Library, key: str) -> Iterator[tuple[str, str]]:
+def _describe(offer: SemanticSearchOffer, library: Library, key: str) -> Iterator[tuple[str, str]]:
     """Yield the rows of the dialog, each with its label."""
     embedder, estimate = offer.embedder, offer.estimate
     yield "Embedder", f"{embedder.name} ({embedder.reason})"
