@@ -144,7 +144,7 @@ class AskCommand:
         metavar="ID",
         exclusive_group="scope",
     )
-    is_of_each: bool = option(False, "ask it of each source or file by itself", name="--each", exclusive_group="scope")
+    asks_each: bool = option(False, "ask it of each source or file by itself", name="--each", exclusive_group="scope")
     as_json: bool = option(False, "print the answer and its metadata as JSON", name="--json", exclusive_group="form")
     as_events: bool = option(
         False, "stream events as JSON lines; the last line is the answer", name="--events", exclusive_group="form"
@@ -178,7 +178,7 @@ class AskCommand:
                 agent,
                 question,
                 within=within,
-                is_of_each=self.is_of_each,
+                asks_each=self.asks_each,
                 is_watched=sys.stderr.isatty(),
                 output_format=output_format,
             )

@@ -70,7 +70,7 @@ async def run_ask(
     question: str,
     *,
     within: str | None = None,
-    is_of_each: bool = False,
+    asks_each: bool = False,
     is_watched: bool,
     output_format: str = "text",
 ) -> int:
@@ -81,8 +81,8 @@ async def run_ask(
     Args:
         agent: Answers the question.
         question: The question as the person typed it.
-        within: Id of the section to limit the question to, or None for the whole document. An index page is its folder.
-        is_of_each: Whether to ask each source by itself. With ``text``, so does a question that names several sources.
+        within: Id of the section to search, or None for the whole document. An index page stands for its folder.
+        asks_each: Whether to ask each source by itself. With ``text``, also if the question names several.
         is_watched: Whether a person sees stderr. Without one, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
@@ -91,8 +91,8 @@ async def run_ask(
         UsageError: There is only one source.
     """
     library = agent.session.state.library
-    parts = list_parts(library) if is_of_each else ()
-    if is_of_each and not parts:
+    parts = list_parts(library) if asks_each else ()
+    if asks_each and not parts:
         raise UsageError("--each needs several sources or files.")
     if within is None and output_format == "text":  # JSON keeps its form unless --each is given
         parts = parts or list_named_parts(question, library)

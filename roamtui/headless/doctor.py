@@ -22,7 +22,7 @@ from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_m
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _READERS = {"PDF": "pypdfium2", "Office, OpenDocument, EPUB, HTML": "lxml", "DOCX": "mammoth", "pictures": "pillow"}
-"""What reads each kind of file, by the name of its package. Markdown, notebooks and subtitles need none."""
+"""The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
 _TESSERACT = "tesseract"
 _PROBE_SECONDS_MAX = 5
 _MODELS_SHOWN = 5
@@ -86,7 +86,7 @@ def _find_version(package: str) -> str:
 
 
 def _probe_tesseract() -> str:
-    """Return the languages of which tesseract can read scans, or an empty string if it is not installed."""
+    """Return the languages that tesseract can recognise, or an empty string if it is not installed."""
     program = shutil.which(_TESSERACT)
     if program is None:
         return ""

@@ -64,7 +64,7 @@ def run_evaluation(
         raise SourceError(f"{path} contains no usable question.")
     if options.sample is not None:
         questions = sample_questions(questions, options.sample, options.seed)
-    key = RunKey(  # a file called questions says nothing, so its folder names the set
+    key = RunKey(  # the file name "questions" says nothing, so the set is then named after its folder
         set=options.name or (path.stem if path.stem != "questions" else path.absolute().parent.name),
         scope=options.scope,
         mode=mode.value,

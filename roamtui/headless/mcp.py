@@ -33,7 +33,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UnknownSectionError
-from roamtui.headless.mcp_session import ROOM_TOKENS, CallResult, ClientSession, SharedLibrary, list_specs
+from roamtui.headless.mcp_session import CALL_TOKENS_MAX, CallResult, ClientSession, SharedLibrary, list_specs
 from roamtui.headless.output import write_notice
 from roamtui.outline.expansion import render_section
 from roamtui.outline.labels import format_node_and_heading, format_size
@@ -243,7 +243,9 @@ class _Handlers:
 
 
 def read_section(library: Library, uri: str) -> str:
-    """Return the exact text of a section and its subsections. A very long one is rendered as by `expand_sections`.
+    """Return the exact text of a section and its subsections.
+
+    A folder, a page of a section and a very long section are rendered as `expand_sections` does.
 
     Raises:
         UnknownSectionError: The URI names no section.
@@ -254,7 +256,7 @@ def read_section(library: Library, uri: str) -> str:
         raise UnknownSectionError(requested[:40])
     node = library.node(reference.section_id)
     is_whole = reference.page is None and not reference.steps
-    if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= ROOM_TOKENS:
+    if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= CALL_TOKENS_MAX:
         return library.text_at(library.get_content_span(node.id))
     return render_section(library, requested, delivered={}, nonce=secrets.token_hex(4)).text
 

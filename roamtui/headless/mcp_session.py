@@ -25,8 +25,8 @@ from roamtui.models.base import ToolSpec
 from roamtui.outline.render import OUTLINE_TOKENS, render_outline
 from roamtui.search.base import Searcher
 
-ROOM_TOKENS = 20_000
-"""Section text per call: some clients refuse results of more than 25,000 tokens."""
+CALL_TOKENS_MAX = 20_000
+"""Maximum tokens of section text per call, because some clients refuse results of more than 25,000 tokens."""
 _OUTLINE_NAME = "outline"
 _OUTLINE_DESCRIPTION = (
     "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a hint of "
@@ -200,7 +200,7 @@ class ClientSession:
             return CallResult(
                 text=f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.', is_error=True
             )
-        context = ToolContext(session=self.session, searcher=self._shared.searcher, room_tokens=ROOM_TOKENS)
+        context = ToolContext(session=self.session, searcher=self._shared.searcher, room_tokens=CALL_TOKENS_MAX)
         open_before = self.session.state.open_ids
         try:
             outcome = await tool.run(arguments, context)
@@ -225,7 +225,10 @@ class ClientSession:
 
 
 def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
-    """Return the tools by name: the agent's, and two for the documents and the outline, which its prompt contains."""
+    """Return the tools by name: those of the agent, the list of documents, and the outline.
+
+    The agent has the list of documents only if there are several, and reads the outline in its prompt.
+    """
     documents, outline = DocumentsTool(), OutlineTool()
     tools = make_tools(library, has_search=has_search)
     return {documents.spec.name: documents, outline.spec.name: outline, **tools}

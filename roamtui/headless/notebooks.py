@@ -123,7 +123,7 @@ def rename_notebook(
     if kept := notes.read():
         NoteStore(conversations.notes_folder, target).save(*(replace(note, source=target) for note in kept))
         notes.delete([note.id for note in kept])
-    with suppress(OSError, ValueError):  # it is only a place in a text
+    with suppress(OSError, ValueError):  # losing a reading position does little harm
         saved = json.loads(positions.read_bytes())
         if source in saved:
             saved[target] = saved.pop(source)

@@ -377,7 +377,7 @@ class PlainChat:
 
 
 def _name_commands(text: str) -> str:
-    """Replace the flags that an error names by the command or setting that the running chat has instead."""
+    """Replace the flags in an error message by the commands or settings that the running chat has instead."""
     for flag, name in (
         ("--model", "/model"),
         ("--api-base", "api_base in config.toml"),

@@ -16,7 +16,7 @@ from roamtui.headless.output import write_notice, write_text
 from roamtui.paths import make_private_folder, write_private_file
 
 LENGTH_MAX = 4_000
-"""Characters sent to the model: about a thousand tokens in every conversation."""
+"""Maximum number of characters sent to the model: about a thousand tokens in every conversation."""
 _BYTES_MAX = 1_000_000
 """Maximum number of bytes to read from the file."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

@@ -104,7 +104,7 @@ def _collect_table_claims(content: TableContent) -> list[ClaimGroup]:
                 for citation in (cell.citations if cell is not None else ())
                 if citation.quote is not None and citation.is_verified
             )
-    # Another person may have written the table, so its addresses are those of a file.
+    # Another person may have written the table, so its sources are trusted no more than those named in a file.
     return [ClaimGroup(claims=tuple(of_row), source=source, is_own=False) for source, of_row in claims.items()]
 
 
@@ -173,12 +173,12 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
 
     Return 1 if a quote is no longer found or its source cannot be opened, otherwise 0.
     """
-    status = int(any(row["state"] not in (ClaimStatus.SAME.value, ClaimStatus.MOVED.value) for row in rows))
+    exit_status = int(any(row["state"] not in (ClaimStatus.SAME.value, ClaimStatus.MOVED.value) for row in rows))
     state_counts = Counter(row["state"] for row in rows)
-    counts = {standing.value: state_counts[standing.value] for standing in ClaimStatus}
+    counts = {status.value: state_counts[status.value] for status in ClaimStatus}
     if as_json:
         write_json({"counts": counts, "quotes": list(rows)})
-        return status
+        return exit_status
     lines: list[str] = []
     for row in rows:
         if row["state"] == ClaimStatus.SAME.value:
@@ -195,4 +195,4 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
     summary = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} checked{f': {summary}' if summary else ''}.")
     write_text("\n".join(lines) + "\n")
-    return status
+    return exit_status

@@ -52,7 +52,7 @@ from roamtui.document.plain import sanitise_text, shorten
 from roamtui.search.passages import QuestionWords, find_question_words
 
 WIDTH_MAX = 100
-"""In columns. Longer lines are hard to read."""
+"""Maximum width of a line in columns. Longer lines are hard to read."""
 _WIDTH_MIN = 20
 _QUOTE_LENGTH_MAX = 140
 _EMPHASIS_CODES = {Emphasis.STRONG: 1, Emphasis.ITALIC: 3, Emphasis.STRUCK: 9, Emphasis.CODE: 36}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
-from roamtui.headless.mcp_session import ROOM_TOKENS, ClientSession, SharedLibrary
+from roamtui.headless.mcp_session import CALL_TOKENS_MAX, ClientSession, SharedLibrary
 from tests.outline.documents import find_id, make_library, write_words
 
 CHAPTERS = 6
@@ -24,7 +24,7 @@ async def test_one_call_delivers_no_more_than_clients_take() -> None:
     client = start_session(library, OpenSectionOptions(budget_tokens=1_000_000))
     ids = [find_id(library, f"Chapter {number}") for number in range(1, CHAPTERS + 1)]
     reply = await client.call("expand_sections", {"section_ids": [f"{section_id}:1" for section_id in ids]})
-    assert client.session.state.open_tokens <= ROOM_TOKENS
+    assert client.session.state.open_tokens <= CALL_TOKENS_MAX
     assert f"[{ids[-1]}] Book > Chapter {CHAPTERS}: no room for its ~" in reply.text
     assert not reply.is_error
     assert "no room" not in (await client.call("expand_sections", {"section_ids": f"{ids[-1]}:1"})).text
