@@ -70,7 +70,7 @@ _IDLE_SECONDS = 1.0
 """After this time without a key, a full garbage collection delays nobody."""
 _TERMINAL_CHECK_SECONDS = 1.0
 _TYPING_ROUNDS, _IDLE_ROUNDS = 100, 5
-"""Collections of the middle generation before a full one, which delays keys: while a person types, and when idle."""
+"""Collections of the middle generation before a full one, which delays keys, while a person types and when idle."""
 _DEFECT_MESSAGE = (
     "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
@@ -437,8 +437,8 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(self._driver, TerminalDriver):
             self._driver.write_image(event.data)
 
-    @on(KeyQueue.Marker)
-    async def _follow_key(self, event: KeyQueue.Marker) -> None:
+    @on(KeyQueue.HandledMarker)
+    async def _follow_key(self, event: KeyQueue.HandledMarker) -> None:
         await self._key_order.follow(event)
 
     @override

@@ -1,4 +1,4 @@
-"""`Finder`: finds sections by title, text and meaning. It knows no screen."""
+"""`Finder`: finds sections by title, text and meaning. Independent of the screen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIMIT = 25
 """Maximum number of sections that are listed of each kind."""
 HITS_MAX = 20
 _PAUSE_SECONDS = 0.15
-"""The configured search starts once typing has paused for this long. Before, it would rank or embed half a word."""
+"""The configured search starts once typing has paused for this long, so that it does not rank or embed half a word."""
 _EXCERPT_BEFORE, _EXCERPT_AFTER = 50, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
@@ -82,7 +82,7 @@ class Finder:
     def __init__(
         self, load_all: Callable[[], Awaitable[Library]], search: Callable[[str, int], Awaitable[tuple[Hit, ...]]]
     ) -> None:
-        """Search the library that `load_all` returns. `search` takes a query and a limit: the configured search."""
+        """Search the library that `load_all` returns. `search` is the configured search, with a query and a limit."""
         self._load_all = load_all
         self._search = search
         self._titles: TitleSearch | None = None

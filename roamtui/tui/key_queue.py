@@ -22,7 +22,7 @@ _ROUNDS = 2
 _CHECK_SECONDS = 0.3
 """Interval for checking the marker, which is lost if its widget is removed."""
 _CHECKS_MAX = 10
-"""After this many checks, the next key is handled in any case."""
+"""Maximum number of checks. Then the next key is handled in any case."""
 
 TypedEvent = events.Key | events.Paste
 ForwardEvent = Callable[[TypedEvent], Awaitable[None]]
@@ -32,8 +32,8 @@ ForwardEvent = Callable[[TypedEvent], Awaitable[None]]
 class KeyQueue:
     """A queue that holds typed events back until the previous one is handled."""
 
-    class Marker(Message):
-        """A message that follows a key. When it arrives, the key has been handled there."""
+    class HandledMarker(Message):
+        """A message that is sent to a widget after a key. When it arrives, the widget has handled the key."""
 
         verbose = True
 
@@ -42,7 +42,7 @@ class KeyQueue:
             self.number = number
 
     def __init__(self, app: App[Any], forward: ForwardEvent) -> None:
-        """Handle each event by `forward`, when its turn has come."""
+        """Handle each event with `forward` when its turn has come."""
         self._app = app
         self._forward = forward
         self._waiting: deque[TypedEvent] = deque()
@@ -70,7 +70,7 @@ class KeyQueue:
         if not (self._is_marked or self._send_marker()):
             await self._handle_next()
 
-    async def follow(self, marker: Marker) -> None:
+    async def follow(self, marker: HandledMarker) -> None:
         """Continue if the marker of the current key has arrived. Ignore older markers."""
         if marker.number == self._event_number and self._rounds_left and self._app.screen_stack:
             await self._end_round()
@@ -99,7 +99,7 @@ class KeyQueue:
 
     def _send_marker(self) -> bool:
         self._is_marked = True
-        return self._marked_widget.post_message(self.Marker(self._event_number))
+        return self._marked_widget.post_message(self.HandledMarker(self._event_number))
 
     def _start_watchdog(self) -> None:
         self._checks = 0

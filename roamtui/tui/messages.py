@@ -72,7 +72,7 @@ class DocumentRequested(Message):
 
 @dataclass
 class LinkedFileRequested(Message):
-    """A person followed a link to another file of this machine."""
+    """A person followed a link to another file on this machine."""
 
     path: str
     anchor: str
@@ -132,7 +132,7 @@ class LookRequested(Message):
     section_id: str
     """The section that shows it."""
     href: str = ""
-    """The address of the picture, or empty for a page."""
+    """The URL or path of the picture, or empty for a page."""
     page: int = 0
     """Number of the page, counted from 1."""
     quote: str = ""
@@ -213,18 +213,18 @@ def toggle_fold(state: ConversationState, section_id: str) -> Command:
 
 
 def unfold(state: ConversationState, *section_ids: str) -> Command | str:
-    """Return the command that unfolds those of the nodes that are still folded."""
+    """Return the command that unfolds the folded ones of these nodes, or an empty string if none is folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return UnfoldNodes(section_ids=folded) if folded else ""
 
 
 def unfold_subtree(state: ConversationState, section_id: str) -> Command | str:
-    """Return the command that unfolds a node and everything below it."""
+    """Return the command that unfolds a node and everything below it, or an empty string if nothing is folded."""
     return unfold(state, *_list_parent_ids(state, section_id))
 
 
 def fold_subtree(state: ConversationState, section_id: str) -> Command | str:
-    """Return the command that folds a node and everything below it."""
+    """Return the command that folds a node and everything below it, or an empty string if nothing is unfolded."""
     unfolded = tuple(node_id for node_id in _list_parent_ids(state, section_id) if node_id in state.unfolded)
     return FoldNodes(section_ids=unfolded) if unfolded else ""
 

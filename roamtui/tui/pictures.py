@@ -35,7 +35,7 @@ CELL_PIXELS = (10, 20)
 _DRAWN_MAX = 64
 _MEASURED_MAX = 5_000
 _DRAWN_ROWS_MAX = 100
-"""About two screens. The cells of a row take a hundred times the memory of its pixels."""
+"""Maximum number of cached rows: about two screens. Cells take a hundred times the memory of the pixels of a row."""
 _HALF = "▀"
 
 DrawnPicture = bytes | int
@@ -72,7 +72,7 @@ class PictureStore:
     def measure(self, source: str, doc: str, document: Document, href: str) -> tuple[PictureFile, int, int] | None:
         """Return the picture that a link leads to, and its size in pixels, or None if it cannot be shown.
 
-        Pictures of web pages are not: a page would otherwise decide what is fetched.
+        Pictures of web pages are never shown, because a page would otherwise decide what is fetched.
         """
         key = (source, doc, href)
         if key not in self._measured and len(self._measured) < _MEASURED_MAX:

@@ -94,9 +94,9 @@ class QuestionBox(TextArea):
         self.move_cursor(self.document.end)
 
     def action_send(self) -> None:
-        """Send the question, if there is one, once the box has taken all keys before this one.
+        """Send the question, if there is one, once the box has handled all earlier keys.
 
-        Priority keys overtake those that still wait for the box, as in a burst of typing.
+        A priority key overtakes keys that still wait for the box, for example in a burst of typing.
         """
         self.call_later(self._send)
 
@@ -171,11 +171,11 @@ class QuestionBox(TextArea):
 
     def action_page(self, pages: int) -> None:
         if self.max_scroll_y > 0:
-            raise SkipAction  # a question longer than the box is scrolled itself
+            raise SkipAction  # the box scrolls a question that is longer than itself
         self.post_message(self.ScrollRequested(pages))
 
     def on_key(self, event: events.Key) -> None:
-        """Move the cursor by an arrow or page key that the actions have skipped."""
+        """Move the cursor for an arrow or page key that no action has handled."""
         if move := _MOVES.get(event.key):
             event.stop()
             move(self)

@@ -67,7 +67,7 @@ class StatusLineState:
     """Usage of the whole conversation."""
     document_tokens: int = 0
     """Tokens of the whole source."""
-    lost: str = ""
+    conversion_losses: str = ""
     """What conversions left out, such as `3 pictures, 1 chart`; empty if nothing."""
     open_count: int = 0
     open_tokens: int = 0
@@ -132,7 +132,7 @@ class StatusLine(ClickableBar):
             open_tokens=state.open_tokens,
             usage=usage,
             document_tokens=document_tokens,
-            lost=_format_lost(state.library),
+            conversion_losses=_format_losses(state.library),
         )
 
     def show_event(self, event: ConversationEvent) -> None:
@@ -163,9 +163,11 @@ class StatusLine(ClickableBar):
         message = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
         size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tokens"
         opened = _make_clickable(Content(size if status.open_count else "No open sections"), "tree.go_to_cited")
-        if status.lost:  # the sign stays where there is no room for the words
+        if status.conversion_losses:  # the sign stays where there is no room for the words
             opened += Content.styled(f" {_LOST_SIGN}", "$warning")
-        lost = Content.styled(f"without {sanitise_line(status.lost)}" if status.lost else "", "$muted")
+        lost = Content.styled(
+            f"without {sanitise_line(status.conversion_losses)}" if status.conversion_losses else "", "$muted"
+        )
         usage = Content()
         if status.usage.input_tokens or status.usage.output_tokens:
             usage = Content.styled(describe_usage(status.usage, status.document_tokens), "$muted")
@@ -195,7 +197,7 @@ class StatusLine(ClickableBar):
         return _join_fitting([name, _make_clickable(work, "global.copy_or_cancel")], self.size.width)
 
 
-def _format_lost(library: Library) -> str:
+def _format_losses(library: Library) -> str:
     """Return what the conversion of the document left out, or how many of several documents lack something."""
     lost = [document.lost for document in library.documents if document.lost]
     return f"parts of {len(lost)} documents" if len(lost) > 1 else "".join(lost)

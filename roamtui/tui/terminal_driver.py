@@ -1,8 +1,8 @@
-"""The terminal as the app writes to it: images beside text, and a terminal that can go away.
+"""`TerminalDriver`: writes text and images to the terminal, and ends the app if the terminal is gone.
 
-A terminal whose program ends sends SIGHUP, which ends the app. Where that signal is ignored, as under `nohup`, or goes
-to another process, Textual would go on: its thread that writes dies of the first error, and the app then waits for it
-for ever.
+When a terminal is closed, it sends SIGHUP, which ends the app. If the signal is ignored, as under `nohup`, or goes to
+another process, the app would hang: Textual's thread that writes dies at the first error, and the app waits for it
+forever.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TerminalOutput:
 
 
 class TerminalDriver(Driver):
-    """What every driver of this app does: delete its images at the end, and end the app if the terminal is gone."""
+    """The part of each platform's driver that deletes images at the end, and ends the app if the terminal is gone."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - as Textual makes it
         super().__init__(*args, **options)
@@ -56,7 +56,7 @@ class TerminalDriver(Driver):
             self._file = TerminalOutput(file, lambda: self._loop.call_soon_threadsafe(self._app.exit))
 
     def write_image(self, data: str) -> None:
-        """Write what sends, shows or deletes an image."""
+        """Write an escape sequence that sends, shows or deletes an image."""
         self._has_images = True
         self.write(data)
 
@@ -68,5 +68,5 @@ class TerminalDriver(Driver):
 
 
 def make_driver_class(base: type[Driver]) -> type[Driver]:
-    """Return the driver of this app for a platform, given the platform's own."""
+    """Return the driver class of this app for a platform. `base` is Textual's own."""
     return type("TerminalDriver", (TerminalDriver, base), {})

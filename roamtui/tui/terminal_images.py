@@ -1,7 +1,7 @@
-"""How pictures are drawn in a terminal, and kitty's protocol for it: images shown by placeholder characters.
+"""Chooses how pictures are drawn in a terminal, and encodes kitty's protocol: images shown by placeholder characters.
 
-A placeholder is one character of a private plane. Its colour is the id of an image, and two marks on it are its row and
-column in the image, so the text around it scrolls and wraps as ever. Nothing is asked of the terminal, because its
+A placeholder is one private-use character. Its colour is the id of an image, and two combining marks are its row and
+column in the image, so the text around it scrolls and wraps as usual. Nothing is asked of the terminal, because its
 answer could be read as keys.
 """
 
@@ -24,11 +24,11 @@ _MARKS = """
 20e9 20f0 2cef-2cf1 2de0-2dff a66f a67c a67d a6f0 a6f1 a8e0-a8f1 aab0 aab2 aab3 aab7 aab8 aabe aabf aac1 fe20-fe26 10a0f
 10a38 1d185-1d189 1d1aa-1d1ad 1d242-1d244
 """
-"""The marks for the numbers from 0 to 296: of Unicode 6.0, those above a letter that no normalisation changes."""
+"""The marks for the numbers from 0 to 296: those of Unicode 6.0 above a letter that no normalisation changes."""
 CELLS_MAX = 297
 """Maximum number of columns and of rows of an image, because there are no more marks."""
 _FIRST_ID = 0x52_4F_01
-"""The ids of images start here, so that they hardly meet those of other programs in the same terminal."""
+"""The first id of an image. Other programs in the same terminal are unlikely to use ids from here on."""
 _ids = count(_FIRST_ID)
 _MULTIPLEXER_TERMS = ("screen", "tmux")
 
@@ -53,7 +53,7 @@ def take_image_id() -> int:
 
 
 def encode_image(image_id: int, data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None) -> str:
-    """Return what makes the terminal decode an image for a rectangle of placeholders.
+    """Return the escape sequence that makes the terminal decode an image for a rectangle of placeholders.
 
     Args:
         image_id: The id, which is the colour of the placeholders.
@@ -74,12 +74,12 @@ def encode_image(image_id: int, data: bytes, columns: int, rows: int, *, pixels:
 
 
 def encode_deletion(image_id: int) -> str:
-    """Return what makes the terminal forget an image and its data."""
+    """Return the escape sequence that makes the terminal forget an image and its data."""
     return f"\x1b_Ga=d,d=I,q=2,i={image_id}\x1b\\"
 
 
 def encode_deletions() -> str:
-    """Return what makes the terminal forget all images of this program."""
+    """Return the escape sequences that make the terminal forget all images of this program."""
     return "".join(map(encode_deletion, range(_FIRST_ID, next(_ids))))
 
 

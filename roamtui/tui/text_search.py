@@ -91,7 +91,7 @@ class TextMatches:
 
         The first section is the one at `start` or after it. The search wraps around.
         """
-        # One character back, because the adjacent match is after the position, and one at `start` itself counts.
+        # One character earlier, because `get_adjacent` looks after a position, and a match at `start` itself counts.
         position = self.get_adjacent(start._replace(offset=start.offset - 1), 1)
         seen: set[str] = set()
         by_key = {document.key: (document, offsets) for document, offsets in self.documents}

@@ -16,7 +16,7 @@ DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
 """Minimum contrast between text and its background (WCAG 2.2, level AA)."""
 _MUTED_PERCENT_MIN = 10
-"""Muted text is softer than the text by at least this, even in a theme of Textual whose text is hardly readable."""
+"""Minimum percentage of background in the colour of muted text, even if a theme's own text is hardly readable."""
 
 _COLORS = (
     "primary",

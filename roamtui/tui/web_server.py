@@ -32,7 +32,10 @@ new MutationObserver((_changes, observer) => {
 """
 """Focuses the terminal. Without this script, a person must click on the page before typing."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
-"""Link to a font on another host, which would learn of each opened page. `_POLICY` blocks all other such requests."""
+"""A `<link>` to another host, such as for a font. That host would learn when a page is opened.
+
+`_POLICY` blocks all other requests to other hosts.
+"""
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; "

@@ -15,7 +15,7 @@ _DIAGRAMS = {
     "plantuml": "PlantUML", "puml": "PlantUML", "structurizr": "Structurizr", "svgbob": "Svgbob", "vega": "Vega",
     "vega-lite": "Vega-Lite", "wavedrom": "WaveDrom",
 }  # fmt: skip
-"""Languages of diagrams, which a page would draw."""
+"""Names of diagram languages, by the language of the code block. A web page would draw the diagram."""
 _MERMAID_KINDS = {
     "architecture-beta": "architecture diagram", "block-beta": "block diagram", "classdiagram": "class diagram",
     "classdiagram-v2": "class diagram", "c4context": "C4 diagram", "erdiagram": "entity relationship diagram",
@@ -92,7 +92,7 @@ def highlight_code(code: str, language: str) -> list[list[Run]]:
             lines[-1].append(Run(first, style))
         lines.extend([Run(other, style)] if other else [] for other in others)
     coloured = lines[: len(plain)]
-    # A lexer may drop or change text; a document may not.
+    # A lexer may drop or change characters, but the reader must show all text as it is.
     shown = "\n".join("".join(run.text for run in line) for line in coloured)
     return coloured if shown == safe else plain
 

@@ -58,10 +58,10 @@ _WIDTH_MIN = 8
 _COLUMN_WIDTH_MIN = 12
 """In cells. Columns of a table are not narrowed below this width. Instead, the table scrolls sideways."""
 _PICTURE_ROWS_MIN = 3
-"""Lower pictures, such as badges, are shown as words."""
+"""In cells. Lower pictures, such as badges, are shown as words."""
 _PICTURE_COLUMNS_MAX, _PICTURE_ROWS_MAX = 80, 24
 _PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
-"""Pixels of a picture that a cell shows at most: a picture is never enlarged."""
+"""Minimum number of pixels of a picture that a cell shows, so that no picture is enlarged."""
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class MarkdownLayout:
                     style = RunStyle(TextRole.QUOTE if is_quoted else TextRole.TEXT)
                     has_pictures = self._add_pictures(block)
                     lines = self._wrap(to_runs(block.words, style))
-                    self._add_lines(lines, block.start, block.end, is_next=has_pictures)
+                    self._add_lines(lines, block.start, block.end, is_tight=has_pictures)
                 case Heading():
                     self._add_heading(block)
                 case Code():
@@ -222,7 +222,7 @@ class MarkdownLayout:
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for number, (runs, (start, end)) in enumerate(zip(highlight_code(block.text, language), spans, strict=False)):
             lines = wrap_keeping_spaces(runs, room and room - len(_CODE_MARGIN.text))
-            self._add_lines(lines, start, end, is_code=True, is_next=number > 0 or bool(label))
+            self._add_lines(lines, start, end, is_code=True, is_tight=number > 0 or bool(label))
 
     def _add_table(self, block: Table) -> None:
         start = block.rows[0].start
@@ -236,7 +236,7 @@ class MarkdownLayout:
         head: tuple[Line, ...] = ()
         for number, (row, lines) in enumerate(zip(rows, wrapped, strict=False)):
             is_in_head = all(are_heads[: number + 1])
-            self._add_lines(lines, row.start, row.end, is_next=number > 0, head=() if is_in_head else head)
+            self._add_lines(lines, row.start, row.end, is_tight=number > 0, head=() if is_in_head else head)
             if is_in_head:
                 head += tuple(self.lines[-len(lines) :])
             if row is hidden:
@@ -249,7 +249,7 @@ class MarkdownLayout:
         end: int,
         *,
         is_code: bool = False,
-        is_next: bool = False,
+        is_tight: bool = False,
         head: tuple[Line, ...] = (),
     ) -> None:
         """Add lines of one block.
@@ -259,13 +259,12 @@ class MarkdownLayout:
             start: Start offset of the block in the source.
             end: Offset after the block.
             is_code: Whether the lines are code.
-            is_next: Whether no blank line may come before the lines.
+            is_tight: Whether no blank line may come before the lines.
             head: The lines of the heading row, if the lines are another row of a table.
         """
         self._block += 1
         lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
-        is_tight = self._is_titled or bool(lists and lists[-1].is_tight)
-        if self.lines and not is_next and not is_tight:
+        if self.lines and not (is_tight or self._is_titled or (lists and lists[-1].is_tight)):
             gap = tuple(run for container in self._containers if container.has_lines for run in container.rest)
             self.lines.append(Line(runs=gap, block_start=start, block_end=start, block_number=-self._block))
         self._is_titled = False

@@ -20,13 +20,13 @@ _FIGURE = re.compile(
 """A number with its sign, currency and unit, such as ``(2,724)``, ``$ 5.1 %`` and ``32 MiB``, or a dash for none."""
 _FIGURE_LENGTH_MAX = 40
 _FIGURES_MIN = 0.8
-"""Share of a column's filled cells that are figures. Most statements have a few words among theirs."""
+"""Minimum share of figures among a column's filled cells. Financial statements often have a few words among them."""
 
 
 def lay_out_rows(
     rows: Sequence[Cells], are_heads: Sequence[bool], alignments: Sequence[str], room: int | None, width_min: int
 ) -> list[list[list[Run]]]:
-    """Return the lines of each row. A rule follows a heading row, and parts a row of several lines from its neighbours.
+    """Return the lines of each row. A rule follows a heading row, and separates a row of several lines from the others.
 
     Args:
         rows: The cells of each row.
@@ -59,7 +59,7 @@ def list_column_starts(line: Line) -> list[int]:
 
 
 def _align_figures(rows: Sequence[Cells], alignments: Sequence[str], columns: int) -> list[str]:
-    """Return the alignment of each column. At least two cells show that it is a column of figures."""
+    """Return the alignment of each column. A column of figures has at least two filled cells."""
     aligned = [*alignments, *[""] * columns][:columns]
     for column, alignment in enumerate(aligned):
         cells = ["".join(run.text for run in row[column]).strip() for row in rows if column < len(row)]

@@ -12,11 +12,9 @@ from roamtui.document.markdown.line_parts import WIDE_CHARACTERS
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition
 
 _WORD = re.compile(rf"[{WIDE_CHARACTERS}]|(?:(?![\u2500-\u257f])[^\s{WIDE_CHARACTERS}])+")
-"""A word, or a character of a script without spaces. The lines between cells of a table are no words."""
+"""A word, or a character of a script without spaces. The lines between the cells of a table are not words."""
 _WORDLESS_LINES_MAX = 1_000
 """The search for the next line with words ends after this many lines without one."""
-
-
 _MARGIN = 3
 """Lines kept between the caret and the edge of the view when it scrolls."""
 
@@ -67,7 +65,7 @@ class Caret:
         self._word = self._get_adjacent(self._word, direction) or self._word
 
     def move_lines(self, count: int) -> None:
-        """Move down by lines that have words, or up if negative."""
+        """Move down by `count` lines that have words, or up if negative."""
         column = self._word.start
         words: list[WordPosition] = []
         for _ in range(abs(count)):
@@ -77,9 +75,9 @@ class Caret:
             self._word = next((word for word in words if word.end > column), words[-1])
 
     def move_paragraphs(self, direction: int) -> None:
-        """Move to the start of the next (1) or of this or the previous (-1) paragraph.
+        """Move to the start of the next paragraph (1), or to the start of this one or else the previous one (-1).
 
-        If the start of the selection is set, move down to the end of this or the next paragraph.
+        If the start of the selection is set, 1 moves to the end of this paragraph, or else of the next one.
         """
         if direction > 0 and self._start is None:
             first = self._word

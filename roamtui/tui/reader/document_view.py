@@ -63,7 +63,7 @@ class DocumentView:
 
 
 _EXCERPT_LENGTH_MAX = 20_000
-"""In characters. An excerpt shows this much of a section with its descendants."""
+"""In characters. An excerpt shows at most this much of a section with its descendants, but all of its own text."""
 
 
 def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
@@ -88,7 +88,7 @@ def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = 
 
 
 CHUNK_LENGTH = 3_000
-"""In characters. The first good position after this length ends a chunk: some screens, parsed in milliseconds."""
+"""In characters. The first good position after this length ends a chunk. Some screens of text parse in milliseconds."""
 CHUNK_LENGTH_MAX = 12_000
 """In characters. After this, any line end ends a chunk. A longer line is split."""
 

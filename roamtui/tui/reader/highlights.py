@@ -1,6 +1,7 @@
 """Maps source positions to shown lines, to highlight quotes and matches, and maps a selection back to the source.
 
-Shown lines have no Markdown syntax, so quotes are searched in them as in an answer. Independent of the screen.
+Shown lines have no Markdown syntax, so a quote is found in them by its words, as in the check of an answer. Independent
+of the screen.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from roamtui.tui.markdown.line import (
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64
-"""Number of chunks whose lines are cached. Other chunks are laid out again when they come back into view."""
+"""Maximum number of chunks whose lines are cached. Other chunks are laid out again when they come back into view."""
 _REFERENCE = re.compile(r"\](?!\()")
 """The end of a reference link. If a chunk has no match, the document is not searched for link definitions."""
 _LINKLESS_CHUNKS_MAX = 200
@@ -43,9 +43,9 @@ _LINKLESS_CHUNKS_MAX = 200
 
 _WORDS_PER_MINUTE = 230
 _WORD = re.compile(rf"[{WIDE_CHARACTERS}]|[^\s{WIDE_CHARACTERS}]+")
-"""A word, or a character of a script without spaces: people read about as many of these in a minute."""
+"""A word, or a character of a script without spaces. People read about as many of either in a minute."""
 _SAMPLE_LENGTH, _SAMPLES_MAX = 4_000, 16
-"""The words of a long text are counted in this many samples of it: 50 MB take 3 ms."""
+"""Words are counted only in samples of a long text, each of this many characters: 50 MB take 3 ms."""
 
 LinkTarget = str | int
 """The URL of a link, or the start offset of a `<details>` element, whose summary is shown as a link that folds it."""
@@ -82,7 +82,7 @@ class LinkPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkLines:
-    """A chunk, which is a part of the document, laid out for a width: its lines, with its links."""
+    """The lines and links of a chunk, which is a part of the document, laid out for a width."""
 
     lines: tuple[Line, ...]
     links: Mapping[int, LinkTarget] = field(default_factory=dict)

@@ -16,8 +16,8 @@ from roamtui.tui.reader.caret import Caret, make_caret
 from roamtui.tui.reader.highlights import SelectedText, list_selected_lines
 from roamtui.tui.reader.lazy_lines import LazyLines
 
-MARGIN = 3
-"""Lines kept above the target of a jump, to show its context."""
+JUMP_MARGIN = 3
+"""Number of lines kept above the target of a jump, to show its context."""
 
 
 class LinesView(ScrollView):
@@ -115,8 +115,8 @@ class LinesView(ScrollView):
                 yield found.line
 
     @property
-    def line_in_view(self) -> Line | None:
-        """The first line with text in the view, or None."""
+    def first_line_in_view(self) -> Line | None:
+        """The first line in view that has text or a picture, or else the first line. None if no line is in view."""
         lines = list(self._iter_lines_in_view(height_min=1))
         return next((line for line in lines if line.has_content), lines[0] if lines else None)
 
@@ -125,7 +125,7 @@ class LinesView(ScrollView):
         """The head of the table at the top of the view, which covers lines there. Empty if the table starts in view."""
         top = self.lines.get_line(self.top_y)
         head = top.line.head if top else ()
-        if not 0 < len(head) <= MARGIN:  # jumps leave as many lines above their target
+        if not 0 < len(head) <= JUMP_MARGIN:  # a higher head would cover the target of a jump
             return ()
         below = self.lines.get_line(self.top_y + len(head))
         return head if below and below.line.head else ()

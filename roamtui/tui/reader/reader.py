@@ -42,12 +42,14 @@ from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, compute_selection_span
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, LinkTarget, ReadingProgress
 from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPalette
-from roamtui.tui.reader.lines_view import MARGIN, LinesView
+from roamtui.tui.reader.lines_view import JUMP_MARGIN, LinesView
 
 _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
 _JUMPS_MAX = 100
-"""Number of positions to go back to."""
+"""Maximum number of positions to go back to."""
+_LINK_MARGIN = 3
+"""Minimum number of cells between a selected link and the edge of the view that it was beyond."""
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
@@ -64,7 +66,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         is_excerpt: bool = False,
         pictures: PictureStore | None = None,
     ) -> None:
-        """Start empty. With `is_excerpt`, only one section at a time is shown. Without `pictures`, their words are."""
+        """Start empty. With `is_excerpt`, only one section is shown. Without `pictures`, only their words are shown."""
         super().__init__(LazyLines(_EMPTY_VIEW, 0), id)
         self._pictures = pictures
         self._is_loading_pictures = False
@@ -197,8 +199,8 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             return False
         self._link = found
         self.scroll_into_view(y)
-        if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - MARGIN:
-            self.scroll_to(x=x - MARGIN, animate=False, force=True)
+        if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - _LINK_MARGIN:
+            self.scroll_to(x=x - _LINK_MARGIN, animate=False, force=True)
         self.refresh()
         return True
 
@@ -260,7 +262,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     @property
     def _offset_in_view(self) -> int:
         """Offset of the first block with text in the view."""
-        line = self.line_in_view
+        line = self.first_line_in_view
         return line.block_start if line else self._jump_offset
 
     @property
@@ -431,7 +433,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """Scroll the block at an offset to the top of the view. The current section stays the same."""
         self.jump_to(self.lines.get_offset_y(offset), margin=0, section_id=self.section_id)
 
-    def jump_to(self, y: int, *, margin: int = MARGIN, section_id: str | None = None) -> None:
+    def jump_to(self, y: int, *, margin: int = JUMP_MARGIN, section_id: str | None = None) -> None:
         """Scroll line `y` to the top of the view, with `margin` lines above it.
 
         `section_id` is the new current section, or None for the section of the line.
@@ -468,7 +470,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             return Strip.blank(width, palette.base).apply_offsets(0, line_y)
         position, line = found
         left = self.scroll_offset.x
-        if y < MARGIN and y < len(head := self._head_in_view):
+        if y < JUMP_MARGIN and y < len(head := self._head_in_view):
             strip = palette.draw(head[y], left + width, ())
             return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
         overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(position)]

@@ -37,7 +37,7 @@ _TITLE_LENGTH_MAX = 1_000
 _NEARBY_LINES = 24
 """Siblings within this many lines are on the screen together."""
 _OPENING_LENGTH = 300
-"""In characters. The first words below a heading, which distinguish it from headings with the same title, are here."""
+"""In characters. The first words below a heading, which tell it from others like it, are taken from this much text."""
 _SIZE_WIDTH = 5
 """In cells. Sizes after a page number are padded to this width, so that page numbers line up."""
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "

@@ -31,7 +31,7 @@ _MARGIN = 2
 
 
 class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows the outline of the library of a state, one strip per line. `show` shows a later state.
+    """Shows the outline of a conversation's library, one strip per line. `show` replaces the state that it draws.
 
     CSS may set its left and right padding, but no border.
     """

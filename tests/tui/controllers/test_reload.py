@@ -113,14 +113,14 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
         app.main_screen.reader_pane.reader.action_scroll(100)
         await pilot.pause()
-        line = app.main_screen.reader_pane.reader.line_in_view
+        line = app.main_screen.reader_pane.reader.first_line_in_view
         assert line is not None
         write(file, "Before all.\n\n" + text.replace("### Stone oven", "### Old oven"))
         await pilot.press("f5")
         await wait_until(pilot, lambda: "Old oven" in screen_text(app))
         assert app.main_screen.tree_pane.outline.cursor_id == deck
         assert app.main_screen.reader_pane.section_id == deck
-        after = app.main_screen.reader_pane.reader.line_in_view
+        after = app.main_screen.reader_pane.reader.first_line_in_view
         assert after is not None
         assert after.text == line.text
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
