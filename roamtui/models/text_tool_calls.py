@@ -19,16 +19,16 @@ _WORDS_BY_TOOL: Mapping[str, str] = {
 """Word after the backticks that calls a tool, by the name of the tool."""
 _TOOLS_BY_WORD = {word: tool for tool, word in _WORDS_BY_TOOL.items()} | {tool: tool for tool in _WORDS_BY_TOOL}
 _SEARCH = "search_sections"
-_FUNCTION_CALL = re.compile(rf"[ \t`]*({'|'.join(_WORDS_BY_TOOL)})\((.*)\)[ \t`;]*", re.DOTALL)
+_FUNCTION_CALL = re.compile(rf"[ \t`]*({'|'.join(_WORDS_BY_TOOL)})\((.*)\)[ \t\r`;]*")
 """What some models write instead of a block: `search_sections("late fees")`."""
 _FUNCTION_CALL_STARTS = tuple(f"{tool}(" for tool in _WORDS_BY_TOOL)
 _QUERY = re.compile(r"\"([^\"]*)\"|'([^']*)'")
-_FENCE_OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS_BY_WORD)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
+_FENCE_OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS_BY_WORD)})(?:[ \t]+(.*))?[ \t\r]*", re.IGNORECASE)
 """First line of a fenced block that calls a tool, as the prompt asks for. Its body may begin on this line."""
 _TICKS = "```"
 _SEPARATORS = re.compile(r"[\s\[\]{}(),;\"'`*]+")
 _PUNCTUATION = ".:-#"
-_ID_LIKE = re.compile(r"[0-9a-f]{8}|\w*\d\w*(?::[\w.]+)?|[0-9a-f]{8}:[\w.]+", re.IGNORECASE)
+_ID_LIKE = re.compile(r"(?:[0-9a-f]{8}|\w*\d\w*)(?::[\w.]+)?", re.IGNORECASE)
 """`a8a96034`, `a8a96034:2`, or any word with a digit, because models shorten ids."""
 _RULES = """\
 How to call tools

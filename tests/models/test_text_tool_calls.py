@@ -87,6 +87,8 @@ def searching(query: str) -> tuple[str, dict[str, object]]:
         (f'```open\n{{"section_ids": ["{A}"]}}\n```', "", [opening(A)]),
         ('```search\n{"query": "fees", "limit": 3}\n```', "", [(SEARCH, {"query": "fees", "limit": 3})]),
         (f"I look.\n```open\n{A}\n```\nResult of open: it is two euros.", "I look.", [opening(A)]),
+        (f"I look.\r\n```open\r\n{A}\r\n```\r\n", "I look.", [opening(A)]),
+        (f'expand_sections(["{A}"])\r\nDone.', "", [opening(A)]),
     ],
 )
 def test_a_block_is_a_call_whatever_the_pieces(
