@@ -269,7 +269,7 @@ def reload_state(state: ConversationState, library: Library) -> Update:
         files = (graft for node_id, graft in library.grafts.items() if not get_link_url(library, node_id))
         unchanged |= {file.key for file in (library.root, *files)}
     delivered = {span.doc for section in state.open_sections for span in section.deliveries}
-    quotable = {span.doc for exchange in state.transcript.exchanges for span in exchange.list_excerpts()}
+    quotable = {span.doc for exchange in state.transcript.exchanges for span in exchange.iter_excerpts()}
     named = (*state.open_ids, *(() if state.reading_id is None else (state.reading_id,)))
     if is_same_content and delivered | quotable <= unchanged and all(node_id in library for node_id in named):
         return state, ()

@@ -70,11 +70,12 @@ _ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
 _EXCERPT_CHARACTERS_MAX = 200_000
-"""Number of characters of the newest excerpts that can be quoted. The searches of 30 to 40 questions yield as many.
+"""Maximum number of characters of the newest excerpts that can be quoted, enough for 30 to 40 questions.
 
-To look up a wrong quote, all of them are searched while the screen waits (0.15 s).
+A wrong quote is looked up in all of them while the screen waits (0.15 s).
 """
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
+"""Replaces the dropped results of tool calls."""
 
 
 class KeepOpenMode(StrEnum):
@@ -139,7 +140,7 @@ class Exchange:
             error=self.error,
         )
 
-    def list_excerpts(self) -> Iterator[Span]:
+    def iter_excerpts(self) -> Iterator[Span]:
         """Yield the text that searches showed for this question, in order."""
         yield from self.excerpts
         for step in self.steps:
@@ -152,7 +153,7 @@ class Exchange:
         def keep(spans: tuple[Span, ...]) -> tuple[Span, ...]:
             return tuple(span for span in spans if span.doc in docs)
 
-        if all(span.doc in docs for span in self.list_excerpts()):
+        if all(span.doc in docs for span in self.iter_excerpts()):
             return self
         steps = tuple(
             replace(step, uses=tuple(replace(use, excerpts=keep(use.excerpts)) for use in step.uses))
@@ -180,8 +181,8 @@ class AskOptions:
     open_first: tuple[str, ...] = ()
     """Sections to open before the question."""
     follows: bool = False
-    """Whether the question needs the answer before it. If that answer was stopped, failed or reached a limit, or if the
-    conversation is another one by then, nothing is asked."""
+    """Whether the question needs the answer before it. Nothing is asked if that answer was stopped, failed or reached a
+    limit, or if the person has switched to another conversation since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +251,8 @@ class ConversationState:
     model: str = ""
     """Name of the model that was asked last."""
     title: str = ""
+    is_renamed: bool = False
+    """Whether a person chose the title. Otherwise it is the first question."""
     approved_origins: frozenset[str] = frozenset()
     """Origins that the person allowed, in addition to those that they typed."""
     source: str = ""
@@ -301,15 +304,15 @@ class ConversationState:
     def excerpts(self) -> dict[str, list[Bounds]]:
         """Ranges of search results that the model may quote, by document key; if there are many, only the newest."""
         excerpts: dict[str, set[Bounds]] = {}
-        room = _EXCERPT_CHARACTERS_MAX
+        characters_left = _EXCERPT_CHARACTERS_MAX
         for exchange in reversed(self.transcript.exchanges):
-            if room <= 0:
+            if characters_left <= 0:
                 break
-            for span in exchange.list_excerpts():
+            for span in exchange.iter_excerpts():
                 bounds = excerpts.setdefault(span.doc, set())
                 if (span.start, span.end) not in bounds:
                     bounds.add((span.start, span.end))
-                    room -= span.end - span.start
+                    characters_left -= span.end - span.start
         return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
 
     @property
@@ -406,7 +409,7 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
         case ConversationForked(conversation_id=conversation_id, title=title):
             return replace(state, id=conversation_id, title=title or state.title, needs_rebuild=True)
         case ConversationRenamed(title=title):
-            return replace(state, title=title)
+            return replace(state, title=title, is_renamed=bool(title))
         case DocumentIdentified(source=source, content_hash=content_hash):
             hashes, links = {**state.document_hashes, **dict(event.documents)}, {**state.links, **dict(event.links)}
             return replace(state, source=source, content_hash=content_hash, document_hashes=hashes, links=links)
@@ -454,6 +457,7 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             )
             if state.is_asking:  # the log has lost the end of the previous question
                 state = _change_last(state, stopped=StopReason.CANCELLED)
+            # not the locals above, because the line before may have changed the last exchange
             transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
             title = state.title or shorten(sanitise_line(event.question), _TITLE_LENGTH)
             return replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
@@ -510,7 +514,7 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
                 redo_stack=(),
                 is_asking=False,
                 needs_rebuild=state.needs_rebuild or was_rebuilt,
-                title=state.title if kept else "",
+                title=state.title if kept or state.is_renamed else "",
             )
         case _:
             assert_never(event)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from roamtui.conversation.events import StepRecorded
+from roamtui.conversation.events import ConversationRenamed, QuestionsRewound, StepRecorded
 from roamtui.conversation.state import ConversationState, Exchange, Transcript, apply
 from roamtui.conversation.transcript import (
     Citation,
@@ -142,3 +142,12 @@ def test_excerpts_are_bounded_and_the_newest_stay() -> None:
         assert (spans[number].start, spans[number].end) in bounds
     assert sizes[-1] == sizes[-50] == max(sizes) < len(text) / 3
     assert sizes[20] == 21 * 10 * 500, "nothing is dropped below the limit"
+
+
+def test_only_a_title_that_a_person_chose_survives_a_rewind_of_the_first_question() -> None:
+    asked = finish(begin(make_state(), "Why?"))
+    assert asked.title == "Why?"
+    rewound = apply(asked, QuestionsRewound(first=1))
+    assert begin(rewound, "How?").title == "How?"
+    renamed = apply(apply(asked, ConversationRenamed(title="Ovens")), QuestionsRewound(first=1))
+    assert begin(renamed, "How?").title == "Ovens"
