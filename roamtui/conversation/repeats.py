@@ -44,7 +44,7 @@ def drop_repeats(entries: Iterable[tuple[bytes, ConversationEvent]]) -> tuple[li
     lines: list[bytes] = []
     events: list[ConversationEvent] = []
     last_indexes: dict[bytes, int] = {}
-    numbering = _Numbering()
+    numbering = _QuestionNumbering()
     distance = matched = 0  # lines back to a run that may repeat now, and how many of its lines were repeated
     for line, event in entries:
         lines.append(line)
@@ -67,7 +67,7 @@ def drop_repeats(entries: Iterable[tuple[bytes, ConversationEvent]]) -> tuple[li
     return events, numbering.counts_repeats
 
 
-class _Numbering:
+class _QuestionNumbering:
     """Translates the question numbers of version 0.2, which counts repeated questions, to numbers without repeats.
 
     Only version 0.2 continues such a log with its own numbers, and only rewinds refer to them.
@@ -76,8 +76,9 @@ class _Numbering:
     def __init__(self) -> None:
         self.counts_repeats = False
         """Whether the number of the last question counts repeated questions."""
-        self._asked = 0
-        self._numbers: list[int] = []
+        self._count = 0
+        """Number of questions, without repeats."""
+        self._new_numbers: list[int] = []
         """For each question that version 0.2 counts, its number without repeats."""
         self._conversation_id = ""
 
@@ -85,22 +86,25 @@ class _Numbering:
         """Translate the next event of the log."""
         match event:
             case QuestionAsked(number=number):
-                is_theirs = self.counts_repeats or number == len(self._numbers) + 1
-                self.counts_repeats = is_theirs and number != self._asked + 1
-                self._asked += 1
-                self._numbers.append(self._asked)
+                # Version 0.2 wrote this line if the number continues only the count that includes repeats.
+                is_old_number = self.counts_repeats or number == len(self._new_numbers) + 1
+                self.counts_repeats = is_old_number and number != self._count + 1
+                self._count += 1
+                self._new_numbers.append(self._count)
             case QuestionsRewound(first=first):
-                is_theirs = self.counts_repeats or first > self._asked
-                if is_theirs and self._asked < len(self._numbers) and 1 < first <= len(self._numbers) + 1:
-                    event = replace(event, first=self._numbers[first - 2] + 1)
-                self._asked = min(self._asked, event.first - 1)
-                del self._numbers[first - 1 :]
+                is_old_number = self.counts_repeats or first > self._count
+                old_count = len(self._new_numbers)
+                # The question before the first removed one keeps its place, so the rewind starts after it.
+                if is_old_number and self._count < old_count and 1 < first <= old_count + 1:
+                    event = replace(event, first=self._new_numbers[first - 2] + 1)
+                self._count = min(self._count, event.first - 1)
+                del self._new_numbers[first - 1 :]
             case (
                 ConversationStarted(conversation_id=conversation_id)
                 | ConversationForked(conversation_id=conversation_id)
             ):
                 if conversation_id == self._conversation_id:
-                    self.counts_repeats, self._numbers = False, [*range(1, self._asked + 1)]
+                    self.counts_repeats, self._new_numbers = False, [*range(1, self._count + 1)]
                 self._conversation_id = conversation_id
             case _:
                 pass
@@ -108,12 +112,12 @@ class _Numbering:
 
     def drop(self, count: int) -> None:
         """Record that the last `count` questions repeat the ones before them."""
-        self._asked -= count
-        self._numbers[len(self._numbers) - count :] = range(self._asked - count + 1, self._asked + 1)
+        self._count -= count
+        self._new_numbers[len(self._new_numbers) - count :] = range(self._count - count + 1, self._count + 1)
 
 
 def _count_matches(lines: Sequence[bytes], distance: int) -> int:
-    """Count how many of the last lines, at most `distance`, equal the line that stands `distance` lines before them."""
+    """Count how many of the last lines, at most `distance`, equal the line that is `distance` lines before them."""
     for count in range(distance):
         index = len(lines) - 1 - count
         if index < distance or lines[index] != lines[index - distance]:
