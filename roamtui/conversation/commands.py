@@ -22,7 +22,7 @@ class ExpandSections:
     """Ids as requested. The agent may also ask for pages (``id:2``) and ranges of children (``id:c2``)."""
     origin: Origin
     room_tokens: int | None = None
-    """Greatest number of tokens of section text to deliver, as estimated; None means no limit."""
+    """Maximum number of estimated tokens of section text to deliver, or None for no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,7 +124,7 @@ def _import_all(
 
 
 def _is_temporary(error: Exception) -> bool:
-    """Check whether the reason why a database could not be read is something other than damage."""
+    """Check whether a database could not be read for another reason than damage."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _TEMPORARY
 
 

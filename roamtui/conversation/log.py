@@ -64,7 +64,7 @@ class ConversationLog:
     size: int = 0
     """Size of the file after this program last read or wrote it, in bytes."""
     new_source: str = ""
-    """What another program has since renamed the source to; empty if it did not."""
+    """New name of the source if another program has renamed it since; else empty."""
 
     @property
     def is_saved(self) -> bool:
@@ -303,10 +303,8 @@ def blank_lines(path: Path, marks: Collection[bytes]) -> None:
             mark = next((mark for mark in marks if mark in line), b"")
             if mark:
                 end_of_mark = line.index(mark) + len(mark)
-                for first, end in (
-                    (end_of_mark, len(line)),
-                    (0, end_of_mark),
-                ):  # the mark last, so that another call still finds the line after a failure
+                # The mark is overwritten last, so that another call still finds the line after a failure.
+                for first, end in ((end_of_mark, len(line)), (0, end_of_mark)):
                     os.lseek(file, start + first, os.SEEK_SET)
                     write_all(file, b" " * (end - first))
             is_empty = is_empty and (bool(mark) or not line.strip())

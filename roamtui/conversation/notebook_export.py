@@ -65,7 +65,7 @@ def _fill_folder(folder: Path) -> Iterator[Path]:
         yield new
         if is_new:
             new.rename(folder)
-        else:  # it may be a disk, or where the person is, so that nothing can take its place
+        else:  # it may be a mount point or the current folder, which cannot be replaced
             for path in new.iterdir():
                 path.rename(folder / path.name)
             new.rmdir()
@@ -87,7 +87,7 @@ def _export_source(source: LibrarySource, folder: Path) -> LibrarySource:
     pictures = {picture for doc, path in files.items() for picture in _list_pictures(source.name, doc, path)}
     if "" in files:
         if pictures or source.key != paths[0].name:
-            # A folder of its own: its pictures are those of no other source, and its name keeps its ending.
+            # In a folder of its own, the file keeps its name, and its pictures stay apart from those of other sources.
             name = f"{name}/{paths[0].name}"
         else:
             target = target.parent

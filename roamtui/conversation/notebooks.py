@@ -160,7 +160,7 @@ class NotebookStore:
         """
         path = self.get_path(name)
         if not path.exists():
-            self.read(name)  # says so
+            self.read(name)  # raises the error
         with self._changing(name):
             path.unlink(missing_ok=True)
 
@@ -182,7 +182,7 @@ def read_notebook_file(path: Path) -> tuple[str, tuple[LibrarySource, ...]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
         content, first = tomllib.loads(text), _ENTRY.search(text)
-        # Written in another form, the sources would stay in the header, and be twice in the file after a change.
+        # Sources in another form would stay in the header, so after a change they would be in the file twice.
         entries = content.get("sources", []) if first is not None or "sources" not in content else None
         sources = _parse_entries(entries, path.parent)
     except OSError as error:
@@ -282,7 +282,7 @@ def list_named_sources(
             add(name)
         elif (exported := Path(name) / EXPORT_NAME).is_file():
             for source in read_notebook_file(exported)[1]:
-                # Someone else wrote it: it must not bring this person's own files before a model.
+                # Someone else wrote it, so it must not send this person's other files to a model.
                 if is_path(source.name) and not Path(source.name).resolve().is_relative_to(exported.parent.resolve()):
                     raise UsageError(
                         f"{exported} names {sanitise_line(source.name)}, which is outside its folder. Remove it there."

@@ -54,7 +54,7 @@ _CLOSING_TARGET_SHARE = 0.35
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptContext:
-    """What a question's prompt is made from, in addition to the conversation."""
+    """The parts of a question's prompt that are not in the conversation."""
 
     system: str
     outline: str
@@ -64,13 +64,13 @@ class PromptContext:
     window_tokens: int | None = None
     """Size of the model's context window, or None if unknown."""
     delivery_tokens_max: int | None = None
-    """Tokens of section text that the message may contain before the question, or None for no limit."""
+    """Maximum tokens of section text in the message before the question, or None for no limit."""
     history_tokens_max: int | None = None
-    """Tokens of earlier questions and answers to keep in a rebuild, or None for no limit."""
+    """Maximum tokens of earlier questions and answers to keep in a rebuild, or None for no limit."""
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
     auto_opened: tuple[str, ...] = ()
-    """Sections to open with the question because the search clearly found them."""
+    """Sections to open together with the question because the search clearly found them."""
     hits_text: str = ""
     """Search results for the question as text."""
     excerpts: tuple[Span, ...] = ()
@@ -80,13 +80,13 @@ class PromptContext:
     was_refused: bool = False
     """Whether the model rejected the previous request as too long."""
     note: str = ""
-    """What a program says about the question; empty if a person asks it."""
+    """Text that the program adds before the question; empty if a person asks it."""
     preferences: str = ""
     """The person's wishes for all answers. The transcript keeps them unchanged until the next rebuild."""
 
 
 def begin_question(state: ConversationState, question: str, context: PromptContext) -> Update:
-    """Start a question, and decide all that its message contains in addition to the question itself (its preface).
+    """Start a question, and build its preface, which is everything in its message before the question itself.
 
     First, end an abandoned question, and in mode `FRESH` close the sections of earlier questions. If a section was
     closed, or if the document or the model changed, rebuild the transcript. Then deliver the text of sections that the
@@ -226,7 +226,7 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     blocks: list[str] = []
     rendered: dict[str, list[Bounds]] = {}
     for section in state.open_sections:
-        merged = merge_bounds(  # of what the prologue must deliver
+        merged = merge_bounds(  # the text that the prologue must deliver
             (span.start, span.end)
             for span in section.deliveries
             if not is_delivered_in(state, section, span, current_text)

@@ -81,7 +81,7 @@ _ELSEWHERE = "(continued elsewhere)"
 _WINDOW_SHARE = 0.4
 """Share of a context window that open sections may fill."""
 _DRAFT_CHARACTERS = 500
-"""Number of new characters after which an answer is saved again, so that not more is lost if the program is killed."""
+"""Number of new characters after which an answer is saved again: the most that is lost if the program is killed."""
 
 
 def _fork_log(log: ConversationLog, state: ConversationState) -> ConversationForked:
@@ -221,9 +221,8 @@ class Session:
         """
         log, is_agent = self._log, command.origin is Origin.AGENT
         needed = list_nodes_to_load(self.state.asked if is_agent else self.state.library, command)
-        if isinstance(
-            command, ReadSection
-        ):  # now, because after a slow page was loaded, the person may be reading another one
+        # The reading section changes now, because the person may read another one once a slow page is loaded.
+        if isinstance(command, ReadSection):
             for event in self._update(command):
                 yield event
         if needed and self.loader is not None:
@@ -504,7 +503,7 @@ class Session:
         return (*warnings, *(SaveFailed(message=failure) for failure in new_failures))
 
     def _check_notebook(self, save_sources: SourceSaver) -> None:
-        """Warn once if the notebook of the conversation is gone. Nothing makes it again."""
+        """Warn once if the notebook of the conversation is gone. It is not created again."""
         sources = self.state.library.sources
         try:
             save_sources(self.state.library.source, sources, sources)

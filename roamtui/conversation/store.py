@@ -276,7 +276,7 @@ class ConversationStore:
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _exists(self, path: Path) -> bool:
-        """Check whether a log exists. An empty file is left if a log was erased but its file could not be removed."""
+        """Check whether a log exists. An empty file is no log: it is left if an erased log cannot be removed."""
         return path.exists() and path.stat().st_size > 0
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:

@@ -75,7 +75,7 @@ FOUND_LEAD = "Open already for the question below:"
 HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
 """Introduces the search results for a question."""
 CELL_LEAD = "Each answer fills one cell of a table."
-"""Introduces how a question is answered that fills a cell of a table."""
+"""Introduces the rules for an answer that fills a cell of a table."""
 QUESTION_START = "Question: "
 """Introduces a question that follows other text in its message."""
 

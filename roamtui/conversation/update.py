@@ -49,7 +49,7 @@ ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Events = tuple[ConversationEvent, ...]
 Update = tuple[ConversationState, Events]
 _QUOTED_TOKENS_MAX = 1_000
-"""The largest section to deliver with the next question only because an answer quoted it.
+"""Maximum tokens of a section that is delivered with the next question only because an answer quoted it.
 
 The agent can request the text of a larger one.
 """
@@ -234,7 +234,7 @@ def hash_own_text(library: Library, section_id: str) -> str:
 def _make_delivery(library: Library, section_id: str, block: ExpandedBlock, tokens_before: int | None) -> Delivery:
     """Make the delivery of a block.
 
-    `tokens_before` is the number of tokens that were delivered of the section so far, or None if it was not open.
+    `tokens_before` is the number of tokens of the section that were delivered before, or None if it was not open.
     """
     content_hash = hash_own_text(library, section_id) if tokens_before is None else ""
     tokens = block.tokens + (tokens_before or 0)

@@ -192,7 +192,7 @@ def _to_price(value: object) -> float | None:
 
 
 class LimitedLoop(asyncio.SelectorEventLoop):
-    """Enforces the connect timeout, which litellm passes on to only few clients of providers."""
+    """Enforces the connect timeout, which litellm passes on to only a few of its provider clients."""
 
     @override
     async def sock_connect(self, sock: socket.socket, address: Any) -> None:
@@ -223,7 +223,7 @@ def prepare_environment(environ: MutableMapping[str, str]) -> None:
 
 
 def claim_stdio() -> tuple[BinaryIO, int]:
-    """Take the standard pipes. What libraries print or read then goes to the null device, or comes from it."""
+    """Take over the standard pipes. Libraries then print to the null device, and read from it."""
     jobs_input = os.fdopen(os.dup(0), "rb")
     events_output = os.dup(1)
     null_device = os.open(os.devnull, os.O_RDWR)

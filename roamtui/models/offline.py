@@ -28,7 +28,7 @@ _SMALL_TOKENS = 2_000
 _BLOCK_TOKENS_MAX = 4_000
 """Maximum tokens of an opened section, because a long one is opened page by page."""
 _PAGED_TOKENS_MIN = 3_900
-"""From this size on, a section may have several pages, and the first one is requested."""
+"""Minimum size of a section that may have several pages, so that its first page is requested."""
 _NOTICE = "(The offline model quotes passages; it does not reason. `--model`, or f2 in the app, chooses another.)"
 """End of the first answer in a conversation."""
 _NO_USAGE = Usage(cost_usd=0.0)
@@ -38,7 +38,7 @@ _CALLS_MAX = 6
 """Maximum number of calls for a question: search and open, and the same twice more if pages to search were opened."""
 
 _START_COVERAGE_MIN = 0.55
-"""Minimum share of the weight of a question that a section opened by search contains. With less, the model searches."""
+"""Minimum share of a question's weight that a section opened by search contains. With less, the model searches."""
 _CERTAIN_EVIDENCE = 0.75
 """With less evidence, the model searches again for synonyms of the words of the question."""
 _PAGES_MAX = 4
@@ -53,7 +53,7 @@ class OfflineModel:
     """A limit, so that budgets apply as for other models."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Yield a reply: a call as long as there is something to look for, then an answer, word by word."""
+        """Yield a reply: a call if there is something left to look for, otherwise an answer, word by word."""
         parsed = await asyncio.to_thread(parse_messages, request.messages)
         tools = {tool.name for tool in request.tools} if request.allow_calls else set[str]()
         passages = PassageAnswer(parsed)
@@ -102,9 +102,9 @@ def _choose_call(  # noqa: PLR0911 - one case per step
     if not parsed.steps or parsed.steps[-1] == "search_sections":
         section_ids = choose_sections(parsed)
     else:  # open the exceptions that were listed without their text
-        closed = parsed.delivered_ids | parsed.asked_ids
+        known_ids = parsed.delivered_ids | parsed.asked_ids
         listed = (section_id for section_id, title in parsed.listed if LIMITS_HEADING.match(title))
-        section_ids = tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))
+        section_ids = tuple(dict.fromkeys(section_id for section_id in listed if section_id not in known_ids))
         section_ids = section_ids[:SECTIONS_MAX] or _choose_pages(parsed)
         can_search_again = parsed.found and not parsed.found_before and "search_sections" in tools
         if not section_ids and can_search_again and passages.evidence < _CERTAIN_EVIDENCE:
@@ -117,14 +117,14 @@ def _choose_call(  # noqa: PLR0911 - one case per step
 
 def choose_sections(parsed: ParsedRequest) -> tuple[str, ...]:
     """Return up to five ids of sections that were neither delivered nor requested, best first."""
-    closed = parsed.delivered_ids | parsed.asked_ids
+    known_ids = parsed.delivered_ids | parsed.asked_ids
     if not parsed.found:
-        return () if parsed.within_id is None or parsed.within_id in closed else (parsed.within_id,)
+        return () if parsed.within_id is None or parsed.within_id in known_ids else (parsed.within_id,)
     chosen: dict[str, str] = {}
     tokens = 0
     for hit in parsed.found[:SECTIONS_MAX]:
         cost = min(_BLOCK_TOKENS_MAX, hit.tokens)
-        if hit.section_id in closed or hit.section_id in chosen:
+        if hit.section_id in known_ids or hit.section_id in chosen:
             continue
         if chosen and cost > _SMALL_TOKENS and tokens + cost > _TOKENS_MAX:
             continue
@@ -142,7 +142,7 @@ def _choose_pages(parsed: ParsedRequest) -> tuple[str, ...]:
 
 
 def _guess_sections(passages: PassageAnswer) -> tuple[str, ...]:
-    """Guess sections to open, once for each question: by its words before any search, then by suggested ids."""
+    """Guess sections to open if there are no hits: first by the words of the question, then by suggested ids, once."""
     parsed = passages.parsed
     if parsed.found or parsed.within_id is not None or not query_terms(parsed.question):
         return ()

@@ -35,14 +35,14 @@ _FURTHER_SHARE = 0.4
 """A further passage is chosen if its score is at least this share of the best score."""
 _EARLY_SHARE = 0.2
 _EARLY_TOKENS = 800
-"""As long as the passages have fewer tokens, there is room, so `_EARLY_SHARE` is enough."""
+"""As long as the chosen passages have fewer tokens, there is room, so `_EARLY_SHARE` of the best score is enough."""
 EVIDENCE_MIN = 0.54
 """Minimum evidence for an answer. With this, 2.5 % of 563 answerable questions (about API documentation and two
 frameworks) are refused, and 93 % of 400 questions that were asked about a document of another set."""
 _CELL_SCORE_MIN = 0.38
 """Minimum score of the best passage for a cell of a table, which has no room for a doubtful one. On eight contracts
-that did not choose it, "not found" rises from 15 to 56 % of the cells without a clause, and 4 % of the others lose a
-right passage. So does one of 282 questions about documentation."""
+that were not used to choose it, "not found" rises from 15 to 56 % of the cells without a clause, and 4 % of the other
+cells lose a right passage, as does one of 282 questions about documentation."""
 _ENGLISH_DOUBT = 0.4
 """Added to the weight of an English question, because half of two words is weaker evidence than half of six."""
 _QUESTION_WEIGHT_MAX = 6.0
@@ -57,7 +57,7 @@ _SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
 _SECTION_BONUS = 0.2
-"""Bonus for all passages of a section that contains all words of the question; for some words, a part of it."""
+"""Bonus for every passage of a section with all words of the question; a share of it for some of the words."""
 _PASSAGE_BONUS = 0.5
 """Bonus for a passage that contains all words of the question. Bonuses are added to the score of its best sentence."""
 _SYNONYM_WEIGHT = 0.5
@@ -76,7 +76,7 @@ _PATH_BONUS = 0.6
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
 _RANKED_SENTENCES_MAX = 400
-"""Sentences of one section that are ranked."""
+"""Maximum number of ranked sentences per section."""
 _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("〝", "〟"))
 """A passage is put between the first pair that it does not contain, so that it is one quotation."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\]")
@@ -246,7 +246,7 @@ def choose_ranges(
             limit_section, limit = limiting
             end_tokens = estimate_tokens(section.text[passage.end : limit.end])
             if limit_section is section and passage.end <= limit.start and end_tokens <= _LIMIT_TOKENS_MAX:
-                quoted.end = limit.end  # what limits a rule is read with it
+                quoted.end = limit.end  # a rule is read together with what limits it
                 used += end_tokens
             elif len(ranges) < _PASSAGES_MAX:
                 used += estimate_tokens(limit_section.text[limit.start : limit.end])
@@ -287,7 +287,7 @@ class _QuestionWeights:
     term_by_related: Mapping[str, str]
     """Term of each related word."""
     forms: Mapping[str, str]
-    """Inflected forms and their terms."""
+    """The term of each inflected form."""
 
     def compute_share(self, words: Iterable[str]) -> float:
         """Return the share of the question's weight that some words have. Of each term, only the best word counts."""
@@ -335,7 +335,7 @@ def rank_passages(parsed: ParsedRequest) -> PassageRanking:
         weights=_weigh_evidence(parsed.question, terms, words.present, language),
         synonyms=words.synonyms,
         corrections=words.corrections,
-        # of other languages fewer forms of words are known
+        # fewer forms of words are known in other languages
         doubt=_ENGLISH_DOUBT if language is Language.ENGLISH else 0.0,
     )
 
@@ -387,7 +387,7 @@ def _score_passages(section: DeliveredSection, rank: int, question: _QuestionWei
 
 
 def _find_verbatim_passage(text: str, offset: int) -> Passage | None:
-    """Return the passage at an offset, without text that was changed for the model, or None if nothing else is left."""
+    """Return the part of the passage at an offset that was not changed for the model, or None if nothing is left."""
     passage = find_passage(text, offset)
     if passage is None or _CHANGED.search(text, passage.start, passage.end) is None:
         return passage

@@ -91,7 +91,7 @@ class ParsedRequest:
     found: tuple[ParsedHit, ...] = ()
     """Hits of the last search for this question."""
     found_before: tuple[ParsedHit, ...] = ()
-    """Hits of the searches before it, for this question."""
+    """Hits of the earlier searches for this question."""
     has_searched: bool = False
     nearest_ids: tuple[str, ...] = ()
     """Ids suggested for an unknown name, or by a search without results."""

@@ -97,7 +97,7 @@ def _iter_replies(events: Sequence[ConversationEvent], path: Path) -> Iterator[R
             case StepRecorded(step=step) if step is not last_step:
                 pending += _make_reply(step.text, step, step.usage)
             case QuestionAnswered(usage=total):
-                # The usage of the last reply is what the steps before it have left of the total.
+                # The usage of the last reply is the total minus the usage of the steps before it.
                 used = Usage.total(step.usage for step in steps if step is not last_step)
                 last_usage = replace(
                     total,

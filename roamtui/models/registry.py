@@ -58,7 +58,7 @@ class ModelAvailability:
     name: str
     is_usable: bool
     reason: str
-    """Why it is usable or not. Of a key, it names only the variable."""
+    """Why it is usable or not. Names the variable of a key, never the key."""
     provider: str | None = None
     window_tokens: int | None = None
     can_call_tools: bool | None = None
@@ -95,7 +95,7 @@ class ModelListing(NamedTuple):
 
 _MODELS = ModelListing("/v1/models", "data", "id")
 TAGS = ModelListing("/api/tags", "models", "name")
-"""Only Ollama has it, and with it the requests for embeddings that litellm sends to Ollama."""
+"""Only Ollama lists its models there. A server that does also accepts litellm's embedding requests for Ollama."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

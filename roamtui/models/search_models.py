@@ -56,7 +56,7 @@ _EXIT_SECONDS_MAX = 5
 
 
 class BackgroundLoop:
-    """Runs coroutines for synchronous callers. The thread and the process start when needed, and end with it."""
+    """Runs coroutines for synchronous callers. The thread and the process start when needed, and end with this."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.worker = WorkerProcess(environ)
@@ -121,7 +121,8 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
     """Make the embedder with a name. Nothing is loaded or requested yet.
 
     Args:
-        name: ``local:`` and a name, package or folder, or the path of a folder, or provider and model.
+        name: ``local:`` and the name, package or folder of a sentence-transformers model; or the path of such a folder;
+            or ``provider/model``.
         background: Runs requests to providers.
         api_base: URL of a provider's server, or None for its default.
 
@@ -149,7 +150,7 @@ class LocalEmbedder:
         folder = get_model_folder(model)
         self._model_name = str(folder or model)
         self.name = f"local:{model}"
-        """Name of its vectors. For a folder, it changes with the content."""
+        """Name under which its vectors are stored. For a folder, it changes with the content."""
         if folder is not None:
             files = sorted(path for path in folder.rglob("*") if path.is_file())
             size = sum(path.stat().st_size for path in files)
@@ -213,7 +214,7 @@ class LitellmEmbedder:
         self._background = background
         self._job = Job(operation="embed", model=name, api_base=api_base, options=options or ModelOptions())
         self.name = name
-        """Name of its vectors."""
+        """Name under which its vectors are stored."""
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:  # noqa: ARG002 - litellm has none
         """Return a row for each text. After a transient failure, the request is sent again."""
