@@ -374,9 +374,9 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
     if section_id not in library:
         return None
     joined: tuple[Span, QuoteState] | None = None
-    own = library.span(section_id)
+    own, delivered, excerpts = library.span(section_id), state.delivered, state.excerpts
     for span in dict.fromkeys((library.get_content_span(section_id), own)):
-        read = [*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ())]
+        read = [*delivered.get(span.doc, ()), *excerpts.get(span.doc, ())]
         if span == own and find_quote(quote, library.title_of(section_id)):
             read.append(_find_title_line(own, library))  # a model that has read the id has also read the title
         pieces = [

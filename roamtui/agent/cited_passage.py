@@ -140,10 +140,11 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
 def _list_searched(section_id: str, state: ConversationState) -> Iterator[Span]:
     """Yield the cited section, then the other text that the model got."""
     cited = [state.library.get_content_span(section_id)] if section_id in state.library else []
+    delivered, excerpts = state.delivered, state.excerpts  # each is computed from the whole conversation
     read = [
         Span(doc=doc, start=start, end=end)
-        for doc in dict.fromkeys((*state.delivered, *state.excerpts))
-        for start, end in merge_bounds((*state.delivered.get(doc, ()), *state.excerpts.get(doc, ())))
+        for doc in dict.fromkeys((*delivered, *excerpts))
+        for start, end in merge_bounds((*delivered.get(doc, ()), *excerpts.get(doc, ())))
     ]
     others = (
         span

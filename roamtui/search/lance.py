@@ -27,7 +27,7 @@ from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchS
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.segments import IndexSegment, batch_segments, list_segments
-from roamtui.search.terms import normalise_unicode, query_terms, space_cjk
+from roamtui.search.terms import normalise_unicode, query_terms, space_unspaced_scripts
 from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, embed_texts, make_chunks
 
 _QUERY_LENGTH_MAX = 2_000
@@ -223,7 +223,7 @@ class LanceTable:
     def _query(self, text: str, vector: VectorArray | None, within: str | None, size: int) -> list[ChunkHit]:
         assert self._table is not None
         queries = self._database.queries
-        words = queries.MatchQuery(space_cjk(text), "text")
+        words = queries.MatchQuery(space_unspaced_scripts(text), "text")
         if vector is None:
             search, score_column = self._table.search(words, query_type="fts"), "_score"
         elif not text:
@@ -301,7 +301,7 @@ class LanceTable:
                 "doc": segment.document.key,
                 "part": segment.digest,
                 "above": [chunk.section_id, *self.library.ancestors(chunk.section_id)],
-                "text": space_cjk(normalise_unicode(chunk.text)),
+                "text": space_unspaced_scripts(normalise_unicode(chunk.text)),
             }
             for segment, chunk in chunks
         ]

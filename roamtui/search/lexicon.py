@@ -51,7 +51,7 @@ def list_words(name: str) -> tuple[str, ...]:
     return tuple(" ".join(_read_lists()[name]).split())
 
 
-def read_lines(name: str) -> tuple[str, ...]:
+def list_lines(name: str) -> tuple[str, ...]:
     """Return the lines of a list in `lexicon.txt`."""
     return _read_lists()[name]
 
@@ -61,7 +61,7 @@ def make_pattern(name: str) -> str:
     return "|".join(_read_lists()[name])
 
 
-_HIRAGANA = "\u3041-\u309f"
+HIRAGANA = "\u3041-\u309f"
 _QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
 """Phrases that ask for a number, such as "how many". Only the first word is kept: answers rarely contain the others."""
 _LATEST_PERIOD = re.compile(make_pattern("latest period"), re.IGNORECASE)
@@ -69,9 +69,9 @@ _LATEST_PERIOD = re.compile(make_pattern("latest period"), re.IGNORECASE)
 _CHINESE_QUESTION = re.compile(make_pattern("asking zh"))
 _JAPANESE_QUESTION = re.compile(make_pattern("asking ja"))
 _PARTICLE = re.compile(
-    rf"(?<=[^\s{_HIRAGANA}])(?:から|まで|より|には|では|とは|にも|は|が|を|に|で|と|も|の|へ|か|や)+(?![{_HIRAGANA}])"
+    rf"(?<=[^\s{HIRAGANA}])(?:から|まで|より|には|では|とは|にも|は|が|を|に|で|と|も|の|へ|か|や)+(?![{HIRAGANA}])"
 )
-_HIRAGANA_WORD = re.compile(f"[{_HIRAGANA}]")
+_HIRAGANA_CHARACTER = re.compile(f"[{HIRAGANA}]")
 
 _INSTRUCTION = re.compile(make_pattern("instructions"), re.IGNORECASE)
 """Sentences that say how to answer, such as "Round to two decimals." """
@@ -79,7 +79,7 @@ _REMAINING_WORDS_MIN = 3
 """Instructions are removed only if at least this many words remain. Otherwise they are the question itself."""
 _IMPLICATIONS = tuple(
     (re.compile(pattern, re.IGNORECASE), tuple(words.split()))
-    for pattern, words in (line.split(" => ") for line in read_lines("implied"))
+    for pattern, words in (line.split(" => ") for line in list_lines("implied"))
 )
 """Patterns of questions, each with words that an answer probably contains."""
 
@@ -102,9 +102,10 @@ _QUESTION_WORDS = {language: frozenset(list_words(f"asking {language}")) for lan
 _FOREIGN_STOP_WORDS_MIN = 2
 """A question with at least this many stop words of a language that are not English may be in that language."""
 _ENGLISH_MEANING_WORDS = frozenset(list_words("meaning something")) - STOP_WORDS
-EMPTY_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _ENGLISH_MEANING_WORDS
+FUNCTION_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _ENGLISH_MEANING_WORDS
 """Stop words of any language, except those that have a meaning in English."""
-_ROOT_LENGTH_MIN = 4
+ROOT_LENGTH_MIN = 4
+"""Minimum letters of a root. Shorter ones would join unrelated words."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")
 _ENDINGS = {language: list_words(f"endings {language}") for language in _FOREIGN}
 """Endings of inflected words. If one ends with another, the longer one comes first."""
@@ -128,7 +129,7 @@ def reduce_to_root(word: str, language: Language) -> str:
     if language is Language.GERMAN:
         word = _PARTICIPLE.sub("", word)
     for ending in _ENDINGS[language]:
-        if word.endswith(ending) and len(word) - len(ending) >= _ROOT_LENGTH_MIN:
+        if word.endswith(ending) and len(word) - len(ending) >= ROOT_LENGTH_MIN:
             return word[: -len(ending)]
     return word
 
@@ -139,7 +140,7 @@ def strip_question_words(question: str) -> str:
     question = bare if len(bare.split()) >= _REMAINING_WORDS_MIN else question
     question = _LATEST_PERIOD.sub(" ", question)
     question = _QUANTITY.sub(lambda match: match[0].split()[0], question)  # keep the first word
-    if _HIRAGANA_WORD.search(question):
+    if _HIRAGANA_CHARACTER.search(question):
         return _PARTICLE.sub(" ", _JAPANESE_QUESTION.sub(" ", question))
     return _CHINESE_QUESTION.sub(" ", question)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from roamtui.search.index import SectionIndex, stem_title
-from roamtui.search.lexicon import list_words, make_pattern, read_lines, stem
+from roamtui.search.lexicon import list_lines, list_words, make_pattern, stem
 from roamtui.search.segments import title_of
 from roamtui.search.terms import Query, tokenise
 
@@ -55,9 +55,9 @@ _STATEMENT_NOISE = _compile("statement title noise")
 _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 _ROW_LABEL = re.compile(r"^\| ?([^\W\d_]+ [^|,(:\n]+)", re.MULTILINE)
 """The label of a table row, if it has several words."""
-_PART_KINDS = read_lines("numbered parts")
+_PART_KINDS = list_lines("numbered parts")
 """Kinds of parts, each with its names. A title may also have the number of a part without its kind."""
-_ITEM_KINDS = read_lines("numbered items")
+_ITEM_KINDS = list_lines("numbered items")
 _KINDS = tuple(line.split() for line in (*_PART_KINDS, *_ITEM_KINDS))
 _NUMBER = r"(?:\d+[A-Za-z]?(?:[.-]\d+[A-Za-z]?)*|[A-Z](?:[.-]?\d+(?:[.-]\d+)*)?|[IVXL]+)(?!\w)"
 _ANY_KIND = "|".join(f"(?P<kind{number}>{'|'.join(names)})" for number, names in enumerate(_KINDS))

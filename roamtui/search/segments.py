@@ -14,7 +14,13 @@ from typing import NamedTuple
 from roamtui.document.document import Document
 from roamtui.document.node import NodeKind
 from roamtui.document.numbering import NodeNumbering
-from roamtui.search.terms import encode_identifier, extract_identifiers, normalise_unicode, space_cjk, split_camel_case
+from roamtui.search.terms import (
+    encode_identifier,
+    extract_identifiers,
+    normalise_unicode,
+    space_unspaced_scripts,
+    split_camel_case,
+)
 
 _FORMAT_VERSION = "2"
 """Increase it when the same text gives different rows, so that older index files are refilled."""
@@ -75,9 +81,9 @@ class IndexSegment:
             summary = self.document.get_summary(row, self.summaries)
             identifiers = list(filter(None, map(names_by_run.__getitem__, _split_runs(own_text))))
             yield IndexRow(
-                space_cjk(normalise_unicode(qualified_title_of(self.document, row))),
-                space_cjk(normalise_unicode(join_context(self.document, row, self.above))),
-                space_cjk(f"{own_text}\n{normalise_unicode(summary)}" if summary else own_text),
+                space_unspaced_scripts(normalise_unicode(qualified_title_of(self.document, row))),
+                space_unspaced_scripts(normalise_unicode(join_context(self.document, row, self.above))),
+                space_unspaced_scripts(f"{own_text}\n{normalise_unicode(summary)}" if summary else own_text),
                 " ".join(names for names, _ in identifiers),
                 " ".join(parts for _, parts in identifiers),
             )

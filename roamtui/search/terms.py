@@ -16,6 +16,8 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from roamtui.search.lexicon import (
+    HIRAGANA,
+    ROOT_LENGTH_MIN,
     STOP_WORDS,
     STOP_WORDS_BY_LANGUAGE,
     Language,
@@ -44,7 +46,7 @@ _UNSPACED = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
 )
-_HIRAGANA = re.compile("[\u3041-\u309f]+")
+_HIRAGANA_ONLY = re.compile(f"[{HIRAGANA}]+")
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _UNSPACED_CHARACTER = re.compile(f"([{_UNSPACED}])")
 _IDENTIFIER = re.compile(
@@ -56,7 +58,6 @@ _IDENTIFIER = re.compile(
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ROOT_LENGTH_MIN = 4
 _PART_LENGTH_MIN = 4
 _LINKING_ELEMENTS = ("", "s", "n", "es", "en")
 """Linking elements between the parts of a German compound."""
@@ -89,10 +90,10 @@ def is_unspaced(term: str) -> bool:
 
 def is_hiragana(term: str) -> bool:
     """Check whether a term has only hiragana, which Japanese uses for function words and endings."""
-    return _HIRAGANA.fullmatch(term) is not None
+    return _HIRAGANA_ONLY.fullmatch(term) is not None
 
 
-def space_cjk(text: str) -> str:
+def space_unspaced_scripts(text: str) -> str:
     """Put spaces around each character of a script without spaces, so that each becomes a word."""
     return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \1 ", text)
 
@@ -132,13 +133,13 @@ def query_terms(text: str) -> tuple[str, ...]:
     Stop words and question words are left out, unless the question contains nothing else.
     """
     text = normalise_unicode(text)
-    terms = dict.fromkeys(_find_terms(strip_question_words(text)))
+    terms = dict.fromkeys(_iter_terms(strip_question_words(text)))
     stopped = STOP_WORDS_BY_LANGUAGE[detect_language(tokenise(text))]
     content = [term for term in terms if term not in stopped and not is_hiragana(term)]
-    return tuple((content or list(terms) or list(dict.fromkeys(_find_terms(text))))[:TERMS_MAX])
+    return tuple((content or list(terms) or list(dict.fromkeys(_iter_terms(text))))[:TERMS_MAX])
 
 
-def _find_terms(text: str) -> Iterator[str]:
+def _iter_terms(text: str) -> Iterator[str]:
     text = _CONTRACTION.sub(" ", text) if "'" in text or "’" in text else text
     position = 0
     for match in _IDENTIFIER.finditer(text):
@@ -169,14 +170,14 @@ def locate_terms(
     by_stem: dict[str, str] = {}
     found: list[tuple[int, str]] = []
     for term in terms:
-        if tokenise(term) == [term] and not is_unspaced(term):
+        if _is_plain_word(term):
             by_stem.setdefault(stem(term), term)
         else:
             found += [(match.start(), term) for match in _compile_whole(term).finditer(text)]
     for form, term in forms.items():
         by_stem.setdefault(stem(form), term)
     if by_stem and text.isascii():
-        found += _find_stems(text, by_stem)
+        found += _iter_stem_matches(text, by_stem)
     elif by_stem:
         terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
         for match in _WORD.finditer(text):
@@ -191,9 +192,14 @@ def locate_terms(
 
 def measure_term(text: str, start: int, term: str) -> int:
     """Return the length of an occurrence that `locate_terms` found."""
-    pattern = _WORD if tokenise(term) == [term] and not is_unspaced(term) else _compile_whole(term)
+    pattern = _WORD if _is_plain_word(term) else _compile_whole(term)
     match = pattern.match(text, start)
     return len(match.group()) if match is not None else 0
+
+
+def _is_plain_word(term: str) -> bool:
+    """Check whether a term matches by its stem: one word of a script with spaces, not an identifier."""
+    return tokenise(term) == [term] and not is_unspaced(term)
 
 
 @lru_cache(maxsize=512)
@@ -204,7 +210,7 @@ def _compile_whole(term: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
 
 
-def _find_stems(text: str, by_stem: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+def _iter_stem_matches(text: str, by_stem: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """Yield the offset and term of each word, or part of a camel-case word, that has one of these stems.
 
     The text must be ASCII. A pattern finds the candidates, because stemming every word would be slow.
@@ -227,7 +233,7 @@ def _find_stems(text: str, by_stem: Mapping[str, str]) -> Iterator[tuple[int, st
 @lru_cache(maxsize=64)
 def _compile_starts(stems: frozenset[str]) -> re.Pattern[str]:
     """Return a pattern for words that may have one of these stems: stemming changes a final e, i or l."""
-    starts = {re.escape(stem[:-1] if len(stem) > 1 and stem[-1] in "eil" else stem) for stem in stems}
+    starts = {re.escape(known[:-1] if len(known) > 1 and known[-1] in "eil" else known) for known in stems}
     return re.compile(f"(?:{'|'.join(sorted(starts))})[^\\W_]*")
 
 
@@ -325,7 +331,7 @@ def parse_query(text: str) -> Query:
     language = detect_language(tokens)
     prefixes: dict[str, None] = {}
     for root in (reduce_to_root(word, language) for word in words):
-        if language is not Language.ENGLISH and len(root) >= _ROOT_LENGTH_MIN and root.isalpha():
+        if language is not Language.ENGLISH and len(root) >= ROOT_LENGTH_MIN and root.isalpha():
             prefixes[f"{_quote(root)} *"] = None
             if language is Language.GERMAN:
                 prefixes[f"{_quote(f'ge{root}')} *"] = None  # the start of a participle
@@ -335,13 +341,14 @@ def parse_query(text: str) -> Query:
         if left in terms and right in terms and not is_unspaced(left)
     )
     phrases = [_quote(phrase) for phrase in list_phrases(text)]
+    last_word = _LAST_WORD.search(text)
     return Query(
         terms=terms,
         words=tuple(words),
         stems=frozenset(by_stem),
         names=extract_code_names(text),
         is_follow_up=is_continuation(text) or has_pronoun(text),
-        last_prefix=next(iter(tokenise("".join(_LAST_WORD.findall(text)))), ""),
+        last_prefix=next(iter(tokenise(last_word[0])), "") if last_word is not None else "",
         fts_terms=tuple(fts_terms[: 2 * TERMS_MAX]),
         language=language,
         prefixes=tuple(prefixes)[:TERMS_MAX],
@@ -353,7 +360,7 @@ def parse_query(text: str) -> Query:
 
 def list_phrases(text: str) -> list[str]:
     """Return the quoted phrases of a query that have more than one word."""
-    return [phrase for phrase in _PHRASE.findall(text) if len(tokenise(space_cjk(phrase))) > 1]
+    return [phrase for phrase in _PHRASE.findall(text) if len(tokenise(space_unspaced_scripts(phrase))) > 1]
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:
@@ -394,7 +401,7 @@ def build_synonym_expressions(words: Iterable[str], language: Language) -> list[
     if language is Language.ENGLISH:
         return [_quote(word) for word in synonyms]
     roots = (reduce_to_root(word, language) for word in synonyms)
-    return [f"{_quote(root)} *" if len(root) >= _ROOT_LENGTH_MIN else _quote(root) for root in dict.fromkeys(roots)]
+    return [f"{_quote(root)} *" if len(root) >= ROOT_LENGTH_MIN else _quote(root) for root in dict.fromkeys(roots)]
 
 
 def encode_identifier(identifier: str) -> str:
@@ -413,4 +420,4 @@ def _add_parts(parts: list[str], expressions: dict[str, None], words: dict[str, 
 
 def _quote(text: str) -> str:
     """Return words as one FTS5 string. Words contain no quotation marks, so nothing needs escaping."""
-    return f'"{" ".join(tokenise(space_cjk(text))[:_PHRASE_WORDS_MAX])}"'
+    return f'"{" ".join(tokenise(space_unspaced_scripts(text))[:_PHRASE_WORDS_MAX])}"'
