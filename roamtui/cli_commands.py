@@ -38,9 +38,11 @@ from roamtui.option_fields import (
     add_argument_group,
     declare_overrides,
     decode_argument,
+    list_options,
     option,
 )
 from roamtui.paths import cache_path, config_path, data_path, indexes_path, preferences_path, summaries_path
+from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings
 from roamtui.table_command import TableCommand
 
@@ -144,7 +146,7 @@ class AskCommand:
         metavar="ID",
         exclusive_group="scope",
     )
-    asks_each: bool = option(False, "ask it of each source or file by itself", name="--each", exclusive_group="scope")
+    ask_each: bool = option(False, "ask it of each source or file by itself", name="--each", exclusive_group="scope")
     as_json: bool = option(False, "print the answer and its metadata as JSON", name="--json", exclusive_group="form")
     as_events: bool = option(
         False, "stream events as JSON lines; the last line is the answer", name="--events", exclusive_group="form"
@@ -178,7 +180,7 @@ class AskCommand:
                 agent,
                 question,
                 within=within,
-                asks_each=self.asks_each,
+                ask_each=self.ask_each,
                 is_watched=sys.stderr.isatty(),
                 output_format=output_format,
             )
@@ -428,12 +430,12 @@ class CacheCommand:
 class PreferencesCommand:
     """Print or edit the preferences every model is given."""
 
-    is_editing: bool = option(False, "open it in $EDITOR", name="--edit")
+    edit: bool = option(False, "open it in $EDITOR", name="--edit")
 
     def run(self) -> int:
         from roamtui.headless.preferences import edit_preferences, print_preferences
 
-        if self.is_editing:
+        if self.edit:
             edit_preferences(preferences_path())
         else:
             print_preferences(preferences_path())
@@ -560,7 +562,7 @@ class McpCommand:
 
     sources: tuple[str, ...] = option(..., FILES_HELP, name="SOURCE", nargs="+")
     web: WebArguments = add_argument_group(WebArguments)
-    is_http: bool = option(False, "serve HTTP on this machine instead of stdio", name="--http")
+    use_http: bool = option(False, "serve HTTP on this machine instead of stdio", name="--http")
     port: int | None = option(
         None, f"port for --http (default {_MCP_PORT})", name="--port", kind=int, low=1, high=_PORT_MAX
     )
@@ -575,9 +577,9 @@ class McpCommand:
         from roamtui.search_setup import make_searcher_factory
         from roamtui.sources.file_sources import FileStamps
 
-        if self.port is not None and not self.is_http:
+        if self.port is not None and not self.use_http:
             raise UsageError("--port needs --http.")
-        if "-" in self.sources and not self.is_http:
+        if "-" in self.sources and not self.use_http:
             raise UsageError("cannot read the document from standard input over stdio. Give a file or use --http.")
         settings = _load_settings(self.overrides)
         if find_spec("mcp") is None:
@@ -598,7 +600,7 @@ class McpCommand:
             read_stamps=FileStamps(list_watched_paths(self.sources)).read,
         )
         write_notices(shared.library.notes)
-        if self.is_http:
+        if self.use_http:
             serve_http(shared, port=self.port or _MCP_PORT, title=shared.library.title)
         else:
             serve_stdio(shared)
@@ -646,13 +648,14 @@ COMMANDS: Mapping[str, type[Command]] = {
 
 def _to_flags(overrides: Mapping[str, Any]) -> list[str]:
     """Convert settings that flags have overridden back to these flags."""
+    options = {**list_options(Settings), **list_options(RetrievalOptions)}
+    values = {**overrides, **overrides.get(SEARCH, {})}
+    values.pop(SEARCH, None)
     flags = []
-    for name, value in {**overrides, **overrides.get(SEARCH, {})}.items():
-        flag = name.replace("_", "-")
-        if name == SEARCH:
-            continue  # its settings are already included
+    for name, value in values.items():
+        flag = options[name].name
         if isinstance(value, bool):
-            flags.append(f"--{flag}" if value else f"--no-{flag}")
+            flags.append(flag if value else f"--no-{flag.removeprefix('--')}")
         else:
-            flags.append(f"--{flag}={value}")
+            flags.append(f"{flag}={value}")
     return flags

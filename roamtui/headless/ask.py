@@ -49,11 +49,11 @@ from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.output import warn, write_json, write_notices, write_styled, write_text
 from roamtui.headless.terminal import (
     LineWrapper,
-    has_styles,
-    measure_terminal,
+    compute_text_width,
     render_answer,
     render_passages,
     render_source_list,
+    supports_styles,
 )
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
@@ -70,7 +70,7 @@ async def run_ask(
     question: str,
     *,
     within: str | None = None,
-    asks_each: bool = False,
+    ask_each: bool = False,
     is_watched: bool,
     output_format: str = "text",
 ) -> int:
@@ -82,7 +82,7 @@ async def run_ask(
         agent: Answers the question.
         question: The question as the person typed it.
         within: Id of the section to search, or None for the whole document. An index page stands for its folder.
-        asks_each: Whether to ask each source by itself. With ``text``, also if the question names several.
+        ask_each: Whether to ask each source by itself. With ``text``, also if the question names several.
         is_watched: Whether a person sees stderr. Without one, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
@@ -91,8 +91,8 @@ async def run_ask(
         UsageError: There is only one source.
     """
     library = agent.session.state.library
-    parts = list_parts(library) if asks_each else ()
-    if asks_each and not parts:
+    parts = list_parts(library) if ask_each else ()
+    if ask_each and not parts:
         raise UsageError("--each needs several sources or files.")
     if within is None and output_format == "text":  # JSON keeps its form unless --each is given
         parts = parts or list_named_parts(question, library)
@@ -205,7 +205,7 @@ class _AskReport:
         agent, final = self._agent, self.final
         if final is None:
             return 1
-        width = measure_terminal()
+        width = compute_text_width()
         if self._part is not None and self._output_format == "text":
             write_text(f"## {self._part.title}\n\n")
         if self._output_format == "text" and width is not None:
@@ -230,7 +230,7 @@ class _AskReport:
 
     def _show_answer(self, final: QuestionAnswered, width: int) -> None:
         """Write the answer for a person at a terminal."""
-        proof, is_styled = match_citations(final.answer, final.citations), has_styles()
+        proof, is_styled = match_citations(final.answer, final.citations), supports_styles()
         state = self._agent.session.state
         exchange = state.transcript.exchanges[-1]
         if passages := list_passages(exchange, state.library):

@@ -41,7 +41,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import format_sources
 from roamtui.headless.hits import format_hits
 from roamtui.headless.output import warn, write_notices, write_sanitised
-from roamtui.headless.terminal import LineWrapper, measure_terminal
+from roamtui.headless.terminal import LineWrapper, compute_text_width
 from roamtui.models.base import Model, get_startup_note
 from roamtui.models.registry import OFFLINE, list_usable_models
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_path, format_size
@@ -74,7 +74,7 @@ class AnswerWriter:
     def __init__(self) -> None:
         self._pending = ""
         """Text that is not written yet, because its sentence is incomplete."""
-        self._wrapper = LineWrapper(measure_terminal())
+        self._wrapper = LineWrapper(compute_text_width())
         self._step_text = ""
         """The text of the current step."""
 
@@ -388,7 +388,7 @@ def _name_commands(text: str) -> str:
 
 
 def _write_lines(*lines: str) -> None:
-    wrapper = LineWrapper(measure_terminal())
+    wrapper = LineWrapper(compute_text_width())
     write_sanitised("".join(wrapper.feed(f"{line}\n") for line in lines))
 
 

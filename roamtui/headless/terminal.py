@@ -67,18 +67,19 @@ _COLOURS = {
     QuoteState.UNVERIFIED: _RED,
     QuoteState.NO_QUOTE: _CYAN,
 }
+_WIDE_CHARACTER = re.compile(f"[{WIDE_CHARACTERS}]")
 _PIECE = re.compile(rf"{LINE_SPACE}+|{UNBROKEN_TEXT}")
 """A space, a character of a script without spaces (with marks that end a line), or a word."""
 
 
-def measure_terminal() -> int | None:
+def compute_text_width() -> int | None:
     """Return the width to write in, or None if stdout is not a terminal."""
     if not sys.stdout.isatty():
         return None
     return max(_WIDTH_MIN, min(WIDTH_MAX, shutil.get_terminal_size().columns))
 
 
-def has_styles() -> bool:
+def supports_styles() -> bool:
     """Return whether the terminal can show styles and the person wants them (no-color.org)."""
     can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
     return can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -114,14 +115,14 @@ def render_source_list(
     Quotes that `answer` already contains are not repeated.
     """
     heading = [_Piece("Sources", (_BOLD,))]
-    if proof := format_verification(citations):
-        is_all = all(citation.is_verified for citation in citations if citation.quote is not None)
-        heading.append(_Piece(f"  {proof}", (_GREEN if is_all else _YELLOW,)))
+    if verification := format_verification(citations):
+        are_all_verified = all(citation.is_verified for citation in citations if citation.quote is not None)
+        heading.append(_Piece(f"  {verification}", (_GREEN if are_all_verified else _YELLOW,)))
     lines: list[_Line] = [heading]
     answer_text = strip_links(answer)
     indent = len(str(len(citations))) + 2
     for number, citation in enumerate(citations, start=1):
-        colour = _GREEN if citation.is_verified else _COLOURS[citation.state]
+        colour = _COLOURS[citation.state]
         pieces = [_Piece(f"{citation.state.sign} ", (colour,))] if citation.state.sign else []
         pieces.append(_Piece(format_source(citation, library), (_BOLD,)))
         if place := format_place(citation, library):
@@ -148,7 +149,8 @@ def render_passages(
         markdown = read_markdown(passage.text)
         layout = _Layout(match_citations("", ()), markdown.links)
         text = layout.lay_out(markdown.blocks, width - len(lead.text))
-        lines += [[]] if lines else []
+        if lines:
+            lines.append([])
         lines += _indent(_wrap(head, width - len(lead.text)), lead, _Piece("  "))
         lines += _indent((_mark_words(line, words) for line in text), _Piece("  "), _Piece("  "))
     return _render_lines(lines, is_styled=is_styled)
@@ -224,6 +226,7 @@ class _Layout:
     """Number of bulleted lists around the next block."""
 
     def lay_out(self, blocks: Sequence[Block], width: int, *, is_tight: bool = False) -> list[_Line]:
+        """Lay out blocks as lines. `is_tight` leaves out the blank lines between them."""
         lines: list[_Line] = []
         width = max(_WIDTH_MIN // 2, width)
         for block in blocks:
@@ -250,13 +253,15 @@ class _Layout:
                     added = [[_Piece("─" * min(width, RULE_WIDTH), (_DIM,))]]
                 case _:
                     assert_never(block)
-            lines += [[]] if lines and added and not is_tight else []
+            if lines and added and not is_tight:
+                lines.append([])
             lines += added
         return lines
 
     def _lay_out_list(self, block: List, width: int) -> list[_Line]:
         lines: list[_Line] = []
-        self._depth += block.number is None
+        is_bulleted = block.number is None
+        self._depth += is_bulleted
         for number, item in enumerate(block.items, start=block.number or 0):
             bullet = f"{BULLETS[(self._depth - 1) % len(BULLETS)]} "
             if item.is_done is not None:
@@ -264,9 +269,10 @@ class _Layout:
             elif block.number is not None:
                 bullet = f"{number}{block.delimiter} "
             item_lines = self.lay_out(item.blocks, width - len(bullet), is_tight=block.is_tight) or [[]]
-            lines += [[]] if lines and not block.is_tight else []
+            if lines and not block.is_tight:
+                lines.append([])
             lines += _indent(item_lines, _Piece(bullet), _Piece(" " * len(bullet)))
-        self._depth -= block.number is None
+        self._depth -= is_bulleted
         return lines
 
     def _lay_out_table(self, table: Table, width: int) -> list[_Line]:
@@ -360,15 +366,15 @@ def _wrap(pieces: Iterable[_Piece], width: int) -> list[_Line]:
             lines[-1] += gap
             filled += len(gap)
             gap = []
-            is_cut = cells > width and not any("://" in piece.text for piece in word)  # a URL stays whole
+            is_split = cells > width and not any("://" in piece.text for piece in word)  # a URL stays whole
             for piece in word:
-                for character in piece.text if is_cut else [piece.text]:
-                    character_cells = _measure(character)
-                    if filled and filled + character_cells > width:
+                for part in piece.text if is_split else [piece.text]:
+                    part_cells = _measure(part)
+                    if filled and filled + part_cells > width:
                         lines.append([])
                         filled = 0
-                    lines[-1].append(_Piece(character, piece.codes))
-                    filled += character_cells
+                    lines[-1].append(_Piece(part, piece.codes))
+                    filled += part_cells
     return [*lines]
 
 
@@ -383,9 +389,7 @@ def _iter_words(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
             texts = [text] if piece.is_whole else _PIECE.findall(text)
             parts = [_Piece(part, piece.codes) for part in texts if part]
         for part in parts:
-            is_separate = (
-                part is _LINE_END or part.text.isspace() or re.match(f"[{WIDE_CHARACTERS}]", part.text) is not None
-            )
+            is_separate = part is _LINE_END or part.text.isspace() or _WIDE_CHARACTER.match(part.text) is not None
             if is_separate and word:
                 yield word
                 word = []
