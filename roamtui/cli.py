@@ -66,7 +66,7 @@ To open a file named like a command, write ./ask.
 """
 _INTERRUPTED = 130
 _SIMILARITY_MIN = 0.75
-"""From 0 to 1. One wrong, missing or swapped letter of a short name still counts as a typing error."""
+"""Minimum similarity, from 0 to 1, of a mistyped command: one wrong, missing or swapped letter in a short name."""
 
 
 def main(argv: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each outcome
@@ -152,6 +152,7 @@ def _check_command_name(word: str, names: Iterable[str]) -> None:
 
 
 def _print(text: str) -> int:
+    """Write text without importing `headless.output`, which takes several times as long as all of this."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

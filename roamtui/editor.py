@@ -1,4 +1,4 @@
-"""Starts the person's own programs: the editor that the environment names, and what the system has for a file."""
+"""Starts the person's own programs: the editor that the environment names, and the system's viewer for a file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
 
 
 def open_in_viewer(file: Path) -> bool:
-    """Open a file in the program that the system has for it. Return False if there is no display or no such program."""
+    """Open a file in the system's default program for it. Return False if there is no display or no such program."""
     if sys.platform == "darwin":
         command = ["open"]
     elif sys.platform == "win32":

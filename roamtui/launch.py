@@ -56,7 +56,7 @@ _QUICK_PDF_BYTES_MAX = 1_000_000
 """A PDF of at most this size is converted faster than a screen with its first pages would appear."""
 _NOTES_SHOWN = 5
 _TABLE_JOBS = 4
-"""Cells of a table that the app fills at a time."""
+"""Number of table cells that the app fills at a time."""
 _NO_TERMINAL = "the app needs a terminal. Use `roamtui ask SOURCE QUESTION` or `roamtui outline` instead."
 
 

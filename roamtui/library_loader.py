@@ -32,7 +32,7 @@ from roamtui.sources.read import is_path, read_source
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 _FILES_REPORTED_MIN = 200
-"""Number of files from which a line says that they are being read."""
+"""Minimum number of files for a line that says that they are being read."""
 
 
 def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
@@ -83,7 +83,7 @@ def open_lazily(
 
 
 def open_notebook(sources: Sequence[str], web: WebArguments | None = None) -> tuple[Library, Loader | None]:
-    """Open all sources of a notebook. One that cannot be opened says why in its place.
+    """Open all sources of a notebook. In place of a source that cannot be opened, the library has the reason.
 
     Raises:
         UsageError: There is no such notebook, it is empty, or something else was named with it.
@@ -126,7 +126,7 @@ def save_as_notebook(name: str, library: Library) -> None:
         sources: list[LibrarySource] = []
         taken = {source.key for source in list_sources_of(library)}
         for source in list_sources_of(library):
-            # Only added sources have a key, which their ids depend on.
+            # Only added sources have a key. The ids of their sections depend on it.
             for path in (source.name,) if source.key else split_sources(source.name):
                 key = source.key or make_unique_key(path, taken)
                 taken.add(key)
@@ -150,7 +150,7 @@ def reload_sources(previous: Library, web: WebArguments | None) -> Library:
 
 
 def expand_notebooks(sources: Sequence[str]) -> tuple[str, ...]:
-    """List sources with each notebook replaced by those of its sources that may be asked.
+    """List sources with each notebook replaced by its sources that are not muted.
 
     Raises:
         UsageError: There is no such notebook.
@@ -282,7 +282,7 @@ def _get_document_key(library: Library, node_id: str) -> str:
 
 
 def read_scans(source: str, report: PageReport) -> None:
-    """Read the pages of a PDF that are pictures. When it is opened again, their text is found in the cache.
+    """Run OCR on the scanned pages of a PDF, and cache their text for the next time that it is opened.
 
     Raises:
         SourceError: The pages cannot be read, or tesseract is not installed.
@@ -330,7 +330,7 @@ def _make_web_options(web: WebArguments, *, is_checking: bool = False) -> WebOpt
 
 
 def fetch_picture(web: WebArguments, url: str, source: str) -> bytes:
-    """Fetch a picture that a person wants to see, by the rules that pages have.
+    """Fetch a picture that a person wants to see, under the same rules as pages.
 
     A private address is fetched only if the person typed its origin, for instance as the source of the document.
 

@@ -36,7 +36,7 @@ class NotebookCommand:
     sources: tuple[str, ...] = option(
         (), f"{FILES_HELP}; or a folder that `notebooks export` wrote", name="SOURCE", nargs="*"
     )
-    is_only_saved: bool = option(False, "make it or add to it, without opening the app", name="--no-open")
+    no_open: bool = option(False, "make it or add to it, without opening the app", name="--no-open")
     web: WebArguments = add_argument_group(WebArguments)
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
     conversation: ConversationArguments = add_argument_group(ConversationArguments)
@@ -49,7 +49,7 @@ class NotebookCommand:
 
         name = self.name.removeprefix(NOTEBOOK_MARK)
         add_to_notebook(NotebookStore(notebooks_path()), name, self.sources)
-        if self.is_only_saved:
+        if self.no_open:
             return 0
         return run_app(
             AppArguments(

@@ -130,7 +130,7 @@ class ImageMode(StrEnum):
     """How pictures are drawn."""
 
     AUTO = "auto"
-    """As placeholders in terminals that are known to have them, else as half cells if there are enough colours."""
+    """As kitty's placeholders where they are known to work, else as half cells if there are enough colours."""
     CELLS = "cells"
     """As half cells, each with one colour."""
     KITTY = "kitty"

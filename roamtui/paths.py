@@ -35,7 +35,7 @@ def data_path() -> Path:
 
 
 def table_path(sources: Iterable[str], *, by_chapters: bool) -> Path:
-    """Return the folder of the table of some sources, whatever is asked about them."""
+    """Return the folder of the table of some sources. It does not depend on the questions."""
     name = "\x1f".join([*sources, "chapters" if by_chapters else ""])
     return data_path().with_name("tables") / make_index_stem(name)
 

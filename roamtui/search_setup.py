@@ -26,7 +26,7 @@ from roamtui.search.vectors import EmbeddingEstimate, VectorStore
 from roamtui.settings import Settings
 
 _CHOSEN_COUNT = 10
-"""Sections that a model selects in rerank mode `choose`."""
+"""Maximum number of sections that a model names in rerank mode `choose`."""
 
 
 def make_searcher_factory(

@@ -28,7 +28,7 @@ class TableOptions:
 
     by_chapters: bool = False
     folder: Path | None = None
-    """The folder of the table, or None for one of its own for its sources."""
+    """The folder of the table, or None for the default folder of its sources."""
     jobs: int = 1
     shard: Shard | None = None
 
@@ -42,7 +42,7 @@ def prepare_table(
 ) -> TableJob:
     """Prepare a table.
 
-    If the only source is the folder of a table, or if no columns are given and these sources have a table, it goes on.
+    An existing table is continued if its folder is the only source, or if its sources are given without columns.
 
     Raises:
         SourceError: A source cannot be read.

@@ -46,7 +46,7 @@ from roamtui.settings import Settings
 from roamtui.sources.file_sources import split_sources
 
 _EXAMPLES_MAX = 3
-"""Recorded questions suggested on the empty screen."""
+"""Maximum number of recorded questions that are suggested on the empty screen."""
 
 
 def build_model(settings: Settings) -> Model:
@@ -120,7 +120,7 @@ def start_or_resume_session(
 ) -> Session:
     """Start a conversation, or resume an earlier one.
 
-    The conversation of a cell of a table is named by the path of its log.
+    For the conversation of a table cell, the path of its log takes the place of an id.
 
     Raises:
         UsageError: There is no such conversation about this document.

@@ -21,7 +21,7 @@ _FILE_NAME = re.compile(r"(?!\S*\s)\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?
 _EMPTY_ALT = re.compile(r"""<img\b[^>]*\balt=(?:""|'')""", re.IGNORECASE)
 """An image whose empty description marks it as decoration."""
 _TAG_DISTANCE_MAX = 1_000
-"""Characters after the start of a block in which the tag of a decoration is looked for."""
+"""Number of characters after the start of a block that are searched for the tag of a decorative image."""
 _UNNAMED_COLUMNS_MAX = 2
 """Tables with no more columns need no column names, because they may be lists of labels and values."""
 

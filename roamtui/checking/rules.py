@@ -38,10 +38,13 @@ OUTLINE_TOKENS = 2_500
 """Size of the outline in which sections should be found."""
 _PROSE_SHARE_MIN = 0.5
 """A text counts as prose if at least this share of its length is prose."""
-_OMITTED_MIN, _OMITTED_BELOW_MIN = 20, 60
-"""Numbers of omitted children from which the top of the outline is reported, and from which any other node is."""
+_OMITTED_AT_TOP_MIN, _OMITTED_ELSEWHERE_MIN = 20, 60
+"""A node is reported if the outline omits at least this many of its children, and more than half of them.
+
+The first number is for the top of the outline, the second for all other nodes.
+"""
 _REPEATED_MIN = 10
-"""Number of sections from which a shared title is reported."""
+"""Minimum number of sections that share a reported title."""
 _EMPTY_ON_PURPOSE = re.compile(
     r"[(\[](?:weggefallen|aufgehoben|repealed|reserved|deleted|removed|deprecated|omitted)[)\]]|\breserved\.?$", re.I
 )
@@ -70,7 +73,7 @@ _SENTENCE_END = (".", "!", "?", ":", ")", ";", '"', "”", "。")
 _LETTER_SHARE_MIN = 0.9
 """A passage with a smaller share of letters and spaces counts as code."""
 _DUPLICATE_WORDS_MIN = 40
-"""Number of words from which a repeated passage is reported."""
+"""Minimum number of words of a repeated passage that is reported."""
 _EXCERPT_LENGTH = 60
 _ANCHOR_LENGTH_MIN = 8
 """Minimum length of a heading that may match the end of an anchor, because some tools prepend text."""
@@ -79,7 +82,7 @@ _ANCHOR = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)
 """An anchor that HTML or an attribute of a heading defines."""
 _NON_ALNUM = re.compile(r"[\W_]+")
 _LONG_LIST_LINKS = 50
-"""Number of links from which some should be marked as optional."""
+"""Minimum number of links in a list of which some should be marked as optional."""
 _LINK_OR_URL = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)|<?https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -148,7 +151,9 @@ def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
     for parent in (library.root_id, *library.walk()) if facts.sections else ():
         children = list_outline_children(library, parent) if parent in top_ids or parent in outlined else ()
         omitted = sum(node_id not in outlined for node_id in children)
-        if omitted >= (_OMITTED_MIN if parent in top_ids else _OMITTED_BELOW_MIN) and 2 * omitted > len(children):
+        if omitted >= (_OMITTED_AT_TOP_MIN if parent in top_ids else _OMITTED_ELSEWHERE_MIN) and 2 * omitted > len(
+            children
+        ):
             document, row = library.locate(parent) if parent in library else (library.root, 0)
             location = SourceLocation(document, row, document.columns.starts[row])
             message = (
@@ -278,9 +283,8 @@ def _should_exist(href: str, location: SourceLocation, library: Library, anchors
         return False
     path = posixpath.normpath(posixpath.join(posixpath.dirname(location.document.key), unquote(parts.path)))
     suffix = posixpath.splitext(parts.path)[1].lower()
-    is_named = suffix in _TEXT_SUFFIXES or (
-        not suffix and "/" in parts.path
-    )  # a bare word may be a label of another tool
+    # A bare word does not name a file, because it may be a label of another tool.
+    is_named = suffix in _TEXT_SUFFIXES or (not suffix and "/" in parts.path)
     if path.startswith("..") or not is_named:
         return False
     return not Path(library.source, path).exists()
@@ -327,7 +331,7 @@ def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
 def search_questions(
     library: Library, questions: Sequence[EvalQuestion], searcher: Searcher
 ) -> tuple[tuple[tuple[SourceLocation, SearchedQuestion], ...], tuple[str, ...]]:
-    """Search a library for its questions. Return each with its first gold section, and a sentence per unusable one.
+    """Search a library for questions. Return each with its first gold section, and a sentence per unusable one.
 
     Args:
         library: All its files must be loaded.

@@ -51,7 +51,7 @@ from roamtui.paths import display_path
 _SIBLINGS_MAX = 40
 """In a longer list of siblings, the outline shows only those that the conversation touched, and their ancestors."""
 _SECTION_LENGTH_MAX = 40_000
-"""In characters."""
+"""Maximum number of characters of a section that the page shows."""
 _STEP_TICKS = 8
 """Duration of a step of the replay, in ticks of the script."""
 _TAG = re.compile(r"<[^>]*>")

@@ -32,7 +32,7 @@ _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
 _PASSAGE_NOTE = "The values are the best passages that the offline model found. No model has read them."
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
-"""The start of a text that a spreadsheet may run as a formula. A number with a sign and a unit in words is none."""
+"""The start of a text that a spreadsheet may run as a formula, unlike a number with a sign and a unit in words."""
 _STYLE = """
 :root { color-scheme: light dark; --line: #d9d8d2; --soft: #5d6664; --good: #2c6b4b; --warn: #7d5600; --bad: #a03535; }
 @media (prefers-color-scheme: dark) {
@@ -269,4 +269,4 @@ RENDERERS: Mapping[str, Callable[[TableContent, str, Path], str]] = {
     ".html": lambda content, model, _: render_html_table(content, model),
     ".json": lambda content, model, _: render_json_table(content, model),
 }
-"""By the ending of a file's name. The arguments are the table, the model and the folder of the file."""
+"""Renderers by the suffix of the file. The arguments are the table, the model and the folder of the file."""

@@ -53,20 +53,21 @@ def ask_for_missing_sources(store: NotebookStore, name: str) -> None:
         return
     for gone in [source for source in store.read(name).sources if is_source_gone(source.name)]:
         place = sanitise_line(display_path(gone.name))
+        prompt = f"{sanitise_line(gone.title)} is no longer at {place}. Its new path (enter to leave it): "
         try:
-            answer = input(f"{sanitise_line(gone.title)} is no longer at {place}. Its new path (enter to leave it): ")
+            answer = input(prompt).strip()
         except EOFError:
             return
-        path = os.path.abspath(os.path.expanduser(answer.strip()))  # noqa: PTH100, PTH111 - links are kept
-        if not answer.strip():
+        if not answer:
             continue
+        path = os.path.abspath(os.path.expanduser(answer))  # noqa: PTH100, PTH111 - links are kept
         if not os.path.lexists(path):
-            warn(f"there is no file {sanitise_line(answer.strip())}, so it stays as it was.")
+            warn(f"there is no file {sanitise_line(answer)}, so it stays as it was.")
             continue
-        store.change(name, partial(_move, key=gone.key, path=path))
+        store.change(name, partial(_replace_path, key=gone.key, path=path))
 
 
-def _move(sources: Sequence[LibrarySource], *, key: str, path: str) -> list[LibrarySource]:
+def _replace_path(sources: Sequence[LibrarySource], *, key: str, path: str) -> list[LibrarySource]:
     return [replace(source, name=path) if source.key == key else source for source in sources]
 
 

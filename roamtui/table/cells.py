@@ -22,9 +22,9 @@ the value, in whatever words, one sentence with its quote and the id of its sect
 value, with their quotes, and no more. The value is No only where the text says so, if only by None or Not applicable. \
 If nothing in the text settles the question, begin with "Not found:" and say in one line what you looked for; suggest \
 no other ways to ask."""
-"""Stands above the outline, so that all prompts of a row begin with the same text."""
+"""It precedes the outline, so that all prompts of a row begin with the same text."""
 _VALUE_LEAD = re.compile(r"^(?:the\s+)?value(?:\s+is)?\s*[:=]\s*", re.IGNORECASE)
-_AROUND = '*_`#> \t"“”„«»'
+_STRIPPED_CHARACTERS = '*_`#> \t"“”„«»'
 
 
 class CellState(StrEnum):
@@ -114,7 +114,7 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
 def _parse_value(answer: str) -> str:
     """Return the first line of an answer without Markdown marks and citations."""
     first = next((line for line in answer.splitlines() if line.strip()), "")
-    value = _VALUE_LEAD.sub("", MARK.sub("", first).strip(_AROUND)).strip(_AROUND)
+    value = _VALUE_LEAD.sub("", MARK.sub("", first).strip(_STRIPPED_CHARACTERS)).strip(_STRIPPED_CHARACTERS)
     return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()
 
 

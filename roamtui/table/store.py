@@ -1,4 +1,4 @@
-"""The folder of a table: append-only logs of what it is about and of its cells, and the cells' conversations.
+"""The folder of a table: append-only logs of its definition and its cells, and the cells' conversations.
 
 A run writes one log. A run of a part of the rows writes a log of its own, so that runs on several machines never write
 the same file; what they wrote is merged when it is read. Nothing else is needed to open a table.
@@ -46,7 +46,7 @@ class Row:
     """Path of the file in its folder, or URL; for a chapter, followed by ``#`` and its id."""
     title: str
     source: str
-    """What opens the document: its path or URL."""
+    """Path or URL with which the document is opened."""
     doc: str = ""
     """Key of the document in a source of several, such as an archive."""
     within: str | None = None
@@ -238,7 +238,7 @@ def read_table(folder: Path) -> TableContent:
         StoreError: A log cannot be read.
     """
     collects = gc.isenabled()
-    gc.disable()  # nothing that is made here is garbage, and looking for some takes as long as reading
+    gc.disable()  # reading creates no garbage, and looking for some would take as long again
     try:
         return _merge_logs(folder)
     finally:
