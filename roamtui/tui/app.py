@@ -468,17 +468,17 @@ class RoamApp(App[None], inherit_bindings=False):
             self.screen.post_message(StatusMessage("Cannot suspend: no job-control shell"))
 
     def action_help(self) -> None:
-        from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
 
         over = Scope.TABLE if isinstance(self.screen, TableScreen) else Scope.START
         scope = self.main_screen.panes.scope if self._is_main_in_front else over
-        self.push_screen(HelpScreen(self._keys, scope))
+        self.push_screen(HelpDialog(self._keys, scope))
 
     def action_marks(self) -> None:
-        from roamtui.tui.screens.help import LegendScreen  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.help import LegendDialog  # noqa: PLC0415 - only for those who ask
 
-        self.push_screen(LegendScreen())
+        self.push_screen(LegendDialog())
 
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask

@@ -9,7 +9,7 @@ from roamtui.models.offline import OfflineModel
 from roamtui.tui.actions import build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import ItemList, PickerDialog, PickerItem, filter_items
-from roamtui.tui.screens.help import HelpScreen, LegendScreen
+from roamtui.tui.screens.help import HelpDialog, LegendDialog
 from tests.tui.driving import make_app, make_context, running, screen_text, wait_until
 from tests.tui.test_key_queue import type_at_once
 
@@ -74,7 +74,7 @@ async def test_over_a_box_no_command_opens_another_one(key: str) -> None:
 async def test_help_is_filtered_as_typed() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
         await pilot.press("/", *"pin")
         await wait_until(pilot, lambda: "tree.pin" in screen_text(app) and "tree.fold" not in screen_text(app))
         await pilot.press(*"zz")
@@ -90,7 +90,7 @@ async def test_what_the_marks_mean_is_a_key_away() -> None:
     async with running(make_app(), (80, 20)) as (app, pilot):
         await pilot.press("escape", "m")
         await wait_until(
-            pilot, lambda: isinstance(app.screen, LegendScreen) and "pinned, stays open" in screen_text(app)
+            pilot, lambda: isinstance(app.screen, LegendDialog) and "pinned, stays open" in screen_text(app)
         )
         assert "esc to close" in screen_text(app)
         await pilot.press("end")

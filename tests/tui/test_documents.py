@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 from roamtui.conversation.store import ConversationStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, model_of, running, screen_text, wait_until
@@ -91,10 +91,10 @@ async def test_a_document_that_is_there_while_help_is_read_is_shown_after_it(ope
         await pilot.press(*"handbook", "enter")
         await wait_until(pilot, lambda: bool(opener.opened))
         await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
         opener.gate.set()
         await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
-        assert isinstance(app.screen, HelpScreen)
+        assert isinstance(app.screen, HelpDialog)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.documents) == 2 and app.main_screen is app.screen_stack[-1])
         await pilot.press("ctrl+t", "escape", "escape")

@@ -14,7 +14,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.messages import StatusMessage, open_section, toggle_fold
 from roamtui.tui.screens.dialogs import PickerDialog
-from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.help import HelpDialog
 from tests.fakes.scripted_model import ScriptedModel
 from tests.sources.convert.sample_files import FILES
 from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
@@ -57,7 +57,7 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "a open"))
         await wait_until(pilot, lambda: bool(main.session.state.open_sections))
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "f1 help"))
-        await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpScreen))
+        await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpDialog))
 
 
 async def test_a_long_path_is_cut_between_titles() -> None:

@@ -15,7 +15,7 @@ from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.tui.context import AppContext
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog, PickerItem
-from roamtui.tui.screens.pickers import ModelForm, probe_model
+from roamtui.tui.screens.pickers import ModelDialog, probe_model
 from roamtui.tui.status_line import adapt_flags
 
 _HINT = "enter to test and use, esc to cancel · ✓ works"
@@ -112,7 +112,7 @@ class ModelController:
         elif name in self._offers:
             self._confirm_provider(self._offers[name])
         elif make_model is not None:
-            form = ModelForm(make_model, "" if name == _OTHER_MODEL else name)
+            form = ModelDialog(make_model, "" if name == _OTHER_MODEL else name)
             self._screen.app.push_screen(form, self._use_form)
 
     def _use_form(self, model_and_url: tuple[Model, str] | None) -> None:

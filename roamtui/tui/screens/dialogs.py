@@ -164,7 +164,7 @@ class ConfirmDialog(Dialog[bool]):
         app.push_screen(self, act)
 
 
-class ApprovalScreen(ConfirmDialog):
+class ApprovalDialog(ConfirmDialog):
     """Asks before a question may exceed the spending limit, and before a page of another site is fetched."""
 
     def __init__(self, approval: ApprovalRequest) -> None:

@@ -1,4 +1,4 @@
-"""`HelpScreen` and `LegendScreen`: all keys by scope, and the signs in the outline and in answers."""
+"""`HelpDialog` and `LegendDialog`: all keys by scope, and the signs in the outline and in answers."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
     return wrap(words, width, lead=lead, follow=indent)
 
 
-class LegendScreen(Dialog[None]):
+class LegendDialog(Dialog[None]):
     """Explains the signs in the outline and in answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m,enter,q", "leave", "Close")]
@@ -132,7 +132,7 @@ class LegendScreen(Dialog[None]):
             yield Static(Content("esc to close"), classes="foot")
 
 
-class HelpScreen(Dialog[None]):
+class HelpDialog(Dialog[None]):
     """Shows all keys, from the table of actions."""
 
     AUTO_FOCUS = ""

@@ -322,9 +322,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def _approve(self, approval: ApprovalRequest) -> bool:
         """Ask the person. Must be called from a worker."""
-        from roamtui.tui.screens.dialogs import ApprovalScreen
+        from roamtui.tui.screens.dialogs import ApprovalDialog
 
-        return await self.app.push_screen_wait(ApprovalScreen(approval))
+        return await self.app.push_screen_wait(ApprovalDialog(approval))
 
     @work(group="warming", exit_on_error=False)
     async def _warm_up(self) -> None:

@@ -91,7 +91,7 @@ def _describe_theme(theme: Theme) -> str:
     return f"{kind}, high contrast" if is_high else kind
 
 
-class ModelForm(Dialog[tuple[Model, str] | None]):
+class ModelDialog(Dialog[tuple[Model, str] | None]):
     """Asks for a model's name, URL and key, and tests the model. The key is only used in this run.
 
     The result is the model and the URL of its server, which is empty for the provider's own.
@@ -117,7 +117,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
             yield Static(Content("Name (litellm provider/model)"), classes="label")
             yield Input(self._name, placeholder="openai/gpt-4.1-mini", id="model-name", select_on_focus=False)
             yield Static(Content("URL (empty for the provider's default)"), classes="label")
-            yield Input(placeholder="http://localhost:8000/v1", id="model-address", select_on_focus=False)
+            yield Input(placeholder="http://localhost:8000/v1", id="model-url", select_on_focus=False)
             yield Static(Content("API key (this run only, never saved)"), classes="label")
             yield Input(password=True, placeholder="optional if none is needed or one is set", id="model-key")
             yield Static(id="model-message")

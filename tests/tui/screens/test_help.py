@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from textual.containers import VerticalScroll
 
-from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.help import HelpDialog
 from tests.tui.driving import make_app, running, screen_text, wait_until
 
 
@@ -10,7 +10,7 @@ async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they
     async with running(make_app(), (120, 90)) as (app, pilot):
         for keys, title in (("f1",), "Question box · current pane"), (("escape", "f1"), "Outline · current pane"):
             await pilot.press(*keys)
-            await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+            await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
             await pilot.pause()
             text = screen_text(app)
             assert title in text
@@ -24,7 +24,7 @@ async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they
 async def test_help_is_walked_by_the_keys_of_other_places_and_says_how_it_is_left() -> None:
     async with running(make_app(), (80, 24)) as (app, pilot):
         await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
         view = app.screen.query_one(VerticalScroll)
         await wait_until(pilot, lambda: view.max_scroll_y > 0)
         for key in ("G", "end"):

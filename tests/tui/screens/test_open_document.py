@@ -19,7 +19,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.offers import list_offers
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
-from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.wiring import choose_example_questions
 from tests.tui.driving import running, screen_text, wait_until
@@ -132,7 +132,7 @@ async def test_help_themes_and_commands_are_there_before_any_document(app: RoamA
     async with app.run_test(size=(80, 24)) as pilot:
         await wait_for_offers(app, pilot)
         await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
         await pilot.press("escape", "f3")
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
         await pilot.press(*"beacon", "enter")

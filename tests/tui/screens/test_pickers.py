@@ -21,7 +21,7 @@ from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
-from roamtui.tui.screens.pickers import ModelForm
+from roamtui.tui.screens.pickers import ModelDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from roamtui.wiring import make_named_model
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
@@ -68,7 +68,7 @@ async def test_without_offers_the_list_says_which_keys_are_missing() -> None:
         await pilot.press("f2")
         await wait_until(pilot, lambda: "OPENAI_API_KEY is not set" in screen_text(app))
         await pilot.press(*"gpt", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ModelForm))
+        await wait_until(pilot, lambda: isinstance(app.screen, ModelDialog))
         assert app.focused is app.screen.query_one("#model-key")
         await pilot.press("escape", "escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
@@ -151,7 +151,7 @@ async def name_model(pilot: Pilot[None], address: str) -> None:
     await pilot.press("f2")
     await wait_until(pilot, lambda: "Other model…" in screen_text(app_of(pilot)))
     await pilot.press(*"other", "enter")
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, ModelForm))
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, ModelDialog))
     await pilot.press(*"openai/tiny", "tab", *address, "tab", *KEY)
     assert KEY not in screen_text(app_of(pilot))
     await pilot.press("enter")
