@@ -232,7 +232,7 @@ def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...
 
 
 _FUZZY_SCORE_MIN = 75
-"""RapidFuzz's score, from 0 to 100, from which a title counts as similar."""
+"""Minimum score of a similar title, from 0 to 100, as RapidFuzz computes it."""
 _FUZZY_SCORE_SPREAD = 8
 """Matches that score lower than the best by more than this are noise."""
 _FUZZY_LENGTH_MIN = 3
@@ -334,7 +334,7 @@ def _rate_similarity(words: Sequence[str], titles: Sequence[str]) -> Iterator[_R
 
 
 def match_characters(title: str, pattern: str) -> set[int]:
-    """Return the indexes of the characters that a pattern matches, none if the title is only similar to it."""
+    """Return the indexes of the characters that a pattern matches. Empty if the title is only similar to it."""
     folded = [(part, index) for index, character in enumerate(title) for part in character.casefold()]
     text, words = "".join(part for part, _ in folded), pattern.casefold().split()
     matched: set[int] = set()

@@ -168,7 +168,7 @@ class FocusModeToggled(Message):
 
 @dataclass
 class ModelReleased(Message):
-    """A document was closed or got another model, so this one can be closed if no other document uses it."""
+    """A document was closed or got another model. Its old model can be closed if no other document uses it."""
 
     model: Model
 

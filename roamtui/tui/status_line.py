@@ -47,7 +47,7 @@ _EXTRA_HINTS = {
     Scope.CHAT: ("global.marks", "global.find"),
     Scope.READER: ("global.find",),
 }
-"""Global actions by the scope in which their keys are shown, after those of the scope, if there is room."""
+"""Global actions by scope. If there is room, their keys are shown after the keys of that scope."""
 _LOST_SIGN = "✂"
 _MESSAGE_WIDTH_MIN = 20
 """In cells. If a message would get less room, the count of open sections is left out."""
@@ -163,7 +163,7 @@ class StatusLine(ClickableBar):
         message = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
         size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tokens"
         opened = _make_clickable(Content(size if status.open_count else "No open sections"), "tree.go_to_cited")
-        if status.conversion_losses:  # the sign stays where there is no room for the words
+        if status.conversion_losses:  # the sign is shown even if there is no room for the words
             opened += Content.styled(f" {_LOST_SIGN}", "$warning")
         lost = Content.styled(
             f"without {sanitise_line(status.conversion_losses)}" if status.conversion_losses else "", "$muted"

@@ -192,7 +192,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.clear_selection()
         view, self._pending = self._pending, None
         within = self._startup.state.transcript.exchanges[number - 1].within
-        if view is not None and within != self._pending_within:  # it is asked of each source by itself
+        if view is not None and within != self._pending_within:  # the question is asked of each source by itself
             view.remove()
             view = None
         if view is None:
@@ -344,7 +344,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return widgets
 
     def _format_source(self, citation: Citation) -> Content:
-        """Return the section of a citation. If there are several documents, its own comes first, in its colour."""
+        """Format the section of a citation. If there are several documents, the name of its document comes first."""
         library = self._startup.state.library
         name, title = split_source(citation, library)
         if not name:

@@ -43,7 +43,7 @@ async def index_with_progress(controller: ConversationController, post_message: 
 
 
 async def list_saved_conversations(session: Session) -> tuple[ConversationSummary, ...]:
-    """List the other answered conversations about the same document. If they cannot be read, return none."""
+    """List the other answered conversations about the same document. Empty if they cannot be read."""
     state, store = session.state, session.store
     if store is None or store.problem:
         return ()

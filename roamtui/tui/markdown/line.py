@@ -224,7 +224,7 @@ def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
         yield 0, 0
 
 
-# The chat's styles. The reader has the same ones as CSS, in reader.tcss: Textual resolves those once, not in each line.
+# The chat's styles. The reader has the same ones in reader.tcss, because Textual resolves CSS once, not in each line.
 ROLE_STYLES = {
     TextRole.TEXT: "",
     TextRole.H1: "bold $text-primary",

@@ -241,7 +241,7 @@ class PaneSwitcher(Horizontal):
             self._focus(self._reader.reader)
 
     def show_reader_unfocused(self) -> None:
-        """Show the reader without moving the focus. If only one pane fits and it is the outline, it stays alone."""
+        """Show the reader without moving the focus. It stays hidden if only the outline fits and has the focus."""
         if self.active is Pane.TREE:
             self._before_reader = self._tree.outline
         self.main = Pane.READER

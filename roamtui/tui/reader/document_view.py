@@ -88,7 +88,7 @@ def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = 
 
 
 CHUNK_LENGTH = 3_000
-"""In characters. The first good position after this length ends a chunk. Some screens of text parse in milliseconds."""
+"""In characters. The first good position after this length ends a chunk: some screens, which parse in milliseconds."""
 CHUNK_LENGTH_MAX = 12_000
 """In characters. After this, any line end ends a chunk. A longer line is split."""
 

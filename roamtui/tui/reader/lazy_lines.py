@@ -45,7 +45,7 @@ _WORDS_PER_MINUTE = 230
 _WORD = re.compile(rf"[{WIDE_CHARACTERS}]|[^\s{WIDE_CHARACTERS}]+")
 """A word, or a character of a script without spaces. People read about as many of either in a minute."""
 _SAMPLE_LENGTH, _SAMPLES_MAX = 4_000, 16
-"""Words are counted only in samples of a long text, each of this many characters: 50 MB take 3 ms."""
+"""Length in characters and maximum number of the samples in which a long text's words are counted: 50 MB take 3 ms."""
 
 LinkTarget = str | int
 """The URL of a link, or the start offset of a `<details>` element, whose summary is shown as a link that folds it."""

@@ -1,4 +1,4 @@
-"""`SideBySideDialog`: the answers about several sources to one question, in columns where there is room."""
+"""`SideBySideDialog`: the answers to one question about several sources, in columns if there is room."""
 
 from __future__ import annotations
 

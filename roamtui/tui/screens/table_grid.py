@@ -25,7 +25,7 @@ _TITLE_SHARE = 0.3
 """Largest share of the width for the titles of the rows."""
 _TITLE_WIDTH_MAX = 32
 _COLUMN_WIDTH_MIN = 18
-"""In terminal cells. Columns that do not fit with this width scroll; arrows in the header point to them."""
+"""Minimum width of a column in cells. Columns that do not fit scroll, and arrows in the header point to them."""
 _VALUE_LENGTH_MAX = 300
 """In characters. No column is wider, and a passage may have thousands of characters."""
 _STATES = ("found", "partly", "not_found", "failed")

@@ -43,7 +43,7 @@ class VisibleLines:
         self.library = library
         self.numbering = NodeNumbering(library)
         self._find_end: Callable[[int], int] = library.root.columns.ends.__getitem__
-        """Returns the number after a node's descendants: a look-up in a single document, whose rows are the numbers."""
+        """Returns the number after a node's descendants. For a single document, whose numbers are rows, a look-up."""
         if library.grafts:
             self._find_end = lambda number: self.numbering.subtree(number).stop
         row = library.root.title_row
