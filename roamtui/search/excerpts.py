@@ -47,8 +47,6 @@ _MARKS_LENGTH_MAX = 2_000
 _ANNOUNCES = re.compile(r":[*_` ]*\Z")
 _WORD = re.compile(r"\w")
 _CLAUSE_OR_WORD_END = re.compile(r"[,;:]?(?=\s)")
-_CHARACTERS_PER_TOKEN = 4
-"""Estimate for cutting a sentence that is longer than the whole excerpt."""
 
 
 def select_excerpt(
@@ -86,7 +84,8 @@ def select_excerpt(
             break
     if not chosen:
         start, end = next(_iter_best_spans(text, terms, language), whole)
-        return ((start, start + _cut_sentence(text[start:end], _CHARACTERS_PER_TOKEN * tokens_max)),)
+        length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
+        return ((start, start + _cut_sentence(text[start:end], length_max)),)
     spans: list[Bounds] = []
     for start, end in merge_bounds(chosen):
         if spans and not any(map(str.isalnum, text[spans[-1][1] : start])):  # only marks and white space between them
@@ -193,8 +192,12 @@ def _iter_context(
         is_announced = neighbour_index == members.stop and _ANNOUNCES.search(
             text, unit.start, units[members.stop - 1].end
         )
-        if neighbour.kind is not UnitKind.CODE or is_announced:  # other code answers only if it was found itself
-            yield [_get_lines_span(text, units, _get_block(text, units, neighbour_index))]
+        block = _get_block(text, units, neighbour_index)
+        is_code = neighbour.kind is UnitKind.CODE
+        if not is_code or is_announced:  # other code answers only if it was found itself
+            yield [_get_lines_span(text, units, block)]
+            # If the whole does not fit, its first items do: "as follows:" says nothing without them.
+            yield from ([get_span(i)] for i in block if is_announced and not is_code)
 
 
 def _get_short_span(text: str, units: Sequence[Unit], index: int) -> Bounds:

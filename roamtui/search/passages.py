@@ -91,8 +91,13 @@ def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
         return passage
     first = last = index
 
-    def measure(start: int, end: int) -> int:
-        return estimate_tokens(text[units[start].start : units[end].end])
+    def get_start(number: int) -> int:
+        line_start = max(passage.start, text.rfind("\n", 0, units[number].start) + 1)
+        is_first_in_line = number == 0 or units[number - 1].end <= line_start
+        return line_start if is_first_in_line else units[number].start  # the marks of a row or an item belong to it
+
+    def measure(first: int, last: int) -> int:
+        return estimate_tokens(text[get_start(first) : units[last].end])
 
     while True:
         grown = [
@@ -103,11 +108,7 @@ def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
         if not grown:
             break
         first, last = grown[0] if len(grown) == 1 or (index - first) <= (last - index) else grown[1]
-    start = units[first].start
-    line_start = max(passage.start, text.rfind("\n", 0, start) + 1)
-    if first == 0 or units[first - 1].end <= line_start:  # the marks of a row or an item belong to it
-        start = line_start
-    return Passage(start, units[last].end)
+    return Passage(get_start(first), units[last].end)
 
 
 def _list_blocks(text: str) -> Iterator[_Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.document.tokens import estimate_tokens
@@ -108,6 +108,17 @@ def test_code_comes_with_the_sentence_that_announces_it(end: str, *, comes: bool
     assert ("run --now\n```" in "\n".join(_excerpts(text, "start the otter"))) == comes
 
 
+def test_a_list_too_long_for_the_excerpt_begins_after_the_sentence_that_announces_it() -> None:
+    items = "".join(
+        f"- Year {number}: the share rises by {number} per cent of all that is sold.\n" for number in range(30)
+    )
+    text = f"## Fees\n\n{_FILLER * 40}\n\nA heron costs more from then on, as follows:\n\n{items}\n{_FILLER * 40}\n"
+    (found,) = _excerpts(text, "what does a heron cost")
+    assert found.startswith("A heron costs more from then on, as follows:\n\n- Year 0: the share rises by 0 per cent")
+    assert "Year 1" in found
+    assert estimate_tokens(found) <= 60
+
+
 def test_a_whole_text_keeps_its_fences_brackets_and_inner_headings() -> None:
     code = "```js\n{\n  heron: {\n  }\n}\n```"
     assert _excerpts(f"## Fees\n\n{code}\n", "heron") == [code]
@@ -145,6 +156,7 @@ def test_a_sentence_over_the_token_limit_is_cut() -> None:
     assert estimate_tokens(found) <= 100
 
 
+@example("# Fees\n\nOne.\n\n# Fees\n\nword7919 word7950 word7981 word8012 word8043\n\n", "word7", 20)
 @given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
 def test_spans_are_in_order_and_never_blank(text: str, query: str, tokens_max: int) -> None:
     bounds = select_excerpt(text, query_terms(query), tokens_max=tokens_max)

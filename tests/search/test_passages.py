@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -42,7 +42,7 @@ def _list_blocks(text: str) -> list[tuple[int, int]]:
 
 @given(_PIECES)
 def test_every_block_is_whole_within_one_passage(pieces: list[str]) -> None:
-    text = "\n".join(pieces)
+    text = "\n".join(("", *pieces))  # at the start of a text, two rules are the marks of its front matter
     passages = split_passages(text)
     for start, end in _list_blocks(text):
         assert sum(passage.start <= start and end <= passage.end for passage in passages) == 1
@@ -73,6 +73,7 @@ def test_a_table_a_list_and_code_belong_to_the_paragraph_above(text: str, expect
 
 
 @pytest.mark.parametrize("body", [_ROWS, _ITEMS, _CODE, _PROSE], ids=["rows", "items", "code", "prose"])
+@example(share=0.61328125)
 @given(share=st.floats(0, 1))
 def test_a_long_passage_is_cut_between_units_at_the_bound_of_tokens(body: str, share: float) -> None:
     text = f"What follows is long.\n\n{body}"
