@@ -16,6 +16,7 @@ from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.screens.main import MainScreen
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 TEXT = """# Larch Lane Bakery
@@ -120,9 +121,16 @@ def expand(*section_ids: str) -> ScriptedReply:
 
 @asynccontextmanager
 async def running(app: AnyApp, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[AnyApp, Pilot[None]]]:
-    """Run an app in a terminal of a size."""
+    """Run an app in a terminal of a size, once it has started."""
     async with app.run_test(size=size) as pilot:
+        await wait_until_started(pilot)
         yield app, pilot
+
+
+async def wait_until_started(pilot: Pilot[Any]) -> None:
+    """Wait until the app shows everything that it loads after its first screen, such as the examples."""
+    if isinstance(screen := pilot.app.screen, MainScreen):
+        await wait_until(pilot, lambda: screen.has_started)
 
 
 def model_of(app: RoamApp) -> ScriptedModel:

@@ -36,7 +36,8 @@ def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) 
 
 async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
     seen: list[str] = []
-    async with running(make_late_app(make_context(), lambda: seen.append(screen_text(app))), (120, 35)) as (app, pilot):
+    app = make_late_app(make_context(), lambda: seen.append(screen_text(app)))
+    async with app.run_test(size=(120, 35)) as pilot:
         await wait_until(pilot, lambda: bool(seen))
         await wait_until(pilot, lambda: EXAMPLES[0] in screen_text(app))
     assert len(seen) == 1
@@ -62,14 +63,16 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
 
 
 async def test_a_question_that_is_typed_at_once_is_answered() -> None:
-    async with running(make_late_app(make_context([ScriptedReply(text="Forty.")])), (120, 35)) as (app, pilot):
+    app = make_late_app(make_context([ScriptedReply(text="Forty.")]))
+    async with app.run_test(size=(120, 35)) as pilot:
         app.main_screen.question_box.fill("How many?")
         app.main_screen.question_box.action_send()
         await wait_until(pilot, lambda: "Forty." in screen_text(app))
 
 
 async def test_a_key_that_needs_the_reader_at_once_makes_it() -> None:
-    async with running(make_late_app(make_context()), (120, 35)) as (app, pilot):
+    app = make_late_app(make_context())
+    async with app.run_test(size=(120, 35)) as pilot:
         app.main_screen.tree_pane.action_read()
         await wait_until(pilot, lambda: "How the bakery is run." in screen_text(app))
 

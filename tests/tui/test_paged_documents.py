@@ -79,7 +79,8 @@ async def test_a_page_opened_while_the_app_starts_stays_in_view(monkeypatch: pyt
     finish_startup, held = MainScreen._finish_startup, list[MainScreen]()
     monkeypatch.setattr(MainScreen, "_finish_startup", lambda screen: held.append(screen))  # noqa: PLW0108 (a method)
     pages = ("# One\n\n" + "First. \n\n" * 30, "its end\n\n" + "Second.\n\n" * 30)
-    async with running(_make_paged_app(pages), (120, 30)) as (app, pilot):
+    app = _make_paged_app(pages)
+    async with app.run_test(size=(120, 30)) as pilot:
         await wait_until(pilot, lambda: bool(held))
         await pilot.press("ctrl+g")
         await wait_until(pilot, lambda: bool(app.screen.query(Input)))
