@@ -50,28 +50,29 @@ def resolve_link(href: str, library: Library, section_id: str) -> ResolvedLink:
     is_absolute = parts.scheme in ("http", "https") and bool(parts.netloc)
     if is_absolute or (base and parts.path and not parts.scheme and not parts.netloc):
         url = urljoin(base or "", href.strip())
-        page_id = find_link_to_url(library, url)
-        return WebLink(url) if page_id is None else _find_in_file(page_id, unquote(parts.fragment), library)
+        page_id = _find_link_to_url(library, url)
+        return WebLink(url) if page_id is None else _resolve_in_file(page_id, unquote(parts.fragment), library)
     if parts.scheme or parts.netloc:
         return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
     fragment = unquote(parts.fragment)
     if parts.path:
         path = unquote(parts.path)
-        file_id = resolve_relative_path(library, section_id, path)
+        file_id = _resolve_relative_path(library, section_id, path)
         if file_id is None:
             return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
-        return _find_in_file(file_id, fragment, library)
+        return _resolve_in_file(file_id, fragment, library)
     target = find_anchored_section(library, section_id, fragment)
     return SectionLink(target) if target is not None else DeadLink(f'No heading with the anchor "#{fragment}".')
 
 
-def _find_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:
+def _resolve_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:
     """Return the link to the section with an anchor in a file or page, or to its start if there is no such section."""
     file = library.file(file_id) if fragment else None
-    return SectionLink((file and file.ids and find_anchored_section(library, file.ids[0], fragment)) or file_id)
+    target = find_anchored_section(library, file.ids[0], fragment) if file is not None and file.ids else None
+    return SectionLink(file_id if target is None else target)
 
 
-def find_link_to_url(library: Library, url: str) -> str | None:
+def _find_link_to_url(library: Library, url: str) -> str | None:
     """Find the first link to a URL in the library, and return its id."""
     wanted = resolve_href("", url)
     for document in library.documents if wanted is not None else ():
@@ -83,8 +84,11 @@ def find_link_to_url(library: Library, url: str) -> str | None:
     return None
 
 
-def resolve_relative_path(library: Library, section_id: str, path: str) -> str | None:
-    """Find the file that a relative path in a section leads to, with or without its extension, and return its id."""
+def _resolve_relative_path(library: Library, section_id: str, path: str) -> str | None:
+    """Find the file that a relative path in a section leads to, with or without its extension, and return its id.
+
+    A path of a folder leads to its index page.
+    """
     if not library.root.columns.has_files:
         return None
     node = library.node(section_id)
@@ -93,7 +97,8 @@ def resolve_relative_path(library: Library, section_id: str, path: str) -> str |
     paths = map("/".join, library.root.columns.paths())
     ids = dict(zip(paths, library.root.ids, strict=True))
     stem = name.removesuffix(".html")
-    candidates = (f"{name}/README.md", f"{name}/index.md", name, f"{stem}.md", f"{stem}.mdx")
+    indexes = (posixpath.join(name, "README.md"), posixpath.join(name, "index.md"))
+    candidates = (*indexes, name, f"{stem}.md", f"{stem}.mdx")
     return next((ids[candidate] for candidate in candidates if candidate in ids), None)
 
 
@@ -114,39 +119,40 @@ INDEX_NAMES = frozenset({"readme", "index"})
 
 
 def list_backlinks(library: Library, section_id: str) -> list[str]:
-    """List the sections with a link to a section, in the order of the documents, without the section itself."""
+    """List the other sections that link to a section, in the order of the documents."""
     target = library.get_content_span(section_id)
     document, row = library.locate(section_id)
     anchors = {anchor for anchor, other in document.anchors.items() if other == row}
     names = {_get_name(library.title_of(section_id)), _get_name(target.doc)}
-    if _get_name(target.doc) in INDEX_NAMES:
-        names.add(_get_name(posixpath.dirname(target.doc)))
-    found: dict[str, None] = {}
+    if _get_name(target.doc) in INDEX_NAMES:  # a link to the folder leads to it too
+        names |= {_get_name(posixpath.dirname(target.doc)), "", ".", ".."}
+    linking_ids: dict[str, None] = {}
     for source in library.documents:
-        is_same = source.key == target.doc
-        resolved: dict[tuple[str, str], bool] = {}
+        is_in_target = source.key == target.doc
+        leads_to_target: dict[tuple[str, str], bool] = {}
         for match in _LINK.finditer(source.text[:]):
             href = match["href"] or match["defined"] or match["html"] or match["wiki"]
             path, _, fragment = href.partition("|")[0].partition("#")
             # Resolving takes long in a large library, so links to other names are skipped.
             name, anchor = _get_name(unquote(path)), unquote(fragment).lower()
-            if not (name in names if path else is_same) or (not path and anchor not in anchors and not match["wiki"]):
+            may_match = name in names if path else is_in_target and (anchor in anchors or bool(match["wiki"]))
+            if not may_match:
                 continue
             origin_id = library.section_at(source.key, match.start())
             if origin_id is None or origin_id == section_id:
                 continue
-            if match["wiki"]:
+            if match["wiki"]:  # names a heading, or else a whole file, whose first row is 0
                 is_link = (make_anchor(fragment) in anchors) if fragment else row == 0 or make_anchor(path) in anchors
             else:
                 key = (href, library.node(origin_id).doc)
-                if key not in resolved:
+                if key not in leads_to_target:
                     link = resolve_link(href, library, origin_id)
                     span = library.get_content_span(link.section_id) if isinstance(link, SectionLink) else None
-                    resolved[key] = span is not None and (span.doc, span.start) == (target.doc, target.start)
-                is_link = resolved[key]
+                    leads_to_target[key] = span is not None and (span.doc, span.start) == (target.doc, target.start)
+                is_link = leads_to_target[key]
             if is_link:
-                found[origin_id] = None
-    return list(found)
+                linking_ids[origin_id] = None
+    return list(linking_ids)
 
 
 def _get_name(path: str) -> str:

@@ -88,6 +88,17 @@ def test_in_a_folder_wikilinks_lead_to_files_by_their_names(notes: Path) -> None
     assert odd.span is not None
 
 
+def test_a_link_to_the_top_folder_leads_to_its_index_page_and_back(notes: Path) -> None:
+    (notes / "README.md").write_text("# Notes\n", "utf-8")
+    (notes / "sub" / "up.md").write_text("# Up\n\n[notes](../)\n", "utf-8")
+    library = open_library([str(notes)])
+    origin = next(i for i in library.walk() if library.node(i).doc == "sub/up.md")
+    for href in ("..", "../", "/", "../README.md"):
+        assert _title(library, resolve_reader_link(href, library, origin)) == "README.md"
+    index = next(i for i in library.walk() if library.title_of(i) == "README.md")
+    assert [library.title_of(i) for i in list_backlinks(library, index)] == ["Up"]
+
+
 def test_a_symbolic_link_out_of_the_folder_is_outside_and_a_loop_is_no_file(notes: Path) -> None:
     (notes / "out.md").symlink_to(notes.parent / "secret.md")
     (notes / "loop.md").symlink_to(notes / "loop.md")
