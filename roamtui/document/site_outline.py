@@ -1,6 +1,6 @@
-"""Outline a site that has no llms.txt: list the pages of its sitemap, or those that its home page links to.
+"""Outline a site that has no llms.txt: list the pages in its sitemap, or those that its home page links to.
 
-The list has the shape of an llms.txt, so that its pages are opened one by one. None of them is fetched here.
+The list has the shape of an llms.txt, so its pages can be opened one by one. None of them is fetched here.
 """
 
 from __future__ import annotations
@@ -23,27 +23,31 @@ from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
 _URLS_MAX = 5_000
-"""Maximum number of URLs to read, from one sitemap and from all together. 500,000 would take half a minute."""
+"""Maximum number of URLs to read from one sitemap, and from all together. 500,000 would take half a minute."""
 _PAGES_MIN = 3
-"""A home page with links to fewer pages has no navigation to list."""
+"""Minimum number of pages that a home page must link to. With fewer, it has no navigation to list."""
 _SITEMAPS_MAX = 10
 _SITEMAP_BYTES_MAX = 50_000_000
 """The limit of sitemaps.org, after decompression."""
-_AGENT = "roamtui"
-# Regular expressions instead of a parser of XML, because a sitemap may define entities that expand to gigabytes.
+_USER_AGENT = "roamtui"
+# Regular expressions instead of an XML parser, because a sitemap may define entities that expand to gigabytes.
 _LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?([^<>\]]{1,4096})", re.IGNORECASE)
-_INDEX = re.compile(r"<sitemapindex\b", re.IGNORECASE)
-_ANCHOR = re.compile(
+_SITEMAP_INDEX = re.compile(r"<sitemapindex\b", re.IGNORECASE)
+_LINK = re.compile(
     r"<a\s[^<>]{0,1000}?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')[^<>]{0,1000}>((?:(?!</?a[\s>]).){0,1000})",
     re.IGNORECASE | re.DOTALL,
 )
 _TAG = re.compile(r"<[^<>]*>")
-_FILE = re.compile(
+_FILE_SUFFIX = re.compile(
     r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z", re.IGNORECASE
 )
-_MARKS = re.compile(r"([\\\[\]<>*_`])")
+"""End of a URL that is not a page."""
+_PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
+"""Suffix of a page such as `install.html`. In `3.12`, there is none."""
+_MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
 _TITLE_LENGTH_MAX = 200
-_LEVEL_MAX = 6
+_FOLDER_DEPTH_MAX = 4
+"""Maximum depth of nested folders, whose headings have the levels from 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def outline_site(
 
     def is_page(url: str) -> bool:
         is_own = covers_origin(origin, origin_of(url))
-        return is_own and url != home.final_url and not _FILE.search(url) and robots.can_fetch(url, _AGENT)
+        return is_own and url != home.final_url and not _FILE_SUFFIX.search(url) and robots.can_fetch(url, _USER_AGENT)
 
     sitemap_urls = (resolve_href(robots_url, str(href)) for href in robots.sitemaps)
     own_sitemaps = [url for url in sitemap_urls if url and covers_origin(origin, origin_of(url))]
@@ -86,25 +90,25 @@ def outline_site(
     urls = dict.fromkeys(filter(is_page, islice(_list_locations(fetch, sitemaps, origin), _URLS_MAX)), "")
     source, where = sitemaps[0], "its sitemap"
     if not urls:
-        links = ((resolve_href(home.final_url, href), words) for href, words in _list_links(home_html))
-        for url, words in links:
+        links = ((resolve_href(home.final_url, href), link_text) for href, link_text in _list_links(home_html))
+        for url, link_text in links:
             if url is not None and is_page(url) and not urls.get(url):
-                urls[url] = words
+                urls[url] = link_text
         source, where = f"{home.final_url}#pages", "the links of its home page"
         if len(urls) < _PAGES_MIN:
             return None
     shown = dict(list(urls.items())[:_PAGES_MAX])
     count = f"the first {len(shown):,} pages" if len(shown) < len(urls) else f"{len(urls):,} pages"
     root = _Folder(pages=[("Home", home.url)])
-    for url, words in shown.items():
-        _add_page(root, url, words)
-    lines = [f"# {_escape(title)}", "", f"> {count}", "", *_write(root, 2)]
+    for url, link_text in shown.items():
+        _add_page(root, url, link_text)
+    lines = [f"# {_escape(title)}", "", f"> {count}", "", *_render_folder(root, 2)]
     note = f"{home.url} has no llms.txt; this outline of {count} is from {where}. Pages are fetched when you open them."
     return SiteOutline(source, "\n".join(lines) + "\n", note)
 
 
 def _fetch_text(fetch: Callable[[str], FetchedPage], url: str) -> str:
-    """Fetch text, unpacked if it is compressed. Return an empty string if there is none."""
+    """Fetch a text, and unpack it if it is compressed. Return an empty string if there is none."""
     with suppress(SourceError, zlib.error):
         body = fetch(url).body
         if body.startswith(b"\x1f\x8b"):
@@ -114,52 +118,54 @@ def _fetch_text(fetch: Callable[[str], FetchedPage], url: str) -> str:
 
 
 def _list_locations(fetch: Callable[[str], FetchedPage], sitemaps: Sequence[str], origin: str) -> Iterator[str]:
-    """Yield the URLs in sitemaps, and in those that an index of sitemaps lists."""
+    """Yield the URLs in sitemaps, and in the sitemaps that a sitemap index lists."""
     pending = list(sitemaps)
-    for number in range(_SITEMAPS_MAX):
-        if number >= len(pending):
-            return
-        text = _fetch_text(fetch, pending[number])
+    for url in islice(pending, _SITEMAPS_MAX):  # the list grows meanwhile
+        text = _fetch_text(fetch, url)
         hrefs = (html.unescape(match[1].strip()) for match in islice(_LOCATION.finditer(text), _URLS_MAX))
-        found = (resolve_href(pending[number], href) for href in hrefs)
-        if _INDEX.search(text[:2_000]):
-            pending += [url for url in found if url and url not in pending and covers_origin(origin, origin_of(url))]
+        found = (resolve_href(url, href) for href in hrefs)
+        if _SITEMAP_INDEX.search(text[:2_000]):
+            pending += [
+                listed
+                for listed in found
+                if listed and listed not in pending and covers_origin(origin, origin_of(listed))
+            ]
         else:
             yield from filter(None, found)
 
 
 def _list_links(source: str) -> Iterator[tuple[str, str]]:
-    """Yield the links of a page with their words."""
-    for double, single, words in _ANCHOR.findall(source):
+    """Yield the href and the text of each link of a page."""
+    for double, single, words in _LINK.findall(source):
         text = " ".join(html.unescape(_TAG.sub(" ", words)).split())
         yield html.unescape(double or single), shorten(sanitise_line(text), _TITLE_LENGTH_MAX)
 
 
-def _add_page(root: _Folder, url: str, words: str) -> None:
+def _add_page(root: _Folder, url: str, link_text: str) -> None:
     """Add a page to the folder of its path."""
     parts = urlsplit(url)
     *folders, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
     folder = root
-    for part in folders[: _LEVEL_MAX - 2]:
+    for part in folders[:_FOLDER_DEPTH_MAX]:
         folder = folder.folders.setdefault(part, _Folder())
-    folder.pages.append((words or _make_title(name), url))
+    folder.pages.append((link_text or _make_title(name), url))
 
 
 def _make_title(name: str) -> str:
     """Make a title from a part of a path, such as `Getting started` from `getting-started.html`."""
-    stem = re.sub(r"\.\w{1,5}$", "", name)
+    stem = _PAGE_SUFFIX.sub("", name)
     words = shorten(sanitise_line(re.sub(r"[-_+]+", " ", stem)).strip(), _TITLE_LENGTH_MAX) or name
     return words[:1].upper() + words[1:]
 
 
-def _write(folder: _Folder, level: int) -> Iterator[str]:
+def _render_folder(folder: _Folder, level: int) -> Iterator[str]:
     """Yield the lines of a folder: its pages, then its folders as sections."""
     for title, url in folder.pages:
         yield f"- [{_escape(title)}](<{url}>)"
     for name, inner in folder.folders.items():
         yield from ("", f"{'#' * level} {_escape(_make_title(name))}", "")
-        yield from _write(inner, level + 1)
+        yield from _render_folder(inner, level + 1)
 
 
 def _escape(text: str) -> str:
-    return _MARKS.sub(r"\\\1", text)
+    return _MARKDOWN_CHARACTER.sub(r"\\\1", text)

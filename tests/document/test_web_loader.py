@@ -384,6 +384,13 @@ def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
         assert "/guide/ovens.html" not in site.counts.paths
 
 
+def test_a_version_number_in_a_path_stays_in_the_title() -> None:
+    with FakeSite({"/": HOME.format("")}) as site:
+        paths = ("/3.12/install.html", "/3.13/install.html", "/release-notes-1.24", "/v1.2")
+        site.pages["/sitemap.xml"] = make_sitemap(site, *paths)
+        assert {"3.12", "3.13", "Install", "Release notes 1.24", "V1.2"} <= set(list_titles(open_site(site)))
+
+
 def test_an_index_of_sitemaps_is_followed_within_the_site_and_at_most_500_pages_are_listed() -> None:
     with FakeSite({"/": HOME.format("")}) as site:
         index = "<sitemapindex>{}</sitemapindex>".format(
