@@ -49,12 +49,12 @@ _CACHED_SECONDS_MIN = 0.2
 """A faster conversion is not cached."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
-_ADVICE = {
-    "read": ("The pages read so far are kept: open it again to go on.", "Convert it to text first."),
-    "convert": ("Split it.", "Convert it to text first."),
-    "draw": ("Open it in its own program.", "Open it in its own program."),
+_TIMEOUT_ADVICE = {
+    "read": "The pages read so far are kept: open it again to go on.",
+    "convert": "Split it.",
+    "draw": "Open it in its own program.",
 }
-"""What to do about a file that takes too long, and about one for which the subprocess fails, by the verb."""
+"""What to do about a file that takes too long, by what the subprocess does with it."""
 _DIGEST_SIZE = 16
 _VERSION = 21
 """Increment it when a converter's output changes."""
@@ -101,14 +101,19 @@ def convert_cached(
         converted = convert_in_subprocess(source_format, data, name, report=report)
     if wanted or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
-            make_private_folder(options.cache_dir)
-            write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
-            total = 0
-            for old in sorted(options.cache_dir.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True):
-                total += old.stat().st_size
-                if total > _CACHE_BYTES_MAX:
-                    old.unlink(missing_ok=True)
+            _store_in_cache(path, converted)
     return converted
+
+
+def _store_in_cache(path: Path, converted: ConvertedText) -> None:
+    """Write a converted text, and delete the least recently used files beyond `_CACHE_BYTES_MAX`."""
+    make_private_folder(path.parent)
+    write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
+    total = 0
+    for old in sorted(path.parent.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True):
+        total += old.stat().st_size
+        if total > _CACHE_BYTES_MAX:
+            old.unlink(missing_ok=True)
 
 
 def convert_in_subprocess(
@@ -201,11 +206,12 @@ def _run(
     try:
         result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max, store))
     except TimeoutError:
-        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to {verb}. {_ADVICE[verb][0]}") from None
-    except ValueError:
         raise SourceError(
-            f"Could not {verb} {name}: it is damaged, or needs too much memory. {_ADVICE[verb][1]}"
+            f"{name} takes more than {seconds_max:g} seconds to {verb}. {_TIMEOUT_ADVICE[verb]}"
         ) from None
+    except ValueError:
+        advice = "Open it in its own program." if verb == "draw" else "Convert it to text first."
+        raise SourceError(f"Could not {verb} {name}: it is damaged, or needs too much memory. {advice}") from None
     finally:
         _kill(process)
     if "problem" in result:
@@ -252,20 +258,22 @@ def _read_result(
     Thread(target=read_lines, daemon=True).start()
     deadline = time.monotonic() + seconds_max
     done, count, text = 0, 0, ""
-    line = result = b""
+    result = b""
     while True:
         if report is not None:
             report(done, count, text)
         text = ""
         if time.monotonic() > deadline:
             raise TimeoutError
-        with contextlib.suppress(Empty):
+        try:
             line = lines.get(timeout=min(REPORT_SECONDS, seconds_max))
-            if not line:
-                return result
-            if line.startswith(b"["):
-                done, count, text = json.loads(line)
-            elif store is not None and line.startswith(SCANNED):
-                store(line)
-            else:
-                result = line
+        except Empty:
+            continue
+        if not line:
+            return result
+        if line.startswith(b"["):
+            done, count, text = json.loads(line)
+        elif store is not None and line.startswith(SCANNED):
+            store(line)
+        else:
+            result = line
