@@ -74,7 +74,7 @@ def open_lazily(
         from roamtui.search.lance import LanceDatabase, load_summaries  # noqa: PLC0415 - few searches have one
 
         library = replace(library, summaries={**load_summaries(LanceDatabase(index)), **library.summaries})
-    if loader is not None and (load_all or loader.bytes_total <= _LOADED_AT_START_BYTES):
+    if loader is not None and (load_all or loader.load_cost_total <= _LOADED_AT_START_BYTES):
         count = len(library.list_unloaded())
         if count >= _FILES_REPORTED_MIN:
             write_notice(f"Reading {count:,} files…")

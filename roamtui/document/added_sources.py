@@ -1,8 +1,9 @@
-"""Adds sources to a library, takes them out and mutes them, while the ids of all other sections stay.
+"""Add sources to a library, remove them and mute them. The ids of all other sections stay the same.
 
 The root of such a library is a listing. The first source keeps its keys in it: a single document is grafted below a
 file row with the key "", and the rows of a folder stay at the top. Each added source is one row at the top, a file or a
-folder, whose title is its key. The keys of its documents begin with that key, so that ids never depend on the others.
+folder, whose title is its key. The keys of its documents begin with that key, so that ids never depend on other
+sources.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from roamtui.document.document import Document, NodeRow, build_columns, list_rows
+from roamtui.document.document import Document, NodeRow, build_columns, list_listing_rows
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.document.library_source import LibrarySource, format_source_names, make_short_name, make_unique_key
 from roamtui.document.loader import LoadedBatch, Loader, Report, load_files, make_error_document
@@ -42,7 +43,7 @@ def add_source(library: Library, source: LibrarySource, part: Library) -> Librar
     """Return `library` with one more source, whose documents are in `part`. The ids of all other nodes stay."""
     library = _make_listing(library)
     root, first_row = library.root, len(library.root.columns)
-    rows = [*list_rows(root.columns), *_make_source_rows(source, part)]
+    rows = [*list_listing_rows(root.columns), *_make_source_rows(source, part)]
     sources = (*library.sources, source)
     notes = part.root.notes if part.root.columns.has_files else ()
     ids = root.ids
@@ -52,7 +53,7 @@ def add_source(library: Library, source: LibrarySource, part: Library) -> Librar
         columns=build_columns(rows, 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
     )
-    vars(root)["ids"] = (*ids, *root.ids[first_row:])  # also if one of them was salted
+    vars(root)["ids"] = (*ids, *root.ids[first_row:])  # as they were, even if one has a salt
     grown = replace(library, root=root, sources=sources, summaries={**library.summaries, **part.summaries})
     new_ids: dict[str, str] = {}
     """Id in the grown library of each node of `part`."""
@@ -134,7 +135,7 @@ class SourcesLoader:
 
 
 def add_loader(loader: Loader | None, key: str, other: Loader | None) -> SourcesLoader:
-    """Return a loader that also loads the source `key` by `other`. `loader` may be that of the first source alone."""
+    """Return a loader that also loads the source `key`, with `other`. `loader` may be only for the first source."""
     loaders = loader.loaders if isinstance(loader, SourcesLoader) else {"": loader}
     return SourcesLoader({**loaders, key: other})
 
@@ -213,13 +214,13 @@ def _make_source_rows(source: LibrarySource, part: Library) -> list[NodeRow]:
     if not columns.has_files:
         return [NodeRow(NodeKind.FILE, 1, source.title, 0)]
     if not source.key:
-        return list_rows(columns)
-    below = (replace(row, level=min(row.level + 1, _LEVEL_MAX)) for row in list_rows(columns))
+        return list_listing_rows(columns)
+    below = (replace(row, level=min(row.level + 1, _LEVEL_MAX)) for row in list_listing_rows(columns))
     return [NodeRow(NodeKind.FOLDER, 1, source.key, 0), *below]
 
 
 def _graft(library: Library, documents: Mapping[str, tuple[Document, Document]], new_ids: dict[str, str]) -> Library:
-    """Graft the second document of each pair, and add the ids of its nodes to `new_ids`, by those of the first."""
+    """Graft the second document of each pair. In `new_ids`, map the node ids of the first to those of the second."""
     library = library.graft_all({node_id: document for node_id, (_, document) in documents.items()})
     for node_id, (before, _) in documents.items():
         new_ids.update(zip(before.ids, library.grafts[library.get_canonical_link(node_id)].ids, strict=False))

@@ -102,8 +102,8 @@ def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
     )
 
 
-def list_rows(columns: Columns) -> list[NodeRow]:
-    """List the rows of the listing of a folder, which has no text."""
+def list_listing_rows(columns: Columns) -> list[NodeRow]:
+    """Convert the columns of a folder listing back to rows. They all start at 0, because a listing has no text."""
     return [NodeRow(*row, 0) for row in zip(columns.kinds, columns.levels, columns.titles, strict=True)]
 
 

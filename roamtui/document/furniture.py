@@ -1,7 +1,7 @@
-"""Find what stands on a page without belonging to its text: page numbers, running heads, and the footer of a site.
+"""Find page furniture: page numbers, running heads, and the footer of a site.
 
-They are part of the source, but not of its sentences. Whoever reads or quotes a text sees spaces instead, so that all
-offsets stay.
+It is part of the source, but not of its sentences. In text that is shown or quoted, spaces replace it, so that all
+offsets stay the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RUNNING_MIN = 3
 _RUNNING_SHARE_MIN = 0.6
 """Share of these lines that must be next to a page footer."""
 _GAP_LENGTH_MAX = 20
-"""Number of characters between a footer and a running head."""
+"""Maximum number of white-space characters between a footer and a running head."""
 _DIGITS = re.compile(r"\d+")
 
 _TAIL_LENGTH = 6_000
@@ -54,7 +54,7 @@ def blank_footers(text: DocumentText, start: int, end: int) -> str:
     """Return the text from `start` to `end` (exclusive), with page footers and running heads replaced by spaces.
 
     A line with only a number n is a footer if the page before ends with n - 1, or the page after with n + 1. A running
-    head is a line that comes again and again next to a footer.
+    head is a line that repeats next to several footers.
     """
     low = max(0, start - _CONTEXT_LENGTH)
     window = text[low : end + _CONTEXT_LENGTH]
@@ -108,8 +108,8 @@ def _find_running_heads(window: str, footers: Sequence[tuple[int, int]]) -> list
 def find_site_footer(text: DocumentText, titles: Sequence[str]) -> int:
     """Return the offset at which the footer of a site begins, or the length of the text if there is none.
 
-    It consists of the document's own titles in a row, of short lines whose words come twice, glued and apart, as
-    scrapers leave the links of a page, and of usual phrases such as "Was this page helpful?".
+    It consists of lines of the document's own titles, of links that a scraper wrote twice (joined in one line, and then
+    one by one), and of usual phrases such as "Was this page helpful?".
     """
     tail_start = max(0, len(text) - _TAIL_LENGTH)
     lines = [*_TEXT_LINE.finditer(text[tail_start : len(text)])]
@@ -125,7 +125,7 @@ def find_site_footer(text: DocumentText, titles: Sequence[str]) -> int:
 
 
 def _count_doubled_lines(lines: Sequence[re.Match[str]], titles: Sequence[str]) -> int:
-    """Return the number of last lines of one paragraph of which the first has the words of all others."""
+    """Return how many of the last lines are a line and its words once more, one by one; 0 if they are not."""
     for size in range(2, len(lines) + 1):
         if lines[-size].string[lines[-size].end() : lines[-size + 1].start()] not in ("\n", "\r\n"):
             break

@@ -101,7 +101,7 @@ _PARSED_MAX = 100_000
 """Maximum length of a heading whose inline source is parsed, in characters. A longer one is its own title, because the
 time of parsing grows faster than the text."""
 
-_ACTIVE = re.compile(r"[\\`*_\[<&\n]")
+_INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n]")
 """Characters that an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
 _CONTAINER_MARKS = " \t>*+-0123456789.)"
 """Characters that may precede a link definition on its line."""
@@ -150,7 +150,7 @@ def scan_headings(text: str, start: int = 0) -> HeadingTable:
             line = source[found.offsets[row] : _find_next_line(source, found.offsets[row])].strip(" \t\n")
             if line.startswith("#"):
                 found.titles[row] = _trim_heading(line.removeprefix("#" * found.levels[row]), " \t")
-        elif not _ACTIVE.search(content):
+        elif not _INLINE_MARKUP.search(content):
             found.titles[row] = content.strip(" \t")
         else:
             marked[content] = ""

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 
-from roamtui.document.document import Document, build_columns, hash_text, list_rows, make_node_id
+from roamtui.document.document import Document, build_columns, hash_text, list_listing_rows, make_node_id
 from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, format_source_names
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
 
 LISTING_KEY = "/"
-"""Key of a listing with a single document below it whose own key is empty. No path or URL is a key like this."""
+"""Key of a listing that was made around a single document, whose own key is empty. No path or URL has this key."""
 _CACHED_NODES_MAX = 1_000
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
 _LOADABLE_KINDS = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
@@ -38,7 +38,7 @@ class Library:
     grafts: Mapping[str, Document] = field(default_factory=dict)
     """Loaded documents, by the id of the node that each is grafted below."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Id of the node below which a page is loaded, by the id of each further link to the page."""
+    """Id of the node that a page is grafted below, by the id of each further link to the page."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     """Summaries of documents and sections that a model wrote, by the digest of the summarised text."""
     sources: tuple[LibrarySource, ...] = ()
@@ -113,7 +113,7 @@ class Library:
         return graft is not None and not graft.problem
 
     def get_canonical_link(self, section_id: str) -> str:
-        """Return the id of the node below which the page of a link is loaded: the first link to it that was opened."""
+        """Return the id of the node that the page of a link is grafted below: the first link to it that was opened."""
         return self.aliases.get(section_id, section_id)
 
     def problem_of(self, section_id: str) -> str:
@@ -239,11 +239,11 @@ class Library:
         if not sources and self.root.key == LISTING_KEY:
             root = grafts.pop(ids[rows[0]])
         else:
-            listed = list_rows(columns)
+            listed = list_listing_rows(columns)
             root = replace(
                 self.root, title=format_source_names(kept), columns=build_columns([listed[row] for row in rows], 0)
             )
-            vars(root)["ids"] = tuple(ids[row] for row in rows)  # also if one of them was salted
+            vars(root)["ids"] = tuple(ids[row] for row in rows)  # as they were, even if one has a salt
         return replace(self, root=root, grafts=grafts, aliases=aliases, sources=sources)
 
     @cached_property

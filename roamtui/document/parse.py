@@ -29,7 +29,7 @@ _SPECIAL_SIGNS = (
     *("\nSource:", "\nURL:", "\nurl:", "\n<page", "\n<doc", "\n<!-- doc", "\n<!-- page", "-page-", "\n[Skip to "),
     "](http",
 )
-"""Strings that a list of links, or a file of pages, contains at least three times."""
+"""A list of links, or a file of pages, contains one of these strings at least three times."""
 _SIGNS_MIN = 3
 _HEAD_LENGTH = 2_000
 _SPECIAL_LENGTH_MAX = 8_000_000
@@ -136,7 +136,10 @@ def group_paragraphs(text: str, start: int) -> list[NodeRow]:
 
 
 def _split_pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole lines. A long one ends at a blank line, and one of twice that length at any line end."""
+    """Yield ranges of whole lines.
+
+    A range of at least `PIECE_LENGTH` ends at the next blank line, and one of twice that length at any line end.
+    """
     piece_start = position = start
     while position < len(text):
         match = _LINE.match(text, position)

@@ -38,8 +38,8 @@ def open_sources(
 ) -> tuple[Library, SourceLoader | None]:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
-    Return the library, which is only the listing if there are several files, and the loader of the files and links. It
-    is None if there are none.
+    Return the library, which is only the listing if there are several files, and the loader of the files and links. The
+    loader is None if there is nothing to load.
 
     Raises:
         SourceError: A source cannot be read.
@@ -122,9 +122,9 @@ class SourceLoader:
             self.pages.close()
 
     @property
-    def bytes_total(self) -> int:
-        """Size of all files."""
-        return self._listing.bytes_total if self._listing is not None else 0
+    def load_cost_total(self) -> int:
+        """Sum of the load costs of all files, in bytes (see `estimate_load_cost`)."""
+        return self._listing.load_cost_total if self._listing is not None else 0
 
     def load(self, library: Library, node_id: str) -> Document:
         """Load the document of a node, and compute its cached values; see `Loader`."""

@@ -159,7 +159,7 @@ _DEPTH_MAX = 2
 _PARALLEL_FETCHES_MAX = 8
 _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
-"""Paths at which the list of pages of a site may be, in the order in which they are tried."""
+"""Paths where a site may have its list of pages, in the order in which they are tried."""
 _LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 _LIST_RELS = ("llms", "llms.txt", "llms-txt", "llmstxt")
 _TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
@@ -180,8 +180,8 @@ class VariantStyle(StrEnum):
     NONE = "none"
 
 
-_URL_STYLES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX_HTML, VariantStyle.INDEX)
-"""Styles with a separate URL for the variant."""
+_DERIVED_URL_STYLES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX_HTML, VariantStyle.INDEX)
+"""Styles in which the URL of the Markdown variant is derived from the URL of the page."""
 
 
 def is_text_url(url: str) -> bool:
@@ -192,7 +192,7 @@ def is_text_url(url: str) -> bool:
 def make_markdown_url(url: str, style: VariantStyle) -> str | None:
     """Return the URL of the Markdown variant of a page in a style, or None if the style does not apply to the page."""
     parts = urlsplit(url)
-    if style not in _URL_STYLES or parts.query:
+    if style not in _DERIVED_URL_STYLES or parts.query:
         return None
     stem = parts.path.rstrip("/")
     suffix = next((suffix for suffix in _PAGE_SUFFIXES if stem.lower().endswith(suffix)), "")
@@ -216,7 +216,7 @@ class PageLoader:
         self.fetcher = fetcher
         self.typed = typed
         self.allowed: frozenset[str] = frozenset()
-        """Those of the typed origins that an option or the configuration allows."""
+        """Typed origins that an option or the configuration allows."""
         self.asked_origins: frozenset[str] = frozenset()
         """Origins whose pages need approval although the person typed one of their URLs: sites without an llms.txt."""
         self.styles: dict[str, VariantStyle] = {}
@@ -310,15 +310,15 @@ class _FetchBatch:
         return page
 
     def _detect_variant(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
-        """Fetch a page or its variant. Return it with the style of the site, or None if the page does not show that.
+        """Fetch a page or its variant. Return it and the style of the site, or None if the page does not show a style.
 
         The page and all its possible variants are requested in parallel, which saves a round trip. This happens only
         once for each site. If the page cannot be fetched, its variant may still be in the cache.
         """
-        urls = [make_markdown_url(url, style) for style in _URL_STYLES]
+        urls = [make_markdown_url(url, style) for style in _DERIVED_URL_STYLES]
         fetching = run_in_thread(partial(self._fetch, url))
         found = run_parallel(self._fetch_variant, urls, len(urls))
-        variant = next(((page, style) for page, style in zip(found, _URL_STYLES, strict=True) if page), None)
+        variant = next(((page, style) for page, style in zip(found, _DERIVED_URL_STYLES, strict=True) if page), None)
         try:
             page = fetching.result()
         except FetchError:

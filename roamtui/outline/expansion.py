@@ -40,13 +40,13 @@ from roamtui.outline.structure import (
 )
 
 _LIST_TOKENS_BY_COUNT = ((2_000, 2_300), (500, 1_800), (0, 700))
-"""Minimum number of sections in a library, with the tokens for the list of sections below one that is not given whole.
-Two calls must lead to any of ten thousand sections."""
+"""Maximum tokens of the list below a section that is not given whole, each after the minimum number of sections in the
+library. Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
 _PAGE_WORDS_MAX = 4
-"""Number of paragraphs by whose first words a page is described."""
+"""Number of paragraphs whose first words describe a page."""
 
 Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
@@ -60,7 +60,7 @@ class ExpandedBlock:
     """Id of the section, or None if no section was found."""
     text: str
     spans: tuple[Span, ...] = ()
-    """Text of sections that this block delivers and no block before."""
+    """Text of sections that no earlier block has delivered."""
     tokens: int = 0
     """Estimated tokens of that text."""
     is_listing: bool = False

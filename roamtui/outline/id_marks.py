@@ -62,7 +62,7 @@ class CrossReference:
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
-    """Render the text of a span as a model reads it, with ids after headings and sentences, except `section_id`."""
+    """Render the text of a span as a model reads it, with ids after headings and sentences, but not `section_id`."""
     text = insert_marks(library.read(span).rstrip(), list_id_marks(library, span, skipped_id=section_id))
     return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", text)
 
@@ -112,7 +112,7 @@ def _make_label(words: str) -> str:
 def _group_by_sentence(
     text: str, references: Sequence[CrossReference]
 ) -> Iterator[tuple[int, Sequence[CrossReference]]]:
-    """Yield the end of each sentence or table row with references, and these."""
+    """Yield the end of each sentence or table row with references, and the references in it."""
     group: list[CrossReference] = []
     end = 0
     for reference in references:
@@ -150,15 +150,15 @@ def find_cross_references(library: Library, span: Span) -> list[CrossReference]:
         numbers = [*_PLAIN_NUMBER.finditer(text, *match.span("one" if match["one"] else "several"))]
         rows = [document.rows_by_number.get(number[0]) for number in numbers]
         for number, row in zip(numbers, rows, strict=True):
-            target = None if row is None or None in rows else _get_outer_section(document, row, span)
+            target = None if row is None or None in rows else _get_section_outside(document, row, span)
             is_new = number[0] not in mentioned
             mentioned.add(number[0])
             references.append(CrossReference(number.start(), number.end(), number[0], target, is_new))
     return sorted(references, key=lambda reference: reference.start)
 
 
-def _get_outer_section(document: Document, row: int, span: Span) -> str | None:
-    """Return the id of a section, or None if the span overlaps it."""
+def _get_section_outside(document: Document, row: int, span: Span) -> str | None:
+    """Return the id of the section at `row`, or None if it overlaps `span`, because a text needs no link to itself."""
     start, end = document.columns.starts[row], document.columns.starts[document.columns.ends[row]]
     return document.ids[row] if end <= span.start or start >= span.end else None
 

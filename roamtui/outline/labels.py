@@ -29,7 +29,7 @@ _COMPARED_LINES = 6
 _CACHED_TITLE_LENGTH_MAX = 200
 """Maximum length of a title whose escaped form is cached, because an outline names most titles several times."""
 _BOILERPLATE_MIN = 3
-"""Minimum number of nodes that start with the same line if it is boilerplate."""
+"""Minimum number of nodes that must start with the same line for it to be boilerplate."""
 
 _HARMLESS_TEXT = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
 """Words with single spaces, without characters of ids. Most titles match."""

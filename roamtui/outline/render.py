@@ -40,7 +40,7 @@ _PAGED_OUTLINE_TOKENS = 1_000
 _LIBRARY_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _WINDOW_SHARE = 0.1
-"""Share of the context window. Outline, search results and sections opened at the start share a quarter of it."""
+"""Maximum share of the context window. Outline, search results and sections opened at the start share a quarter."""
 # Tokens of a line with a short name. A few more tokens are worth it if the top chapters are not hidden in ranges.
 _ROOT_TOKENS = 26
 # All ranges without titles take less than this. If they did not fit, listing them would cost a call.
@@ -65,14 +65,14 @@ _CONTAINER_SHARE_MAX = 0.25
 _CHARACTERS_PER_TOKEN = 4
 _PREVIEW_TOKENS_MIN = 12
 _PREVIEW_SHARE = 0.3
-"""Share of the tokens left after the top lines that is reserved for previews. A title in a preview costs a third."""
+"""Share of the tokens left after the top lines that is reserved for previews. A title there costs a third of a line."""
 _PART_SHARE = 0.5
 """Share of the remaining tokens for some of a node's children, if not all of them fit."""
 _PART_LINES_MIN = 4
 _PART_SHARE_MIN = 0.3
 """A section with this share of all tokens lists its largest children before smaller sections list any."""
 _LESSER_SHARE = 0.25
-"""Share of the worth of a line without lines below it, below which other lines get none either."""
+"""If the lines below a line do not fit, lines that are worth less than this share of it get none either."""
 _RANGES_SHARE = 0.6
 """Share of the tokens of a list below a section that is reserved for ranges, so that one more call leads anywhere."""
 _COMPARED_CHILDREN_MAX = 2_000
@@ -185,17 +185,17 @@ def fill_lines(
         outside_parent: Those of the nodes that are not below `parent_id`.
         is_whole: Whether this is the outline of the whole library. If even ranges do not fit, it is then one line.
     """
-    outline = _Outline(library=library, left=budget_tokens, is_below=not is_whole)
+    outline = _Outline(library=library, tokens_left=budget_tokens, is_below=not is_whole)
     for length_max in _NAME_LENGTHS:
         lines = outline.list_lines(node_ids, depth=0, name_length_max=length_max)
         if lines is not None:
             break
     else:
         return _render_ranges(outline, node_ids, parent_id, outside_parent)
-    reserve = int(outline.left * _PREVIEW_SHARE) if is_whole else 0
-    outline.left -= reserve
+    reserve = int(outline.tokens_left * _PREVIEW_SHARE) if is_whole else 0
+    outline.tokens_left -= reserve
     outline.add_lines_below(lines)
-    outline.left += reserve
+    outline.tokens_left += reserve
     outline.add_previews(lines)
     return list(_render(lines))
 
@@ -214,7 +214,7 @@ class _Line:
 @dataclass(slots=True)
 class _Outline:
     library: Library
-    left: int
+    tokens_left: int
     """Tokens that are left in the budget."""
     is_below: bool
     """Whether it lists only the nodes below a section. One more call must then lead to each of them."""
@@ -223,14 +223,14 @@ class _Outline:
         self, node_ids: Sequence[str], depth: int, *, name_length_max: int = _NAME_LENGTHS[0]
     ) -> list[_Line] | None:
         """Make a line for each node with text, and subtract their tokens. Return None if the lines do not fit."""
-        if len(node_ids) * _LINE_TOKENS_MIN > self.left:
+        if len(node_ids) * _LINE_TOKENS_MIN > self.tokens_left:
             return None
         entries = (make_entry(self.library, node_id) for node_id in node_ids)
         lines = [self._make_line(entry, depth, name_length_max) for entry in entries if entry is not None]
         cost = _estimate_lines(line.text for line in lines)
-        if cost > self.left:
+        if cost > self.tokens_left:
             return None
-        self.left -= cost
+        self.tokens_left -= cost
         return lines
 
     def _make_line(self, entry: OutlineEntry, depth: int, name_length_max: int = _NAME_LENGTHS[0]) -> _Line:
@@ -254,15 +254,15 @@ class _Outline:
                     heappush(queue, (rank, next(order), line))
 
         push(roots)
-        reserve = int(self.left * _RANGES_SHARE) if self.is_below else 0
-        self.left -= reserve
+        reserve = int(self.tokens_left * _RANGES_SHARE) if self.is_below else 0
+        self.tokens_left -= reserve
         worth_min = 0.0
         while queue:
             (is_no_folder, is_later, negative_worth), _, line = heappop(queue)
             if -negative_worth < worth_min:
                 continue
             if is_later and reserve:
-                self.left, reserve = self.left + reserve, 0
+                self.tokens_left, reserve = self.tokens_left + reserve, 0
                 self._add_ranges(partial)
                 partial = []
             below = self.list_lines(line.entry.below, line.depth + 1)
@@ -279,7 +279,7 @@ class _Outline:
                 worth_min = max(worth_min, -_LESSER_SHARE * negative_worth)
             else:
                 break
-        self.left += reserve
+        self.tokens_left += reserve
         self._add_ranges(partial)
 
     def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
@@ -297,15 +297,16 @@ class _Outline:
     def _add_largest_children(self, line: _Line) -> bool:
         """Add lines for the largest children of a node with too many children, and name as many others as fit.
 
-        Return False if there is no room. A name without an id is useful too, because a model can open a section by it.
+        Return False if there is room for too few lines. The names help even without ids, because a model can open a
+        section by its name.
         """
         children = line.entry.below[:_COMPARED_CHILDREN_MAX]
-        chosen = self.choose_largest(children, line.depth + 1, int(self.left * _PART_SHARE))
+        chosen = self.choose_largest(children, line.depth + 1, int(self.tokens_left * _PART_SHARE))
         if len(chosen) < _PART_LINES_MIN:
             return False
         line.below = [*chosen.values()]
-        self.left -= _estimate_lines(part.text for part in line.below)
-        room = int(self.left * _PART_SHARE)
+        self.tokens_left -= _estimate_lines(part.text for part in line.below)
+        room = int(self.tokens_left * _PART_SHARE)
         named: list[str] = []
         for node_id in children:
             if node_id not in chosen:
@@ -318,13 +319,13 @@ class _Outline:
         if named:
             names = "; ".join([*named, *([f"+{more} more"] if more else [])])
             line.rest = f"{'  ' * (line.depth + 1)}- also in [{line.entry.section_id}]: {names}"
-        self.left -= estimate_tokens(line.rest) + 1
+        self.tokens_left -= estimate_tokens(line.rest) + 1
         return True
 
     def _add_ranges(self, lines: Sequence[_Line]) -> None:
         """Add ranges of the nodes below each line, as long as they fit. Each range can be opened whole."""
         for line in lines:
-            if len(line.entry.below) * _LINE_TOKENS_MIN > _RANGE_CHILDREN * self.left:
+            if len(line.entry.below) * _LINE_TOKENS_MIN > _RANGE_CHILDREN * self.tokens_left:
                 continue
             ranges = ChildRanges.for_section(self.library, line.entry.section_id)
             if ranges.children != line.entry.below:
@@ -332,8 +333,8 @@ class _Outline:
             for length_max in _RANGE_TITLE_LENGTHS_BELOW:
                 described = ranges.describe(line.entry.section_id, title_length_max=length_max)
                 cost = _estimate_lines(described)
-                if cost <= self.left and len(described) > 1:
-                    self.left -= cost
+                if cost <= self.tokens_left and len(described) > 1:
+                    self.tokens_left -= cost
                     line.rest = "\n".join(f"{'  ' * (line.depth + 1)}{text}" for text in described)
                     break
 
@@ -374,17 +375,17 @@ class _Outline:
         shared = frozenset(title for title, times in titles_below.items() if times >= _SHARED_MIN)
         unseen_tokens = sum(line.node.tokens for line in leaves)
         for line in leaves:
-            if self.left < _PREVIEW_TOKENS_MIN:
+            if self.tokens_left < _PREVIEW_TOKENS_MIN:
                 break
-            share = self.left * line.node.tokens // max(1, unseen_tokens)
+            share = self.tokens_left * line.node.tokens // max(1, unseen_tokens)
             fair_length = max(_PREVIEW_LENGTHS[1], _CHARACTERS_PER_TOKEN * share)
             unseen_tokens -= line.node.tokens
             is_repeated = titles[line.node.title.casefold()] > 1
             for length_max in _PREVIEW_LENGTHS[0 if line.entry.below else 1 :]:
                 preview = self._make_preview(line, min(length_max, fair_length), shared, is_repeated=is_repeated)
                 cost = estimate_tokens(preview) + 1 if preview else 0
-                if len(preview) <= _COMPLETE_PREVIEW_MAX and cost <= self.left:
-                    self.left -= cost
+                if len(preview) <= _COMPLETE_PREVIEW_MAX and cost <= self.tokens_left:
+                    self.tokens_left -= cost
                     line.text = f"{line.text}: {preview}" if preview else line.text
                     break
 
@@ -418,7 +419,7 @@ def _render_ranges(
     ranges = ChildRanges.for_section(library, parent_id)
     for title_length_max in _RANGE_TITLE_LENGTHS:
         lines = [*named, *ranges.describe(parent_id, title_length_max=title_length_max)]
-        left = outline.left - _estimate_lines(lines)
+        left = outline.tokens_left - _estimate_lines(lines)
         if left >= 0:
             largest = outline.choose_largest(node_ids, 0, left) if len(node_ids) <= _COMPARED_CHILDREN_MAX else {}
             return [*(line.text for line in largest.values()), *lines]

@@ -40,7 +40,7 @@ _ID_MARKS = " \t\r\n[]`\"'§"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineEntry:
-    """A line of an outline: a node, or a chain of nodes, of which only the last one has text."""
+    """A line of an outline: a node, or a chain of nodes in which only the last one has text."""
 
     node_id: str
     """Id of the first node of the chain."""
@@ -177,8 +177,7 @@ def resolve_name(library: Library, text: str) -> str | None:
                 is_named = _fold(title) == last
             if not is_named:
                 continue
-            # The nodes above must have the other names in this order, with other nodes between them, as an iterator
-            # allows.
+            # The nodes above must have the other names in this order. The iterator skips other nodes between them.
             titles = iter([_fold(library.title_of(node_id)) for node_id in library.ancestors(section_id)])
             if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
                 found.add(get_canonical_id(library, section_id))

@@ -73,7 +73,7 @@ def list_archive(path: Path, *, data: bytes | None = None, conversion: Conversio
         name=path.name,
         readers={key: partial(_read_member, archive, info, key, conversion) for key, info in infos.items()},
         files=dict.fromkeys(infos, path),
-        bytes_total=sum(estimate_load_cost(info.filename, info.file_size) for info in members.values()),
+        load_cost_total=sum(estimate_load_cost(info.filename, info.file_size) for info in members.values()),
         notes=(
             *format_skipped_files(outside, "names that lead outside the archive"),
             *format_skipped_files(shadowed, "names that another file or folder in it also has"),

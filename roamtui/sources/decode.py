@@ -27,9 +27,9 @@ _BINARY_STARTS = (
 )
 _SAMPLE_LENGTH = 65_536
 _STRANGE_SHARE_MAX = 0.3
-"""Share of undecodable or control characters above which a file is not text."""
+"""Maximum share of undecodable or control characters in a text file."""
 _STRANGE_COUNT_MAX = 64
-"""So many such characters are always accepted, because their share in a short text means little."""
+"""This many such characters are always accepted, because their share in a short text means little."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _WEB_ENCODINGS = frozenset(
     {

@@ -17,9 +17,9 @@ from roamtui.sources.listing import FILES_MAX, Listing, estimate_load_cost, form
 from roamtui.sources.read import RawText, check_file, is_path, read_file
 
 ARCHIVE_SUFFIX = ".zip"
-_BETWEEN_PATHS = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator of absolute paths. If a path itself contains ", /", `join_sources` writes ", //", which no other absolute
-path contains. To the system, the path stays the same."""
+_PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
+"""Separator of absolute paths. Where a path itself contains ", /", `join_sources` doubles the slash, so that this is
+not taken for a separator. To the system, a path with a doubled slash is the same."""
 
 
 def join_sources(paths: Iterable[str]) -> str:
@@ -30,7 +30,7 @@ def join_sources(paths: Iterable[str]) -> str:
 def split_sources(source: str) -> tuple[str, ...]:
     """Split a source name into paths. A URL or an existing path is not split."""
     is_single = not is_path(source) or os.path.lexists(source)
-    return (source,) if is_single else tuple(_BETWEEN_PATHS.split(source))
+    return (source,) if is_single else tuple(_PATH_SEPARATOR.split(source))
 
 
 def name_sources(source: str) -> str:
@@ -63,19 +63,19 @@ def list_sources(paths: Sequence[Path], *, conversion: ConversionOptions = DEFAU
     files: dict[str, Path] = {}
     folders: list[Path] = []
     notes: list[str] = []
-    bytes_total = 0
+    load_cost_total = 0
     for path in absolute:
         prefix = "/".join(map(format_name, path.relative_to(top).parts))
         if is_multi_file(path):
             listing = _list_source(path, conversion)
             notes.extend(listing.notes)
-            bytes_total += listing.bytes_total
+            load_cost_total += listing.load_cost_total
             folders.extend(listing.folders)
             for key, reader in listing.readers.items():
                 readers.setdefault(f"{prefix}/{key}", reader)
                 files.setdefault(f"{prefix}/{key}", listing.files[key])
         else:
-            bytes_total += estimate_load_cost(path.name, check_file(path))
+            load_cost_total += estimate_load_cost(path.name, check_file(path))
             readers.setdefault(prefix, partial(read_file, path, conversion=conversion))
             files.setdefault(prefix, path)
     keys = list(readers)[:FILES_MAX]
@@ -86,7 +86,7 @@ def list_sources(paths: Sequence[Path], *, conversion: ConversionOptions = DEFAU
         name=format_names([format_name(path.name) for path in absolute]),
         readers={key: readers[key] for key in keys},
         files={key: files[key] for key in keys},
-        bytes_total=bytes_total,
+        load_cost_total=load_cost_total,
         notes=tuple(notes),
         folders=tuple(folders),
     )

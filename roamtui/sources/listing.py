@@ -48,7 +48,7 @@ class Listing:
     called from any thread. It raises SourceError if the file cannot be read."""
     files: Mapping[str, Path]
     """Path on disk by key; for a file in an archive, the path of the archive."""
-    bytes_total: int
+    load_cost_total: int
     """Sum of the load costs of all files, in bytes (see `estimate_load_cost`)."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of skipped file."""
@@ -84,7 +84,7 @@ def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
     walker = _FolderWalker(root)
-    walker.enter(root, (), *read_inherited_rules(root))
+    walker.add_folder(root, (), *read_inherited_rules(root))
     if not walker.files:
         raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
     full_note = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
@@ -94,7 +94,7 @@ def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS
         name=format_name(root.name) or str(root),
         readers={key: partial(_read_listed, path, key, conversion) for key, path in files.items()},
         files=files,
-        bytes_total=walker.bytes_total,
+        load_cost_total=walker.load_cost_total,
         notes=(
             *format_skipped_files(walker.outside, "links that lead outside the folder"),
             *format_skipped_files(walker.unreadable, "folders that cannot be read"),
@@ -123,13 +123,15 @@ class _FolderWalker:
     """The folder, with its links resolved. Links that lead outside it are skipped."""
     files: dict[tuple[str, ...], Path] = field(default_factory=dict)
     folders: list[Path] = field(default_factory=list)
-    bytes_total: int = 0
+    load_cost_total: int = 0
     is_full: bool = False
     outside: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     too_deep: list[str] = field(default_factory=list)
 
-    def enter(self, folder: Path, names: tuple[str, ...], checkout_names: tuple[str, ...], rules: IgnoreRules) -> None:
+    def add_folder(
+        self, folder: Path, names: tuple[str, ...], checkout_names: tuple[str, ...], rules: IgnoreRules
+    ) -> None:
         """Add the files of a folder and of its subfolders.
 
         `names` is the path of the folder within the source, `checkout_names` its path within the git checkout.
@@ -152,7 +154,7 @@ class _FolderWalker:
                 if len(path) > DEPTH_MAX:
                     self.too_deep.append("/".join(path)[-60:])
                 else:
-                    self.enter(Path(entry.path), path, checkout_path, rules)
+                    self.add_folder(Path(entry.path), path, checkout_path, rules)
             elif is_document_name(entry.name) and not is_ignored(rules, checkout_path, is_folder=False):
                 self._add_file(entry, path)
             elif entry.is_symlink() and not entry.name.startswith(".") and self._escapes_root(entry):
@@ -172,7 +174,7 @@ class _FolderWalker:
             self.is_full = True
             return
         self.files[path] = Path(entry.path)
-        self.bytes_total += estimate_load_cost(entry.name, size)
+        self.load_cost_total += estimate_load_cost(entry.name, size)
 
     def _escapes_root(self, entry: os.DirEntry[str]) -> bool:
         """Check whether a link leads outside the root. A broken link does not."""
@@ -257,7 +259,7 @@ def is_document_name(name: str) -> bool:
 
 
 def estimate_load_cost(name: str, size: int) -> int:
-    """Estimate what loading a file costs: its size in bytes, but at least 2 MB if it is slow to convert."""
+    """Estimate the cost of loading a file, in bytes: its size, or at least 2 MB if it is slow to convert."""
     is_slow = os.path.splitext(name)[1].lower() in SLOW_SUFFIXES  # noqa: PTH122
     return max(size, _SLOW_COST_MIN) if is_slow else min(size, FILE_BYTES_MAX)
 

@@ -24,7 +24,7 @@ from roamtui.sources.file_sources import ARCHIVE_SUFFIX, split_sources
 BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
 _HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
-"""The size is in the first bytes, except in a JPEG file with a preview or a colour profile."""
+"""Number of bytes to read for the size of a picture. A JPEG file with a preview or a colour profile needs more."""
 _PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
 _ARCHIVES_MAX = 4
 _PNG_START, _GIF_STARTS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
@@ -56,7 +56,7 @@ def measure_picture(file: PictureFile) -> tuple[int, int] | None:
 def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
     """Find the picture that a link in a document leads to, or return None if it is not inside what was opened.
 
-    `source` is that of the library, and `doc` the key of the document in it.
+    `source` is the source of the library, and `doc` the key of the document in it.
     """
     with suppress(*ZIP_ERRORS):  # also a name that is too long, a NUL, a loop of links
         parts = urlsplit(href.strip())
@@ -137,7 +137,7 @@ class _Archive:
 
 @lru_cache(_ARCHIVES_MAX)
 def _open_archive(path: Path, parts: tuple[str, ...], _modified: int) -> _Archive:
-    """Open an archive, or one inside it. Listing the members of a large one takes a while."""
+    """Open an archive, or one inside it. It is cached, because listing the members of a large one takes a while."""
     archive = _Archive(path)
     for name in parts:
         archive = _Archive(io.BytesIO(archive.read(name, BYTES_MAX)))

@@ -27,7 +27,7 @@ def test_documents_in_an_archive_are_listed_and_read(tmp_path: Path) -> None:
     path = make_zip(tmp_path / "docs.zip", members)
     listing = list_archive(path)
     assert keys(listing) == ["README.md", "b", "b/x.md", "b/y.csv"]
-    assert (listing.source, listing.name, listing.bytes_total) == (str(path), "docs.zip", 12)
+    assert (listing.source, listing.name, listing.load_cost_total) == (str(path), "docs.zip", 12)
     path.unlink()
     assert listing.readers["b/x.md"]().text == "# X\n"
     assert [listing.readers[key]().is_markdown for key in ("b/x.md", "b/y.csv")] == [True, False]

@@ -32,7 +32,7 @@ def test_files_are_in_the_given_order_once_each(tmp_path: Path) -> None:
     listing = list_sources([c, a, b, c])
     assert keys(listing) == ["c.md", "a.py", "b.md"]
     assert listing.source == f"{c}, {a}, {b}"
-    assert (listing.name, listing.bytes_total) == ("c.md, a.py, b.md", 24)
+    assert (listing.name, listing.load_cost_total) == ("c.md, a.py, b.md", 24)
     assert listing.readers["a.py"]().text == "# Title\n"
 
 

@@ -136,10 +136,10 @@ def test_listing_reads_no_document(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_slow_conversions_have_a_high_load_cost(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "b.html")
-    small = list_folder(tmp_path).bytes_total
+    small = list_folder(tmp_path).load_cost_total
     write(tmp_path, "c.pdf")
     assert small == 16
-    assert list_folder(tmp_path).bytes_total > 1_000_000
+    assert list_folder(tmp_path).load_cost_total > 1_000_000
 
 
 _PATHS = [

@@ -103,7 +103,7 @@ class Table:
     alignments: tuple[str, ...]
     """For each column, ``left``, ``right``, ``center``, or an empty string."""
     hidden_head: tuple[Inline, ...] = ()
-    """The cells of its heading row if the table starts before the text that was parsed."""
+    """Cells of the header row, if the text that was parsed starts inside the table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

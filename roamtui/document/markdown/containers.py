@@ -52,7 +52,7 @@ _INCLUSION = re.compile(
     r"|-{1,2}8<-{1,2}[ \t]+\"(?P<c>[^\"]+)\".*"
     r"|:::[ \t]+(?P<name>[A-Za-z_]\w*+(?:\.\w++)++)[ \t]*"
 )
-"""A file that MdInclude, mdBook or pymdownx puts in this place, or an object that mkdocstrings describes here."""
+"""A line that stands for a file (MdInclude, mdBook, pymdownx) or for the description of an object (mkdocstrings)."""
 _INDENTED = re.compile(
     r"(?P<sign>!!!|\?\?\?\+?|===[!+]?)[ \t]+(?P<kind>[A-Za-z][\w-]*+)?(?:[ \t]+[\w-]++)*+[ \t]*"
     r"(?:\"(?P<title>.*)\")?[ \t]*"
@@ -76,9 +76,9 @@ STATEMENT = re.compile(
     r"|export (?:async )?function "
     r"|import (?:[\w{*][^\n]* from )?(?:'[^'\n]+'|\"[^\"\n]+\");?[ \t]*(?:\n|\Z)"
 )
-"""The start of a statement of JavaScript between the paragraphs of MDX."""
+"""Start of a JavaScript statement between the paragraphs of MDX."""
 _COMPONENT_LINES = 50
-"""Lines in which the end of a component is looked for first."""
+"""Number of lines that are first searched for the end of a component. If it is not there, more lines are searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +86,11 @@ class Mark:
     """A line or a tag that opens or closes a container."""
 
     fence: str
-    """What the mark at the other end must have too: colons, slashes, or the name of a component."""
+    """What both marks of a container have in common: colons, slashes, or the name of a component."""
     alert: str = ""
     """Kind of alert, or empty."""
     title: str = ""
-    """Its title in Markdown. Without one, and if it is no alert, only its content is shown."""
+    """Its title in Markdown. If a container has no title and is not an alert, only its content is shown."""
     href: str = ""
     """Where the title leads, or empty."""
     is_open: bool = True
@@ -148,7 +148,7 @@ def iter_components(text: str, starts: TagStarts) -> Iterator[re.Match[str]]:
 
 
 def to_mark(tag: re.Match[str]) -> Mark:
-    """Return the mark that a component's tag is."""
+    """Convert the tag of a component to a mark."""
     name = tag["name"].lower()
     if tag["end"]:
         return Mark(fence=name, is_end=True)
@@ -169,7 +169,7 @@ def to_mark(tag: re.Match[str]) -> Mark:
 
 
 def _make_mark(fence: str, kind: str, title: str, *, is_known: bool, is_open: bool = False) -> Mark | None:
-    """Return the opening mark of a container, or None if it is neither of a known kind nor surely one."""
+    """Return the opening mark of a container, or None if its kind is unknown, unless `is_known` says what it is."""
     kind = kind.removeprefix("callout-")
     if kind in _ALERTS or kind in _GENERAL_ALERTS:
         kind = "note" if kind in _GENERAL_ALERTS else kind
@@ -188,12 +188,12 @@ def _read_attributes(text: str) -> dict[str, str]:
 
 
 class SectionLines:
-    """The lines from which tokens were parsed, and the headings among them. Both are collected when needed."""
+    """The lines that tokens were parsed from, and the headings among them. Both are collected when needed."""
 
     def __init__(self, tokens: Sequence[Token], source: str, base: int) -> None:
         self._tokens, self._source, self._base = tokens, source, base
         self._unclosed_end = 0
-        """The line up to which a statement was not closed. Later ones are not looked at before, to stay linear."""
+        """Line up to which a statement was not closed. Statements before it are not examined, to stay linear."""
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -213,7 +213,7 @@ class SectionLines:
         return "\n".join(self._lines[first - self._base : end - self._base])
 
     def _find_heading(self, first: int) -> int:
-        """Return the next heading from line `first` on, or the line after the last one."""
+        """Return the line of the first heading at or after line `first`, or the line after the last one."""
         headings = self._heading_lines
         after = bisect_left(headings, first)
         return headings[after] if after < len(headings) else self._base + len(self._lines)

@@ -9,9 +9,9 @@ FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 
 
 def update_fence(opening: str, line: str) -> str:
-    """Return the line that opened the fence in which the text after `line` is, or an empty string outside of fences.
+    """Return the opening line of the fence that the text after `line` is in, or an empty string outside of fences.
 
-    `opening` is that for `line` itself.
+    `opening` is the opening line of the fence that `line` itself is in.
     """
     opened, match = FENCE.match(opening), FENCE.match(line)
     if match is None:

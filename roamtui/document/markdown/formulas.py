@@ -11,18 +11,18 @@ FORMULA = re.compile(
     r"|\\\((?P<round>[^\n`]{1,500}?)\\\)|\\\[(?P<square>[^`]{1,2000}?)\\\]",
     re.DOTALL,
 )
-"""A formula between dollars or between brackets with backslashes. Prices and names of variables look like one too."""
+"""A formula between dollars or between brackets with backslashes. Prices and variable names may match too."""
 _IS_FORMULA = {
     "display": re.compile(r"\\[A-Za-z]|[\^_=]"),
     "inline": re.compile(r"\\[A-Za-z]|[\^_]"),
     "round": re.compile(r"\\[A-Za-z]|\w[\^_][\w{]"),
     "square": re.compile(r"\\[A-Za-z]|\w[\^_][\w{]"),
 }
-"""What a formula between these delimiters contains at least."""
+"""What a match with these delimiters must contain to be a formula."""
 
 
 def get_formula(match: re.Match[str]) -> str:
-    """Return the formula that a match of `FORMULA` contains, or an empty string if it is none."""
+    """Return the formula in a match of `FORMULA`, or an empty string if the match is not a formula."""
     name = match.lastgroup or ""
     return match[name].strip() if _IS_FORMULA[name].search(match[name]) else ""
 
@@ -37,7 +37,7 @@ _SUPERSCRIPTS = dict(
 _SUBSCRIPTS = dict(zip("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True))
 
 
-def raise_text(text: str, sign: str) -> str | None:
+def to_script_characters(text: str, sign: str) -> str | None:
     """Return a text in superscript (`^`) or subscript (`_`), or None if Unicode lacks one of its characters."""
     forms = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS
     return "".join(map(forms.__getitem__, text)) if text and all(character in forms for character in text) else None
@@ -103,13 +103,13 @@ _ATOM = re.compile(r"[\w.∞ℓ′°√]+|\([^()]*\)|\|[^|]*\|")
 _FRACTION_START, _FRACTION_END = "\ue0f0", "\ue0f1"
 _BEFORE_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:([{⟨×·")
 _AFTER_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:.)]}⟩×·")
-"""What does not bind stronger than a fraction does."""
+"""Characters that bind no more strongly than a fraction, so that a fraction next to them needs no brackets."""
 _ESCAPED = re.compile(r"\\([\\_*{}\[\]()#+.!|-])")
 _DEPTH_MAX = 30
 
 
 def convert_formula(tex: str) -> str | None:
-    """Return a formula as one line of text with the same meaning, or None if something in it is not known."""
+    """Return a formula as one line of text with the same meaning, or None if it contains anything unknown."""
     if "\\\\" in tex and not re.search(r"(?<!\\)\\[A-Za-z]", tex):
         tex = _ESCAPED.sub(r"\1", tex)  # a converter of HTML escaped it as Markdown
     try:
@@ -120,7 +120,7 @@ def convert_formula(tex: str) -> str | None:
 
 
 def _bracket_fractions(text: str) -> str:
-    """Put fractions into brackets where a factor or a power beside them would otherwise be read as part of them."""
+    """Put a fraction into brackets if a factor or power next to it would otherwise be read as a part of it."""
     while (end := text.find(_FRACTION_END)) >= 0:
         start = text.rfind(_FRACTION_START, 0, end)
         before, inner, after = text[:start], text[start + 1 : end], text[end + 1 :]
@@ -139,11 +139,11 @@ class _Converter:
         self._depth = 0
 
     def convert(self) -> str:
-        """Convert all of it."""
+        """Convert the whole formula."""
         return self._convert_until("")
 
     def _convert_until(self, end: str) -> str:
-        """Convert up to a closing piece, which is read too, or to the end of the formula."""
+        """Convert up to the closing piece `end`, and skip it. If `end` is empty, convert the rest of the formula."""
         self._depth += 1
         if self._depth > _DEPTH_MAX:
             raise ValueError
@@ -167,12 +167,12 @@ class _Converter:
         return "".join(parts)
 
     def _convert_script(self, sign: str) -> str:
-        if self._next.isdecimal():  # sloppy, but never meant for the first digit alone
+        if self._next.isdecimal():  # TeX reads `x^10` as `x^1 0`, but nobody means that
             self._pieces[self._position : self._position + 1] = ["{", self._next, "}"]
         text = self._convert_argument()
         if not text:
             return ""
-        if raised := raise_text(text.replace(" ", ""), sign):
+        if raised := to_script_characters(text.replace(" ", ""), sign):
             return raised
         is_clear = (sign == "_" or len(text) == 1) and text.isalnum() and not self._next[:1].isalnum()
         return sign + (text if is_clear else f"({text})")

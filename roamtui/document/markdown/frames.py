@@ -18,7 +18,7 @@ from roamtui.document.markdown.blocks import (
 )
 
 SPAN_MAX = 50
-"""Maximum number of columns, or of rows, that one cell takes."""
+"""Maximum number of columns, or of rows, that one cell spans."""
 _TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 
 
@@ -30,9 +30,9 @@ class Frame:
     start: int
     end: int
     is_html: bool = False
-    """Whether HTML or a mark opened it, which need not close it."""
+    """Whether HTML or a mark opened it, so that it may lack an end."""
     fence: str = ""
-    """What the mark had that opened it. Empty for HTML."""
+    """`Mark.fence` of the mark that opened it; empty for HTML."""
     blocks: list[Block] = field(default_factory=list)
     """Its content. In a list, table or row, it is only the blocks between items, rows or cells."""
     is_open: bool = False
@@ -45,13 +45,13 @@ class Frame:
     items: list[Item] = field(default_factory=list)
     rows: list[TableRow] = field(default_factory=list)
     row_spans: dict[int, int] = field(default_factory=dict)
-    """By column, the number of further rows that a cell above takes."""
+    """By column, the number of further rows that a cell above spans."""
     cells: list[Frame] = field(default_factory=list)
     words: Inline = ()
     is_head: bool = False
     alignment: str = ""
-    columns_taken: int = 1
-    rows_taken: int = 1
+    column_span: int = 1
+    row_span: int = 1
     alignments: tuple[str, ...] = ()
     hidden_head: tuple[Inline, ...] = ()
 
@@ -107,9 +107,9 @@ def _add_row(table: Frame, row: Frame, *, is_shown: bool) -> None:
 
     for cell in row.cells:
         skip_taken()
-        columns = cell.columns_taken if len(cells) < SPAN_MAX else 1
-        if cell.rows_taken > 1:
-            table.row_spans |= dict.fromkeys(range(len(cells), len(cells) + columns), cell.rows_taken - 1)
+        columns = cell.column_span if len(cells) < SPAN_MAX else 1
+        if cell.row_span > 1:
+            table.row_spans |= dict.fromkeys(range(len(cells), len(cells) + columns), cell.row_span - 1)
         cells.extend((cell.words, *((),) * (columns - 1)))
     skip_taken()
     table.alignments = table.alignments or tuple(cell.alignment for cell in row.cells)

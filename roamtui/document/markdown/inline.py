@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from roamtui.document.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
-from roamtui.document.markdown.formulas import raise_text
+from roamtui.document.markdown.formulas import to_script_characters
 
 _TAG = re.compile(
     r"(?P<opener><!--|<\?|<!\[CDATA\[|<!(?=[A-Za-z]))"
@@ -154,7 +154,7 @@ _SCRIPT_LENGTH_MAX = 3
 
 
 def split_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]]:  # noqa: FBT001 - a `SplitMarks`
-    """Split a text at the marks of footnotes: `[^1]` leads to its note, and `[^1]:`, which starts it, leads back."""
+    """Split a text at footnote marks: `[^1]` leads to its note, and `[^1]:` at the start of a note leads back."""
     position = 0
     for match in _FOOTNOTE.finditer(text):
         yield text[position : match.start()], None
@@ -258,6 +258,6 @@ class InlineReader:
         sign = next((SCRIPTS[name] for name, _, _ in reversed(self._marks) if name in SCRIPTS), "")
         if sign and style.link is None:
             is_short = len(text) <= _SCRIPT_LENGTH_MAX and text.isalnum()
-            text = raise_text(text, sign) or (sign + text if is_short else text)
+            text = to_script_characters(text, sign) or (sign + text if is_short else text)
         if text:
             self._words.append(Words(text, style.emphasis, style.link))

@@ -59,7 +59,7 @@ _Env = dict[str, Definitions]
 _FRAMES_MAX = 100
 """Maximum depth of nested containers. The content of deeper ones is added to the last one."""
 _NESTED_PARSES_MAX = 10
-"""Maximum depth of text in containers that is parsed by itself. Deeper text stays as it is."""
+"""Maximum depth of nested containers whose text is parsed as Markdown. Deeper text stays as it is."""
 _ATTRIBUTES = re.compile(r"\{:?[ \t]*[.#][\w-][^{}]*\}")
 """Attributes of the link or the code before them, as in Quarto and kramdown."""
 _WITH_ATTRIBUTES = ("code_inline", "link_close", "image")
@@ -78,8 +78,8 @@ _CONTAINERS = {
 _PARENTS = {"item": "list", "row": "table", "cell": "row"}
 """Parent that each of these containers needs. It is added if its tag is missing."""
 _SCOPES = {"item": "list", "row": "table", "cell": "table"}
-"""Containers that close an open one of the same kind when they start. The search for it ends at this kind of
-container."""
+"""Kinds of containers that close an open container of the same kind when they start. The search for that one ends at a
+container of the second kind."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
 """Further elements that separate paragraphs. Each is a block of its own."""
@@ -167,9 +167,9 @@ class _BlockBuilder:
         self._code_line = 0
         self._code_info = ""
         self._nested_parses = 0
-        """Number of texts in containers that are being parsed."""
+        """Number of nested containers whose text is being parsed."""
         self._ending_fence = ""
-        """What the mark had that closes a container around the open list, quote or table once that is closed."""
+        """Fence of the container to close once the list, quote or table inside it ends; empty if there is none."""
 
     def read(self, tokens: Sequence[Token]) -> Markdown:
         """Build the blocks of these tokens."""
@@ -180,7 +180,7 @@ class _BlockBuilder:
         return Markdown(blocks=tuple(self._frames[0].blocks), links=tuple(self._words.links))
 
     def _add_tokens(self, tokens: Sequence[Token], source: str, base: int) -> None:
-        """Add the blocks of tokens. `source` is what they were parsed from, and `base` its first line."""
+        """Add the blocks of tokens, which were parsed from `source`. Its first line has the number `base`."""
         sections = SectionLines(tokens, source, base)
         done = 0
         for index, token in enumerate(tokens):
@@ -317,9 +317,9 @@ class _BlockBuilder:
         return children[after + 1 :]
 
     def _add_marked_lines(self, token: Token, following: Token | None) -> bool:
-        """Add a paragraph or cell if some of its lines open or close containers. Return whether any does.
+        """Add a paragraph or cell if any of its lines opens or closes a container. Return whether any does.
 
-        If the last one is followed by a block of indented code, that is the content of the container.
+        If indented code follows the last line, and that opens a container, the code is the container's content.
         """
         lines, first = token.content.split("\n"), (token.map or (0, 0))[0]
         is_cell = self._frames[-1].kind == "cell"
@@ -358,7 +358,7 @@ class _BlockBuilder:
         return pending > 0
 
     def _add_lines(self, lines: Sequence[str], first: int) -> None:
-        """Add some lines of a paragraph as one of their own."""
+        """Add some lines of a paragraph as a paragraph of their own."""
         if text := "\n".join(lines).strip():
             self._span = self._find_offset(first), self._find_offset(first + len(lines))
             self._add_inline(make_parser().parseInline(text, self._env)[0].children or [], text)
@@ -500,7 +500,7 @@ class _BlockBuilder:
             self._add_inline_tag(piece)
 
     def _add_marked_html(self, text: str, first: int) -> None:
-        """Add text between tags some of whose lines may open and close containers."""
+        """Add text between tags. Lines of it may open and close containers."""
         for number, line in enumerate(text.split("\n"), first):
             mark = read_mark(line)
             if mark is None or mark.is_indented:
@@ -585,8 +585,8 @@ class _BlockBuilder:
             style = _ALIGNMENT.search(attributes.get("style", ""))
             frame.is_head = piece.name == "th"
             frame.alignment = style[1] if style else attributes.get("align", "").lower()
-            frame.columns_taken = _read_number(attributes, "colspan", SPAN_MAX)
-            frame.rows_taken = _read_number(attributes, "rowspan", SPAN_MAX)
+            frame.column_span = _read_number(attributes, "colspan", SPAN_MAX)
+            frame.row_span = _read_number(attributes, "rowspan", SPAN_MAX)
         self._frames.append(frame)
 
     def _close_element(self, kind: str, scope: str = "") -> None:

@@ -14,7 +14,7 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
 from roamtui.document.headings import limit_nesting
-from roamtui.document.markdown.formulas import FORMULA, get_formula, raise_text
+from roamtui.document.markdown.formulas import FORMULA, get_formula, to_script_characters
 
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
 _SCRIPT = re.compile(r"(?<=[\w)\]])([\^~])([\w+=()-]{1,10})\1(?![\^~])")
@@ -67,7 +67,7 @@ def _read_script(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse a superscript such as `x^2^` or a subscript such as `H~2~O`, if Unicode has it."""
     if state.src[state.pos] not in "^~" or (match := _SCRIPT.match(state.src, state.pos)) is None:
         return False
-    raised = raise_text(match[2], "^" if match[1] == "^" else "_")
+    raised = to_script_characters(match[2], "^" if match[1] == "^" else "_")
     if raised and not silent:
         state.push("text", "", 0).content = raised
     state.pos = match.end() if raised else state.pos

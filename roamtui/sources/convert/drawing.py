@@ -21,7 +21,7 @@ class PictureFile:
     path: Path
     """With symbolic links resolved."""
     part: tuple[str, ...] = ()
-    """Names of the parts in which it is, outermost first; empty if it is the file itself."""
+    """Names of the archive members that lead to it, outermost first; empty if it is the file itself."""
 
     @property
     def name(self) -> str:

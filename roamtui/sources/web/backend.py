@@ -22,7 +22,7 @@ import httpcore
 from typing_extensions import override
 
 from roamtui.sources.web.page import BlockedAddressError, FetchError, UnreachableError
-from roamtui.sources.web.urls import bare_host
+from roamtui.sources.web.urls import strip_www
 
 _ADDRESSES_TRIED_MAX = 4
 
@@ -72,7 +72,7 @@ class LimitedStream(httpcore.NetworkStream):
         self._stream = stream
         self._deadline = deadline
         self.has_read_since_write = False
-        """Whether anything was read since the last request was sent. If not, an answer that is there came too early."""
+        """Whether anything was read since the last request was sent. If not, a response that is there is too early."""
 
     @override
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -209,7 +209,7 @@ class HostResolver:
             # A typed name may be local, but it must stay so: a public name that suddenly leads to this machine is an
             # attack on the services that run here (DNS rebinding).
             with self._lock:
-                expected = self._scopes.setdefault(bare_host(host), scope)
+                expected = self._scopes.setdefault(strip_www(host), scope)
             if scope is not expected:
                 raise BlockedAddressError(
                     f"{host} leads sometimes to the internet and sometimes to your own network ({address}). "

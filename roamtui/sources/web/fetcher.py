@@ -67,7 +67,7 @@ class Fetcher:
     ) -> FetchedPage:
         """Fetch the page at a URL. `follows_public` follows redirects to other public origins too.
 
-        `bytes_max` replaces the limit of the options for its size.
+        `bytes_max` replaces the size limit of the options.
 
         Raises:
             OriginNotApprovedError: The URL, or a redirect, leads to an origin that is not allowed.

@@ -94,7 +94,7 @@ class HttpClient:
     def _send_once(self, pool: httpcore.ConnectionPool, request: HttpRequest) -> HttpResponse:
         parts = urlsplit(request.url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
-        read, connect = self._options.read_seconds_max, self._options.connect_seconds_max
+        read, connect = self._options.read_timeout_seconds, self._options.connect_timeout_seconds
         headers = {
             "Host": parts.netloc,
             **request.headers,

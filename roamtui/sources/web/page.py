@@ -20,8 +20,8 @@ class FetchOptions:
     """Whether only the cache is used."""
     is_checking: bool = False
     """Whether to ask sites if a page has changed even while its cached copy is fresh."""
-    connect_seconds_max: float = 10.0
-    read_seconds_max: float = 15.0
+    connect_timeout_seconds: float = 10.0
+    read_timeout_seconds: float = 15.0
     """Longest wait for the next piece of a response."""
     total_seconds_max: float = 60.0
     """Longest time of a fetch with all its redirects and retries, not counting the wait for a slot."""

@@ -98,14 +98,14 @@ def covers_origin(allowed: str, origin: str) -> bool:
     It covers the same origin with or without `www.`. On default ports, http covers https, but not the other way round.
     """
     known, other = urlsplit(allowed), urlsplit(origin)
-    if bare_host(known.hostname or "") != bare_host(other.hostname or ""):
+    if strip_www(known.hostname or "") != strip_www(other.hostname or ""):
         return False
     if known.scheme == other.scheme:
         return known.port == other.port
     return (known.scheme, other.scheme, known.port, other.port) == ("http", "https", None, None)
 
 
-def bare_host(host: str) -> str:
+def strip_www(host: str) -> str:
     """Remove a leading `www.` from a host."""
     return host.removeprefix("www.")
 
@@ -176,7 +176,7 @@ class AllowedOrigins:
 
 
 def _is_among(origin: str, allowed: frozenset[str]) -> bool:
-    return origin in allowed or any(covers_origin(other, origin) for other in allowed)
+    return any(covers_origin(other, origin) for other in allowed)
 
 
 def parse_origins(urls: Sequence[str], option: str) -> frozenset[str]:

@@ -171,7 +171,7 @@ def test_a_slow_fetch_ends_at_its_deadline(name: str) -> None:
 
 
 def test_a_silent_site_times_out() -> None:
-    with HostileServer() as server, open_fetcher(read_seconds_max=0.1) as fetcher:
+    with HostileServer() as server, open_fetcher(read_timeout_seconds=0.1) as fetcher:
         server.handlers["/"] = _hang
         with pytest.raises(FetchError, match="stopped answering"):
             fetcher.fetch(server.origin, allow(server))
@@ -195,7 +195,7 @@ def test_a_resolver_that_never_answers_times_out() -> None:
         gate.wait()
         return []
 
-    fetcher = Fetcher(cache_dir=None, options=make_options(connect_seconds_max=0.1), resolve=resolve)
+    fetcher = Fetcher(cache_dir=None, options=make_options(connect_timeout_seconds=0.1), resolve=resolve)
     with closing(fetcher), pytest.raises(FetchError, match="Looking up docs"):
         fetcher.fetch("https://docs.example", approve("https://docs.example"))
     gate.set()
@@ -240,7 +240,7 @@ def test_the_body_of_a_redirect_is_not_waited_for() -> None:
         client.hang()
         return False
 
-    with HostileServer() as server, open_fetcher(total_seconds_max=5.0, read_seconds_max=9.0) as fetcher:
+    with HostileServer() as server, open_fetcher(total_seconds_max=5.0, read_timeout_seconds=9.0) as fetcher:
         server.handlers |= {"/a": redirect_and_hang, "/b": answer(b"words")}
         assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
 
