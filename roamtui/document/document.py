@@ -21,7 +21,7 @@ from roamtui.document.tokens import estimate_tokens
 _ABOVE_LENGTH_MAX = 1_000
 """Maximum length of a title in the paths of the nodes below, in characters. A title can be as long as a book."""
 _REPEATED_LENGTH_MAX = 50_000_000
-"""Maximum length of all repeats of a title in these paths, in characters. One of 100 KB may be above 50,000 nodes."""
+"""Maximum length of all repeats of a title in these paths, in characters. A 100 KB title may be above 50,000 nodes."""
 
 
 @dataclass(frozen=True, slots=True)

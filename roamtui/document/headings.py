@@ -51,7 +51,7 @@ reach it do not overflow Python's stack."""
 _TOO_DEEP = "too_deep"
 """Key in the parser's environment that is set if a list or quote marker was text because it was nested too deeply."""
 _SPAN_MAX = 1 << 20
-"""Maximum length to which spans close to each other grow, in characters, because each one has a fixed cost."""
+"""Maximum length of a span, in characters. Spans close to each other grow up to it, because each has a fixed cost."""
 _CACHED_LINE_MAX = 100
 """Maximum length of a line with an HTML tag that is cached, in characters."""
 _SENTINEL = "x\n"
@@ -323,7 +323,7 @@ class HeadingScanner:
         self._span_end = end
 
     def _read_span(self, begin: int, end: int) -> int:
-        """Add the headings of a span, and return the base up to which its blocks are those of the whole text.
+        """Add the headings of a span. Return the base up to which its blocks are the same as in the whole text.
 
         If the span does not end at a base after all, add nothing and return 0.
         """

@@ -143,7 +143,7 @@ def decode_fetched_html(page: FetchedPage) -> str:
 
 
 def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
-    """Return the URL of the first ``<link>`` with one of these relations and, if any are given, media types."""
+    """Return the URL of the first ``<link>`` with one of these `rels` and, if any are given, media types."""
     for start in _LINK_TAG.finditer(html[:_LINKS_START_LENGTH]):
         end = html.find(">", start.end(), start.end() + _TAG_LENGTH_MAX)
         tag = html[start.end() : end + 1]

@@ -109,7 +109,7 @@ def format_path(library: Library, section_id: str) -> str:
 
 
 def format_size(library: Library, node: Node) -> str:
-    """Format the number of tokens that a node gives when it is opened, and that of its subtree if it is larger.
+    """Format the tokens that a model gets when it opens a node, and those of its subtree if there are more.
 
     Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if the node gives only titles.
     """

@@ -45,7 +45,7 @@ class OutlineEntry:
     node_id: str
     """Id of the first node of the chain."""
     section_id: str
-    """Id that opens the entry: that of the last node of the chain."""
+    """Id of the last node of the chain, which opens the entry."""
     name: str
     """Titles of the chain, safe to display."""
     below: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Finds the pictures that a document shows: next to its file, in its zip archive, or inside an EPUB or DOCX file.
+"""Find the pictures that a document shows: next to its file, in its zip archive, or inside an EPUB or DOCX file.
 
 Nothing outside the folder that was opened is read, and nothing is fetched or decoded here.
 """

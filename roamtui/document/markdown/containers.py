@@ -1,6 +1,6 @@
 """The marks of containers that dialects of Markdown add, such as `::: tip`, `!!! note` and the components of MDX.
 
-Block rules of markdown-it-py for them would lose headings, so marks are looked for in the parsed text.
+With block rules for them, markdown-it-py would lose headings. Marks are therefore searched for in the parsed text.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class SectionLines:
 
 
 def find_after(tokens: Sequence[Token], index: int, end: int) -> tuple[int, int]:
-    """Return the first token after the blocks that start before line `end`, and the line after these blocks."""
+    """Return the index of the first token after the blocks that start before line `end`, and the line after them."""
     end = max(end, (tokens[index].map or (0, 0))[1])
     after = index + 1
     while after < len(tokens):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 BULLETS = "•◦▪"
-"""Bullets of nested lists, from the outermost list on. Deeper lists begin with the first again."""
+"""Bullets of nested lists, outermost first. Deeper lists use them again."""
 CHECKBOXES = {False: "☐ ", True: "☑ "}
 """Checkboxes of list items, by whether the item is done."""
 RULE_WIDTH = 40

@@ -92,7 +92,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
 
 
 def _find_image_part(image: Any) -> dict[str, str]:  # noqa: ANN401 - mammoth has no types
-    """Return the address of an embedded image: the name of its part in the package."""
+    """Return the `src` of an embedded image: the name of its part in the package."""
     with contextlib.suppress(Exception), image.open() as part:  # mammoth fails in many ways on damaged files
         return {"src": str(part.name)}
     return {}

@@ -158,7 +158,7 @@ class MarkdownWriter:
         self._is_full = False
         """Whether the last row of the page is full, so that its sentence may continue even with a capital letter."""
         self._table_head = ""
-        """Header of the table with which the last page ends; empty if it does not end with a table."""
+        """Header of the table at the end of the previous page; empty if that page does not end with a table."""
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page. Its headings must be in order."""
@@ -174,7 +174,7 @@ class MarkdownWriter:
             blocks.append(write_heading(heading.level, _clean(heading.title)))
             start = heading.row + heading.count
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
-        if blocks and blocks[0].startswith("| "):  # a table that continues from the last page gets the same header
+        if blocks and blocks[0].startswith("| "):  # a table that continues from the page before
             head, line_end, rest = blocks[0].partition("\n")
             if not head.strip("| ") and head.count("|") == self._table_head.count("|"):
                 blocks[0] = f"{self._table_head}{line_end}{rest}"
@@ -246,7 +246,7 @@ def _continues_sentence(above: PageRow, row: PageRow) -> bool:
 
 
 def _may_continue(block: str, *, is_full: bool) -> bool:
-    """Check whether the first block of a page may continue a sentence of the last page, whose last row `is_full`."""
+    """Check whether the first block of a page may continue a sentence of the page before, whose last row `is_full`."""
     block = block.lstrip(_SHIELD)
     if LINE_START.match(block) or _LIST_NUMBER.match(block):
         return False

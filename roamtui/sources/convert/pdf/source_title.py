@@ -14,7 +14,7 @@ from roamtui.sources.convert.pdf.rows import PageRow
 _COVER_PAGES = 2
 _COVER_ROWS = 60
 _NAME_PAGES = 80
-"""Number of pages in which a company's name is searched for in lower case, because covers print it in capitals."""
+"""Number of pages that are searched for a company's name in lower case, because covers print it in capitals."""
 _LENGTH_MAX = 300
 _AGENCY = re.compile(r".*securities and exchange commission", re.IGNORECASE)
 _FORM = re.compile(

@@ -330,7 +330,7 @@ def _extend_heads(heads: Sequence[_Head], columns: Sequence[tuple[float, float]]
         if below:
             head.low, head.high = _compute_span(head, below, bounds)
         elif head.low == head.high < high_max:
-            # The next column, such as that of percents, may have no head: then both are centred below this one.
+            # If the next column, such as one of percents, has no head, both columns are centred below this head.
             after = head.low + 1
             own, both = ((bounds[head.low - 1][0] + x1) / 2 for x1 in (bounds[head.low - 1][1], bounds[after - 1][1]))
             has_head = any(other.low <= after <= other.high and other.last >= head.last for other in others)
