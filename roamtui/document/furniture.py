@@ -125,7 +125,7 @@ def find_site_footer(text: DocumentText, titles: Sequence[str]) -> int:
 
 
 def _count_doubled_lines(lines: Sequence[re.Match[str]], titles: Sequence[str]) -> int:
-    """Return how many of the last lines are a line and its words once more, one by one; 0 if they are not."""
+    """Return the size of the group at the end of the lines: one line, and its words again on several. 0 if none."""
     for size in range(2, len(lines) + 1):
         if lines[-size].string[lines[-size].end() : lines[-size + 1].start()] not in ("\n", "\r\n"):
             break

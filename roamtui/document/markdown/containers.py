@@ -169,7 +169,7 @@ def to_mark(tag: re.Match[str]) -> Mark:
 
 
 def _make_mark(fence: str, kind: str, title: str, *, is_known: bool, is_open: bool = False) -> Mark | None:
-    """Return the opening mark of a container, or None if its kind is unknown, unless `is_known` says what it is."""
+    """Return the opening mark of a container, or None if its kind is unknown and `is_known` is false."""
     kind = kind.removeprefix("callout-")
     if kind in _ALERTS or kind in _GENERAL_ALERTS:
         kind = "note" if kind in _GENERAL_ALERTS else kind

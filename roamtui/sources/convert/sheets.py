@@ -173,7 +173,7 @@ def _write_table(
 ) -> Iterator[str]:
     """Yield a table in pieces, each with the header. A long table becomes sections at `level`, titled by their rows.
 
-    `spanned` are the rows that may continue a header.
+    The header continues below a row in `spanned`.
     """
     if not rows:
         return
