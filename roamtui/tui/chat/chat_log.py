@@ -379,7 +379,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @property
     def first_citation(self) -> Target | None:
         """The first citation of the last answer."""
-        return next(iter(self.current.cited.targets), None) if self.current is not None else None
+        return next(iter(self.current.citation_view.targets), None) if self.current is not None else None
 
     @property
     def has_citations(self) -> bool:
@@ -391,29 +391,29 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         view = self._get_cited_exchange()
         if view is None:
             return False
-        count = len(view.cited.targets)
-        is_inside = self._selected is not None and self._selected[0] is view.cited
+        count = len(view.citation_view.targets)
+        is_inside = self._selected is not None and self._selected[0] is view.citation_view
         index = self._selected[1] + step if self._selected is not None and is_inside else min(0, step)
-        self._select(view.cited, index % count)
+        self._select(view.citation_view, index % count)
         return True
 
     def action_select_citation(self) -> None:
         """Select the citation with the typed number. A digit typed soon after another one completes its number."""
         view = self._get_cited_exchange()
-        count = 0 if view is None else len(view.cited.targets)
+        count = 0 if view is None else len(view.citation_view.targets)
         is_soon = monotonic() - self._typed_at < _DIGITS_SECONDS
         number = f"{self._typed_number}{self._typed_digit}" if is_soon else self._typed_digit
         if not 0 < int(number or 0) <= count:
             number = self._typed_digit
         self._typed_number, self._typed_at = number, monotonic()
         if view is not None and 0 < int(number or 0) <= count:
-            self._select(view.cited, int(number) - 1)
+            self._select(view.citation_view, int(number) - 1)
         else:
             self.post_message(StatusMessage(f"No citation {number}"))
 
     def _get_cited_exchange(self) -> ExchangeView | None:
         """Return the selected exchange if it has citations or nearest titles, else the last exchange that has some."""
-        cited = [view for view in self._shown if view.cited.targets]
+        cited = [view for view in self._shown if view.citation_view.targets]
         selected = self._selected[0].ancestors if self._selected is not None else ()
         return next((view for view in cited if view in selected), cited[-1] if cited else None)
 
@@ -617,7 +617,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         elif self.current is None:
             position = 0
         else:  # start at the first source of the last exchange, else at its first target
-            cited = self.current.cited
+            cited = self.current.citation_view
             views = {cited} if cited.targets else set(self.current.query(ContentView))
             position = next((number for number, (view, _) in enumerate(targets) if view in views), 0)
         self._select(*targets[max(0, min(position, len(targets) - 1))])
@@ -626,7 +626,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.clear_selection()
         self._selected = view, index
         view.select_target(index)
-        self.has_selected_passage = any(one.cited is view and one.passage_ids is not None for one in self._shown)
+        exchanges = (exchange for exchange in self._shown if exchange.citation_view is view)
+        self.has_selected_passage = any(exchange.passage_ids is not None for exchange in exchanges)
         self._stop_following()
         self.call_after_refresh(self._scroll_to_selected)
         self.post_message(TargetSelected(view.targets[index]))

@@ -75,7 +75,7 @@ class ExchangeView(Vertical):
         """What the answer cites."""
         self._outcome = OutcomeView(Content())
         self._passages = PassagesView(keys.format_first_key("chat.ask_model"))
-        self.cited: SourcesView | PassagesView = self.sources
+        self.citation_view: SourcesView | PassagesView = self.sources
         """The view whose targets digits select."""
         self.passage_ids: tuple[str, ...] | None = None
         """The sections of the passages that are shown in place of an answer, or None if a reasoning model answered."""
@@ -171,7 +171,7 @@ class ExchangeView(Vertical):
         if reply is not None:
             self._passages.show_reply(reply, exchange.question, library)
             self._passages.display = True
-            self.cited = self._passages
+            self.citation_view = self._passages
             self.passage_ids = tuple(dict.fromkeys(passage.citation.section_id for passage in reply.passages))
         else:
             self._answer.display = bool(event.answer.strip())

@@ -166,8 +166,8 @@ class ReaderController:
             section_id = self._library.section_at(document.key, start)
             if section_id is not None:  # the section that contains the start of the page
                 self._tree.go_to(section_id)
-                into = start - self._library.get_content_span(section_id).start
-                self._reader.show_section(self._library, section_id, into=into)
+                offset = start - self._library.get_content_span(section_id).start
+                self._reader.show_section(self._library, section_id, offset=offset)
                 self._panes.show_reader(came_from=came_from)
                 self._record_reading(section_id)
 
@@ -201,7 +201,7 @@ class ReaderController:
         """Show a position, or if its file is not loaded yet, show the file and wait for it."""
         library = self._library
         if position.section_id in library:
-            self._reader.show_section(library, position.section_id, into=position.offset)
+            self._reader.show_section(library, position.section_id, offset=position.offset)
             self._tree.outline.move_to(position.section_id)
         elif position.file_id in library:
             self._pending = position
@@ -466,8 +466,8 @@ class ReadingPositions:
         """Return the last position in a document, or None."""
         with suppress(OSError):
             match self._read().get(source):
-                case [str(section_id), int(into), str(file_id)]:
-                    return ReadingPosition(section_id, into, file_id)
+                case [str(section_id), int(offset), str(file_id)]:
+                    return ReadingPosition(section_id, offset, file_id)
                 case _:
                     pass
         return None

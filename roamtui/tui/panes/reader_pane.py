@@ -72,7 +72,7 @@ class ReaderPane(Vertical):
         section_id: str,
         *,
         highlight: Sequence[Span] = (),
-        into: int = 0,
+        offset: int = 0,
         with_way_back: bool = True,
     ) -> None:
         """Show a section, and remember the previous position if `with_way_back`. See `Reader.show_section`."""
@@ -80,7 +80,7 @@ class ReaderPane(Vertical):
         self._empty.display = False
         self.reader.display = True
         with self.reader.remembering_jump() if with_way_back else nullcontext():
-            self.reader.show_section(library, section_id, highlight=highlight, into=into)
+            self.reader.show_section(library, section_id, highlight=highlight, offset=offset)
         self._match_label = ""  # the reader moves away from the last match
         self._update_title()
 
@@ -157,7 +157,7 @@ class ReaderPane(Vertical):
         """Go back to the previous position. Return whether there was one."""
         while (position := self.reader.pop_jump()) is not None:
             if self._library is not None and position.section_id in self._library:
-                self.show_section(self._library, position.section_id, into=position.offset, with_way_back=False)
+                self.show_section(self._library, position.section_id, offset=position.offset, with_way_back=False)
                 return True
         return False
 

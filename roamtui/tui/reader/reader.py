@@ -99,10 +99,12 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._laid_out_width = 0
         """Width for which the text is laid out, or 0 before the first layout."""
 
-    def show_section(self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), into: int = 0) -> None:
+    def show_section(
+        self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), offset: int = 0
+    ) -> None:
         """Show the text from a section on, or from the first span to highlight.
 
-        `into` is the number of characters from the start of the section to the top of the view.
+        `offset` is the number of characters from the start of the section to the top of the view.
 
         Raises:
             UnknownSectionError: The library has no such section.
@@ -111,7 +113,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         view, previous_view = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
         self._library, self.section_id, self._view = library, section_id, view
         self._last_posted = ReadingPositionChanged(section_id)  # the caller knows this section, so do not post it back
-        self._jump_offset = self._jump_block_offset = min(view.start + into, len(view.document.text))
+        self._jump_offset = self._jump_block_offset = min(view.start + offset, len(view.document.text))
         quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
         has_same_range = view.end is None or (previous_view.start, previous_view.end) == (view.start, view.end)
@@ -144,7 +146,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             self._write_to_terminal(self._pictures.clear())
         position = self.position
         if position is not None and position.section_id in library:
-            self.show_section(library, position.section_id, into=position.offset)
+            self.show_section(library, position.section_id, offset=position.offset)
             return
         self._library = self.section_id = self._last_posted = None
         self._view = _EMPTY_VIEW
