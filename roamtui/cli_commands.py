@@ -30,6 +30,7 @@ from roamtui.library_loader import (
 from roamtui.notebook_commands import NotebookCommand, NotebooksCommand, NotesCommand
 from roamtui.option_fields import (
     FILES_HELP,
+    JSON_HELP,
     SEARCH,
     SOURCE_HELP,
     AppArguments,
@@ -50,7 +51,6 @@ _LIMIT_DEFAULT = 10
 """Default number of hits of `search`."""
 _MCP_PORT = 8001
 _PORT_MAX = 65_535
-_JSON_HELP = "as JSON, for other programs"
 _CONVERSATION_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
 """Fields of each conversation when conversations are listed as JSON."""
 
@@ -194,7 +194,7 @@ class SearchCommand:
     source: str = option(..., SOURCE_HELP, name="SOURCE")
     query: str = option(..., "words to find, as one argument", name="QUERY")
     web: WebArguments = add_argument_group(WebArguments)
-    as_json: bool = option(False, _JSON_HELP, name="--json")
+    as_json: bool = option(False, JSON_HELP, name="--json")
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
 
     def run(self) -> int:
@@ -390,7 +390,7 @@ class RecheckCommand:
     source: str | None = option(
         None, "check against this source instead of the recorded one", name="--source", metavar="NEW"
     )
-    as_json: bool = option(False, _JSON_HELP, name="--json")
+    as_json: bool = option(False, JSON_HELP, name="--json")
     web: WebArguments = add_argument_group(WebArguments)
 
     def run(self) -> int:
@@ -417,7 +417,7 @@ class CacheCommand:
     action: str = option(
         "show", "show (default) the size, or clear", name="{show,clear}", choices=("show", "clear"), nargs="?"
     )
-    as_json: bool = option(False, _JSON_HELP, name="--json")
+    as_json: bool = option(False, JSON_HELP, name="--json")
 
     def run(self) -> int:
         from roamtui.headless.cache import report_cache
@@ -447,7 +447,7 @@ class DoctorCommand:
     """Check the installation, file locations and available models."""
 
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base")
-    as_json: bool = option(False, _JSON_HELP, name="--json")
+    as_json: bool = option(False, JSON_HELP, name="--json")
 
     def run(self) -> int:
         from roamtui.headless.doctor import collect_diagnostics, print_diagnosis
@@ -545,7 +545,7 @@ class ServeCommand:
 
         if self.source == "-":
             raise UsageError("serve needs a file, not standard input.")
-        # The browser starts the app with the same arguments. What is wrong with them is reported here, not there.
+        # The browser starts the app with the same arguments. Errors in them must be reported here.
         _open_and_report((self.source,), self.web)
         build_model(load_settings(self.overrides))
         arguments = _to_flags(self.overrides)

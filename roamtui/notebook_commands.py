@@ -14,6 +14,8 @@ from roamtui.headless.output import warn, write_notices, write_text
 from roamtui.library_loader import open_library
 from roamtui.option_fields import (
     FILES_HELP,
+    JSON_HELP,
+    PLAIN_HELP,
     SEARCH,
     AppArguments,
     ConversationArguments,
@@ -25,7 +27,13 @@ from roamtui.option_fields import (
 from roamtui.paths import data_path, notebooks_path, reading_positions_path
 from roamtui.sources.file_sources import split_sources
 
-_TAKES = ("no NAME", "the NAME of a notebook", "the NAME of a notebook and NEW")
+_TAKES = {
+    "list": "no NAME",
+    "delete": "the NAME of a notebook",
+    "rename": "the NAME of a notebook and NEW",
+    "export": "the NAME of a notebook and NEW",
+}
+"""The arguments of each action of `notebooks`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +48,7 @@ class NotebookCommand:
     web: WebArguments = add_argument_group(WebArguments)
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
     conversation: ConversationArguments = add_argument_group(ConversationArguments)
-    is_plain: bool = option(False, "plain text, for screen readers and simple terminals", name="--plain")
+    is_plain: bool = option(False, PLAIN_HELP, name="--plain")
 
     def run(self) -> int:
         from roamtui.conversation.notebooks import NotebookStore
@@ -75,34 +83,33 @@ class NotebooksCommand:
     )
     name: str | None = option(None, "of the notebook", name="NAME", nargs="?")
     target: str | None = option(None, "its new name, or the folder to export it to", name="NEW", nargs="?")
-    as_json: bool = option(False, "as JSON, for other programs", name="--json")
+    as_json: bool = option(False, JSON_HELP, name="--json")
 
     def run(self) -> int:
         from roamtui.conversation.notebooks import NotebookStore
         from roamtui.conversation.store import ConversationStore
         from roamtui.headless.notebooks import print_notebooks, rename_notebook, write_export
 
-        wanted = {"list": 0, "delete": 1}.get(self.action, 2)
-        if (self.name is not None) + (self.target is not None) != wanted:
-            raise UsageError(f"{self.action} takes {_TAKES[wanted]}.")
         store = NotebookStore(notebooks_path())
-        if self.name is None:
-            print_notebooks(store, as_json=self.as_json)
-            return 0
-        name, conversations = self.name.removeprefix(NOTEBOOK_MARK), ConversationStore(data_path())
-        if self.target is None:
-            store.delete(name)
-            count = len(conversations.list(f"{NOTEBOOK_MARK}{name}"))
-            words = f"{count} conversation{'s stay' if count > 1 else ' stays'}"
-            kept = f" Its {words}: roamtui conversations" if count else ""
-            write_notices([f'Deleted the notebook "{name}". Its sources are untouched.{kept}'])
-        elif self.action == "rename":
-            target = self.target.removeprefix(NOTEBOOK_MARK)
-            rename_notebook(store, conversations, reading_positions_path(), name, target)
-            write_notices([f'The notebook "{name}" is now "{target}".'])
-        else:
-            write_export(store.read(name), conversations, Path(self.target))
-            write_notices([f"Wrote {self.target}. To open it: roamtui notebook NAME {self.target}"])
+        match self.action, self.name and self.name.removeprefix(NOTEBOOK_MARK), self.target:
+            case "list", None, None:
+                print_notebooks(store, as_json=self.as_json)
+            case "delete", str(name), None:
+                conversations = ConversationStore(data_path())
+                store.delete(name)
+                count = len(conversations.list(f"{NOTEBOOK_MARK}{name}"))
+                words = f"{count} conversation{'s stay' if count > 1 else ' stays'}"
+                kept = f" Its {words}: roamtui conversations" if count else ""
+                write_notices([f'Deleted the notebook "{name}". Its sources are untouched.{kept}'])
+            case "rename", str(name), str(target):
+                target = target.removeprefix(NOTEBOOK_MARK)
+                rename_notebook(store, ConversationStore(data_path()), reading_positions_path(), name, target)
+                write_notices([f'The notebook "{name}" is now "{target}".'])
+            case "export", str(name), str(target):
+                write_export(store.read(name), ConversationStore(data_path()), Path(target))
+                write_notices([f"Wrote {target}. To open it: roamtui notebook NAME {target}"])
+            case _:
+                raise UsageError(f"{self.action} takes {_TAKES[self.action]}.")
         return 0
 
 

@@ -147,6 +147,8 @@ FILES_HELP = (
     f"documents ({_KINDS}), folders or zips of documents, opened as one; or the https:// address of a site, its "
     "llms.txt or a page"
 )
+JSON_HELP = "as JSON, for other programs"
+PLAIN_HELP = "plain text, for screen readers and simple terminals"
 SEARCH = "retrieval"
 """Name of the search settings in `declare_overrides`."""
 
@@ -186,7 +188,7 @@ class AppArguments:
     web: WebArguments = add_argument_group(WebArguments)
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
     conversation: ConversationArguments = add_argument_group(ConversationArguments)
-    is_plain: bool = option(False, "plain text, for screen readers and simple terminals", name="--plain")
+    is_plain: bool = option(False, PLAIN_HELP, name="--plain")
     is_watching: bool = option(False, "reload the document when it changes on disk", name="--watch")
 
 

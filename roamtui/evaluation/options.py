@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from roamtui.option_fields import option
+from roamtui.option_fields import JSON_HELP, option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,4 +29,4 @@ class EvalOptions:
         name="--questions-out",
         metavar="FILE",
     )
-    as_json: bool = option(False, "as JSON, for other programs", name="--json")
+    as_json: bool = option(False, JSON_HELP, name="--json")
