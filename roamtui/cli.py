@@ -64,7 +64,6 @@ options:
 
 To open a file named like a command, write ./ask.
 """
-_INTERRUPTED = 130
 _SIMILARITY_MIN = 0.75
 """Minimum similarity, from 0 to 1, of a mistyped command: one wrong, missing or swapped letter in a short name."""
 
@@ -82,7 +81,7 @@ def main(argv: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each 
         from roamtui import __version__
 
         return _print(f"roamtui {__version__}\n")
-    from roamtui.errors import RoamtuiError
+    from roamtui.errors import EXIT_CANCELLED, RoamtuiError
 
     gc.disable()  # imports create no garbage, so collecting would waste startup time
     try:
@@ -101,7 +100,7 @@ def main(argv: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each 
         write_notice(f"roamtui: {error}")
         return error.exit_code
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return EXIT_CANCELLED
     except BrokenPipeError:
         return 1
     except Exception as error:  # noqa: BLE001 - the last stop before a person would see a traceback

@@ -1,5 +1,8 @@
 """Errors that a person may see. Each message is a sentence that names the failure and a remedy."""
 
+EXIT_CANCELLED = 130
+"""Exit status of a cancelled command, as of one that ctrl+c ends in a shell."""
+
 
 class RoamtuiError(Exception):
     """A failure that a person can understand. Only its message is shown. The exit status is 1."""

@@ -44,7 +44,7 @@ from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import UsageError
+from roamtui.errors import EXIT_CANCELLED, UsageError
 from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.output import warn, write_json, write_notices, write_styled, write_text
 from roamtui.headless.terminal import (
@@ -59,7 +59,6 @@ from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference, resolve_scope
 
-_EXIT_CANCELLED = 130
 _EVENTS_VERSION = 1
 """Version of the format of the lines, not of the program."""
 _EXPAND_RESULT_FIELDS = ("id", "section_id", "status", "tokens")
@@ -226,7 +225,7 @@ class _AskReport:
             warn(final.error)
         if final.stopped in (StopReason.ERROR, StopReason.COST):
             return 1
-        return _EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
+        return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
 
     def _show_answer(self, final: QuestionAnswered, width: int) -> None:
         """Write the answer for a person at a terminal."""

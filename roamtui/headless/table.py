@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from roamtui.errors import RoamtuiError
+from roamtui.errors import EXIT_CANCELLED, RoamtuiError
 from roamtui.export.table import RENDERERS, format_progress, render_json_table
 from roamtui.headless.output import LiveLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
@@ -14,7 +14,6 @@ from roamtui.table.cells import Cell, CellState
 from roamtui.table.runner import TablePlan, TableRun, fill_table
 from roamtui.table.store import TableDefined, TableStore, read_table
 
-_EXIT_CANCELLED = 130
 _BAR_WIDTH = 20
 
 
@@ -39,7 +38,7 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
     except KeyboardInterrupt:
         line.end()
         write_notice(f"Stopped: {last.done:,} of {last.total:,} cells are done. Run it again to go on.")
-        return _EXIT_CANCELLED
+        return EXIT_CANCELLED
     finally:
         line.end()
     if note := get_startup_note(plan.model):
