@@ -76,7 +76,7 @@ def is_not_found(answer: str) -> bool:
 
 
 def _format_nearby_sections(state: ConversationState, searcher: Searcher | None) -> str:
-    """Format the sections opened for the question, and the nearest others with the words that the question has too."""
+    """Format the sections opened for the question, and the nearest others with the question's words in them."""
     library, exchange = state.library, state.transcript.exchanges[-1]
     opened = [section.section_id for section in state.open_sections if section.last_used == exchange.number]
     lines = []

@@ -43,7 +43,7 @@ _RESERVED = re.compile("[\ufe10-\ufe19\ufe35\ufe36\ufe47\ufe48]")
 _BEFORE_NON_PROSE = re.compile(r"\]\([^()\s]*\s+\Z|=\Z|^ {0,3}\[[^\[\]\n]+\]:[^\n]*\Z", re.MULTILINE)
 """What precedes the title of a link or link definition, or the value of an attribute. A quote there is not prose."""
 _LOOK_BACK = 300
-"""Number of characters before a quote in which `_BEFORE_NON_PROSE` is searched."""
+"""Number of characters before a quote that are searched for `_BEFORE_NON_PROSE`."""
 
 
 def read_answer_markdown(

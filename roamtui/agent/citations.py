@@ -49,7 +49,7 @@ _CANDIDATES_MAX = 16
 _DIRECTLY_BEFORE_MARK = re.compile(r"[\s.!?…。！？)*_]*\Z")
 _BETWEEN_MARKS = re.compile(r"[\s,;&)]*(?:and\s+)?\Z")
 _TABLE_ROW = re.compile(r"\||[^\n]*\s\|\s+[-($€£¥]*\d[\d.,’ ]*[%)]*\s*(?:\||\Z)")
-"""A row that begins with a bar, or has a cell with nothing but a figure. A pipeline of commands has neither."""
+"""A row that begins with a bar, or has a cell with only a number. A pipeline of commands has neither."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"

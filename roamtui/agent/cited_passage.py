@@ -57,7 +57,7 @@ class CitedPassage:
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
     """Find the quote of a citation, or, if it is not in the text, the most similar passage.
 
-    A similar passage is searched in the cited section first, then in all other text that the model got.
+    A similar passage is looked for in the cited section first, then in all other text that the model got.
     """
     span = resolve_citation(citation, state)
     spans: tuple[Span, ...] = () if span is None else (span,)
@@ -75,7 +75,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
 def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
     """Return the span of words within the span of a section, or None if they are not there.
 
-    They are searched as quotes are: the text may differ in Markdown, and pieces of several sentences may match.
+    As for a quote, the Markdown may differ, and pieces of several sentences may match.
     """
     match = find_quoted_words(words, library.text_at(section)) if words else None
     if match is None:

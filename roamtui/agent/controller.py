@@ -41,7 +41,7 @@ So each of several fast key presses sees the effect of those before it. If there
 the reason instead, or an empty string if no reason needs to be shown.
 """
 _INDEXED_AHEAD_MIN = 5_000
-"""Minimum number of sections for indexing ahead, because indexing so many takes noticeably long."""
+"""Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

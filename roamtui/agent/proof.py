@@ -54,7 +54,7 @@ class JudgedQuote:
     end: int
     verdict: QuoteState
     number: int | None
-    """Number of the quote's citation, counted from 1; None as long as its id has not arrived."""
+    """Number of the quote's citation, counted from 1; None until its id has arrived."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ def quote_spans(library: Library, section_id: str, spans: Sequence[Span], said: 
         gap = Span(doc=own.doc, start=position, end=span.start)
         if has_text(library, gap):
             left_out = library.read(gap)
-            before = "\n" if _LINE_END.match(left_out) else " "  # what is left out within a line is marked in that line
+            before = "\n" if _LINE_END.match(left_out) else " "  # an omission inside a line is marked in that line
             is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
             after = " " if is_mid_line else "\n"
             text += f"{before if text else ''}{_GAP}{after}"

@@ -185,7 +185,7 @@ class _NormalisedSearch:
         return first, position
 
     def find_in_sentences(self, parts: Sequence[str]) -> tuple[int, int] | None:
-        """Return the bounds of parts that each start in the sentence in which the previous part ends."""
+        """Return the bounds of parts if each starts in the sentence where the previous part ends."""
         first = self.find(parts[0])
         while first >= 0:
             position = first + len(parts[0])

@@ -39,7 +39,7 @@ _WHOLE_TOKENS = (1_000, 560, 400, 250, 150)
 _WHOLES_TOKENS_MAX = 1_500
 """Once the excerpts exceed this, no section is shown whole merely because it is small."""
 _NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS = 700, 1_500
-"""Size of the excerpt of a section that the query names, and size up to which it is shown whole, at any rank."""
+"""Maximum sizes of the excerpt of a section that the query names, and of such a section shown whole, at any rank."""
 _BESIDE_NAMED_MAX = 3
 """Maximum number of hits besides those that the query names."""
 _NOISE_SHARE = 0.35
@@ -79,7 +79,7 @@ _SHOWN_MARK = "excerpt above"
 _SAID_MARK = "same words above"
 _OPEN_MARK = "open: its text stands above"
 _PATH_TITLES_MAX = 3
-"""Number of titles in a section's path, including its own title."""
+"""Maximum number of titles in a section's path, including its own title."""
 RIVAL_MAX = 0.8
 """The best hit is clear if the second score is at most this share of the best."""
 COVERED_MIN = 0.75
@@ -415,7 +415,7 @@ def _get_file(library: Library, section_id: str) -> str:
 def _add_page_opening(
     library: Library, section_id: str, text: str, bounds: tuple[Bounds, ...], tokens_max: int
 ) -> tuple[Bounds, ...]:
-    """Add the first sentence of a page, which says what it is about, to an excerpt from the middle of the page."""
+    """Add the first sentence of a page, which says what it is about, to an excerpt from the middle of that page."""
     file_id = _get_file(library, section_id)
     if not bounds or not file_id or get_canonical_id(library, file_id) != section_id:
         return bounds

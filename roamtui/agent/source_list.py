@@ -21,7 +21,7 @@ def format_source(citation: Citation, library: Library) -> str:
 
 
 def split_source(citation: Citation, library: Library) -> tuple[str, str]:
-    """Return the short name of a citation's document, which is empty if there is only one, and the title."""
+    """Return the short name of a citation's document (empty if there is only one), and the title of its section."""
     section_id = citation.section_id
     title = format_section(section_id, library)
     file = citation.doc
@@ -77,7 +77,7 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
 
 
 def list_passage_titles(citation: Citation, library: Library) -> list[str]:
-    """List the titles down to a passage. If there are several documents, the name of its own comes first."""
+    """List the titles down to a passage. If there are several documents, the name of its document comes first."""
     name, title = split_source(citation, library)
     titles = list_path_titles(citation, library.title) or [title]
     return [name, *titles] if name and not citation.doc else titles

@@ -82,7 +82,7 @@ _ANCHOR = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)
 """An anchor that HTML or an attribute of a heading defines."""
 _NON_ALNUM = re.compile(r"[\W_]+")
 _LONG_LIST_LINKS = 50
-"""Minimum number of links in a list of which some should be marked as optional."""
+"""In a list with at least this many links, some should be marked as optional."""
 _LINK_OR_URL = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)|<?https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 

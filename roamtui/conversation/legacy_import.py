@@ -150,7 +150,7 @@ def erase_from_legacy_files(folder: Path, conversation_id: str) -> list[Path]:
 
 
 def _append_legacy_events(row: Mapping[str, Any], exchanges: Iterable[object], events: list[ConversationEvent]) -> bool:
-    """Reconstruct the events of a conversation, of which version 0.1 saved only the state.
+    """Reconstruct the events of a conversation, because version 0.1 saved only its state.
 
     The events do not contain the transcript, so it is rebuilt before the next question. Return whether everything could
     be read.

@@ -247,7 +247,7 @@ def _quote(text: str) -> str:
 def list_named_sources(
     names: Sequence[str], present: Sequence[LibrarySource], store: NotebookStore, notebook: str
 ) -> tuple[LibrarySource, ...]:
-    """List the sources that a person named for a notebook, without those that it has.
+    """List the sources that a person named for a notebook, except those that it already has.
 
     An exported folder and another notebook stand for their sources.
 

@@ -76,7 +76,7 @@ class PromptContext:
     excerpts: tuple[Span, ...] = ()
     """Document text quoted in `hits_text`."""
     search_events: tuple[SectionsSearched, ...] = ()
-    """Events by which front ends show the search."""
+    """Events with which front ends show the search."""
     was_refused: bool = False
     """Whether the model rejected the previous request as too long."""
     note: str = ""

@@ -478,7 +478,7 @@ class Session:
         return events
 
     async def _save_and_list_visible(self, events: tuple[ConversationEvent, ...]) -> tuple[ConversationEvent, ...]:
-        """Save, then return those of the events that front ends see, and warnings about the save."""
+        """Save, then return the events that front ends see, and warnings about the save."""
         visible = list_visible_events(events)
         try:
             return (*visible, *await self._save())

@@ -26,7 +26,7 @@ from roamtui.models.worker_protocol import Job, ResolvedModel
 _OUTPUT_TOKENS_MAX = 8_192
 """Anthropic requires a limit. This one has room for any answer with quotes, and stays below small rate limits."""
 _OUTPUT_TOKENS_DEFAULT = 4_096
-"""Limit for a model whose maximum is unknown. Every Anthropic model can write so much."""
+"""Limit for a model whose maximum is unknown. Every Anthropic model can write that much."""
 _BRACKETS_MAX = 200
 """Maximum number of brackets in the arguments of a call.
 

@@ -1,4 +1,4 @@
-"""Choose the passages with which the offline model answers, and write them."""
+"""Choose and write the passages of an answer by the offline model."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』")
 _MARKUP = re.compile(r"[\[\]*_`<>|\\]")
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 _CHANGED = re.compile(r"^\(repeats what stands above\)$|…>", re.MULTILINE)
-"""A line by which version 0.2 replaced a repeated paragraph, or the end of a shortened URL without a title."""
+"""A line with which version 0.2 replaced a repeated paragraph, or the end of a shortened URL without a title."""
 _TITLE_BONUS = 0.8
 """Bonus if the title consists of words of the question, times their share of the weight."""
 LIMITS_HEADING = re.compile(
@@ -410,7 +410,7 @@ def _weigh_evidence(
 ) -> dict[str, float]:
     """Compute the weight of each term as evidence: highest for names, lowest for words that occur in any question."""
     names = extract_code_names(question)
-    if language is Language.ENGLISH:  # other languages write other words with capital letters
+    if language is Language.ENGLISH:  # in other languages, words that are not names have capital letters too
         names |= {fold_term(name) for name in _NAME.findall(question)}
     weights = {}
     for term in terms:

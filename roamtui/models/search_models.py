@@ -113,7 +113,7 @@ def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker:
 
 
 def is_local_embedder(name: str) -> bool:
-    """Return whether a name is that of a sentence-transformers model: it has the prefix, or it is a folder."""
+    """Check whether a name refers to a sentence-transformers model: it has the prefix, or it is a folder."""
     return name.startswith(LOCAL) or (bool(name) and Path(name).expanduser().is_dir())
 
 

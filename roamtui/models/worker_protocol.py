@@ -73,7 +73,7 @@ class ResolvedModel:
     api_base: str | None = None
     """URL of the server; None for the provider's default."""
     missing_keys: tuple[str, ...] = ()
-    """Environment variables, one of which the provider's own server needs. Empty if a key is set."""
+    """Environment variables. The provider's own server needs one of them. Empty if a key is set."""
     key_variable: str | None = None
     """The environment variable that holds the key."""
     window_tokens: int | None = None

@@ -66,7 +66,7 @@ class Searcher(Protocol):
 
     @property
     def uses_vectors(self) -> bool:
-        """Whether searches compare vectors now, not only words."""
+        """Whether searches currently compare vectors too, not only words."""
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on, for example after a page was loaded. It never waits for an index."""

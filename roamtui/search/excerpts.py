@@ -35,7 +35,7 @@ _CELL_END = re.compile(r"(?<!\\)\|")
 _LABEL_WORDS_MIN = 3
 """A paragraph with fewer words is a label, such as the name of a language above code."""
 _SHORT_LIST_MAX = 10
-"""Maximum number of items in a list of which the first sentence of every item is added."""
+"""A list with at most this many items is added with the first sentence of each item."""
 _NEXT_SENTENCES_MAX = 1
 """Maximum number of sentences added after the best one if the whole paragraph is too long."""
 _ITEM_MARK = re.compile(r"(?:\(?(?:[a-z]{1,4}|[A-Z]|\d{1,2})[.)]|[•·▪●○–])\s")

@@ -186,7 +186,7 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList], k: int) -> dict[str, fl
 
 
 def compute_runner_up_share(hits: Sequence[Hit], section_id: str) -> float:
-    """Return the best score of the other sections, divided by the score of this one, or infinity if it has none."""
+    """Return the best score of the other sections, divided by the score of this one, or infinity if it has no score."""
     own = next((hit.score for hit in hits if hit.section_id == section_id), 0.0)
     other = next((hit.score for hit in hits if hit.section_id != section_id), 0.0)
     return other / own if own else math.inf

@@ -136,7 +136,7 @@ class SectionIndex:
     def get_row_range(self, within: range) -> tuple[int, int]:
         """Return the numbers of the first and last row that the store has for a range of nodes.
 
-        If it has none, the first number is greater than the last.
+        If there are none, the first number is greater than the last.
         """
         if len(within) == len(self):
             return (self._bases[0], self._bases[-1] + len(self._by_base[-1][1])) if self._bases else (1, 0)

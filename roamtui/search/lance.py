@@ -159,7 +159,7 @@ class ChunkHit:
 class LanceTable:
     """A table that the constructor brings up to date with a library. Each embedder has its own table.
 
-    The chunks of a segment are written together or not at all. If two programs wrote them, they are still found once.
+    The chunks of a segment are written together or not at all. Chunks that two programs wrote are found only once.
     With an embedder, the constructor may take minutes. If it is interrupted, the next one continues.
 
     Args:

@@ -67,7 +67,7 @@ _NUMBERED = re.compile(
 _NEXT_CAPTION = re.compile(rf"[ \t>*_]*(?:(?i:{_ANY_KIND})\W*{_NUMBER}|\d+(?:\.\d+)+(?!\w))")
 _MARKS = r"[ \t>*_|(\[]*"
 _CAPTION_END = r"(?=[*_)\]\s]*(?:[.:|\u2013\u2014-]|[^\W\d_a-z]|$))"
-"""What follows the number of a caption. In a sentence about a table, a verb follows."""
+"""The characters after the number of a caption. In a sentence about a table, a verb follows the number."""
 _TITLED = _compile("titled parts")
 _PART_WORDS = frozenset(map(stem, list_words("part words")))
 _RELEASE = _compile("release words")
@@ -163,7 +163,7 @@ def find_named_documents(index: SectionIndex, question: str, query: Query) -> di
     capitals = frozenset(tokenise(" ".join(word for word in question.split() if not word.islower())))
     pairs = [tuple(tokenise(pair)) for pair in query.neighbours]
     found: dict[range, str] = {}
-    # a name in small letters counts only if nothing with a capital is a name
+    # a lower-case word counts as a name only if no capitalised word does
     for words in sorted((*((word,) for word in query.words), *pairs), key=capitals.isdisjoint):
         if found and capitals.isdisjoint(words):
             break
