@@ -49,7 +49,7 @@ _NESTING_MAX = _LEVEL_MAX + 10
 """Depth beyond which markdown-it-py silently drops text. Blocks cannot reach it, and nested brackets in a line that
 reach it do not overflow Python's stack."""
 _TOO_DEEP = "too_deep"
-"""Key in the parser's environment that is set if a list or quote marker was text because it was nested too deeply."""
+"""Key in the parser's environment that is set if a list or quote marker was read as text because it is too deep."""
 _SPAN_MAX = 1 << 20
 """Maximum length of a span, in characters. Spans close to each other grow up to it, because each has a fixed cost."""
 _CACHED_LINE_MAX = 100
@@ -139,7 +139,7 @@ def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
 
 
 def scan_headings(text: str, start: int = 0) -> HeadingTable:
-    r"""Find the headings of a Markdown text. Its lines must end with ``\n``, and its front matter at `start`."""
+    r"""Find the headings of a Markdown text, whose lines must end with ``\n``. Its front matter ends at `start`."""
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     found = HeadingScanner(source, start).scan()
     marked: dict[str, str] = {}
@@ -176,7 +176,7 @@ class HeadingScanner:
         self._span_min = 0
         """Minimum length of the next span, in characters. It grows while spans are close to each other."""
         self._tried_table = -1
-        """Start of the last line with ``|`` that was parsed. If the search finds it again, it starts no table."""
+        """Start of the last line with ``|`` that was parsed. If the search finds that line again, it starts no table."""
         self._known_ends: dict[re.Pattern[str], tuple[int, int]] = {}
         """By closing pattern: where its last search started, and the start of the match that it found."""
 

@@ -410,7 +410,7 @@ class Library:
         return document.get_summary(row, self.summaries)
 
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
-        """Return a library that also has `documents`, each grafted below the node whose id is its key.
+        """Return a library that also has `documents`. In the mapping, the key of each is the id of the node above it.
 
         If two documents have the same id, the second one in the order of their keys gets a salt, so that ids do not
         depend on the order of loading. If several nodes lead to one document, it is grafted below the first of them,

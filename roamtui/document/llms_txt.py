@@ -153,7 +153,7 @@ def _make_title(words: str) -> str:
 _LEVEL_MAX = 6
 _PAGES_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx)", re.IGNORECASE)
 _NAMED_MIN = 2
-"""Minimum number of boundaries of one kind, each with a URL, in a file with such a name."""
+"""Minimum number of boundaries of one kind, each with a URL, in a file whose name says that it has all pages."""
 _UNNAMED_MIN = 3
 """Minimum number of boundaries of one kind in any other file."""
 _UNNAMED_LENGTH_MAX = 8_000_000

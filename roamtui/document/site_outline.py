@@ -47,7 +47,7 @@ _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 _MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
 _TITLE_LENGTH_MAX = 200
 _FOLDER_DEPTH_MAX = 4
-"""Maximum depth of nested folders, whose headings have the levels from 2."""
+"""Maximum depth of nested folders. The headings of the outermost ones have level 2."""
 
 
 @dataclass(frozen=True, slots=True)

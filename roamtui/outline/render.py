@@ -86,7 +86,7 @@ _PREVIEW_TITLES_MAX = 60
 _TITLE_LENGTH_MAX = 60
 """Maximum length of a title in a preview, in characters."""
 _SHARED_MIN = 2
-"""A title below this many neighbours does not distinguish them."""
+"""A title that occurs below this many neighbours does not distinguish them."""
 _NOTE_SOURCE_LENGTH = 2_000
 _GENERIC_TITLES = frozenset(
     {

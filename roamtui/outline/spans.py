@@ -12,7 +12,7 @@ Bounds = tuple[int, int]
 PAGE_TOKENS = 4_000
 _DENSITY_MAX = 1.25
 """Maximum tokens of a page, relative to `PAGE_TOKENS`. A part with many numbers has more tokens than its length
-shows."""
+suggests."""
 _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 

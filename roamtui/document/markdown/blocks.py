@@ -136,7 +136,7 @@ class Quote(Located):
     alert: str
     """Kind of alert in lower case, such as ``note``; empty for a quotation."""
     title: Inline
-    """Title of an alert, which is written after its kind."""
+    """Title of an alert: the text after its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

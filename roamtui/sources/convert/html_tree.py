@@ -20,7 +20,7 @@ from roamtui.sources.convert.escaping import replace_surrogates
 
 _CHUNK_BYTES = 1 << 14
 _OPEN_ELEMENTS_MAX = 2_000
-"""With more open elements, a new parser reads the next chunk, because libxml2 searches them all at a stray end tag."""
+"""If more elements are open, a new parser reads the next chunk. At a stray end tag, libxml2 searches all of them."""
 _ATTRIBUTES_MAX = 60
 _HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?=[\s/>])", re.IGNORECASE)
 _HEADING_PREFIX = "as-"

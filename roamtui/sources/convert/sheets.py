@@ -23,7 +23,7 @@ _TABLE_LENGTH_MAX = 40_000
 """A longer table, in characters, becomes sections, because search looks for rows at the start of a section only."""
 _SECTION_LENGTH = 20_000
 _PIECE_LENGTH = 4_000
-"""A section is written as tables of this length with the same header, so that each page of it names the columns."""
+"""A section is written as tables of this length, in characters, each with the header, so that all its pages have it."""
 _NAME_LENGTH = 30
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")

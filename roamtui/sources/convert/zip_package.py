@@ -71,7 +71,7 @@ class ZipPackage:
         `bytes_max` limits its unpacked size. The default is 32 MB.
 
         Raises:
-            SourceError: The part is damaged or encrypted, or all parts read so far are too large.
+            SourceError: The part is damaged or encrypted, or all parts read so far are together too large.
         """
         part = self.parts.get(part_name)
         if part is None:

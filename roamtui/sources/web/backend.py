@@ -72,7 +72,7 @@ class LimitedStream(httpcore.NetworkStream):
         self._stream = stream
         self._deadline = deadline
         self.has_read_since_write = False
-        """Whether anything was read since the last request was sent. If not, a response that is there is too early."""
+        """Whether anything was read since the last request was sent. If not, data that is there is not the response."""
 
     @override
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
