@@ -63,7 +63,7 @@ def read_answer_markdown(
 
     Returns:
         The blocks and links of the answer. `Words.group` is the index of a quote. Statements are numbered after all
-        quotes. The URL of a link with `is_mark` is the index of its mark.
+        quotes. The URL of a link with `is_reference_mark` is the index of its mark.
     """
     pieces: list[str] = []
     position = 0

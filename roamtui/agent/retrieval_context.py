@@ -19,7 +19,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.outline.expansion import Delivered
 from roamtui.outline.id_marks import find_cross_references
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, format_size
-from roamtui.outline.render import LIMITING
+from roamtui.outline.render import LIMITING_TITLE
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
@@ -383,14 +383,14 @@ def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[S
         for reference in find_cross_references(library, span):
             if (target := reference.section_id) is not None and (
                 _CONDITION.search(text, max(0, reference.end - 150), reference.end)
-                or LIMITING.search(library.title_of(target))
+                or LIMITING_TITLE.search(library.title_of(target))
             ):
                 yield target
     parent = library.parent(section_id)
     siblings = library.children(parent) if parent is not None else ()
     near = (*library.children(section_id)[:_SIBLINGS_MAX], *(siblings if len(siblings) <= _SIBLINGS_MAX else ()))
     for node_id in near:
-        if LIMITING.search(library.title_of(node_id)) or _limits(library, node_id, section_id):
+        if LIMITING_TITLE.search(library.title_of(node_id)) or _limits(library, node_id, section_id):
             yield node_id
 
 

@@ -159,5 +159,6 @@ def _collect_words(facts: DocumentFacts, location: SourceLocation, words: Inline
             is_described = _FILE_NAME.fullmatch(word.text.strip()) is None
             facts.images.append((location, is_described or _EMPTY_ALT.search(following) is not None))
     for number in dict.fromkeys(word.link for word in words if word.link is not None):
-        if not links[number].is_mark and not links[number].href.startswith("[["):  # files of any folder may be meant
-            facts.links.append((location, links[number].href))
+        link = links[number]
+        if not link.is_reference_mark and not link.href.startswith("[["):  # files of any folder may be meant
+            facts.links.append((location, link.href))

@@ -176,7 +176,7 @@ class HeadingScanner:
         self._span_min = 0
         """Minimum length of the next span, in characters. It grows while spans are close to each other."""
         self._tried_table = -1
-        """Start of the last line with ``|`` that was parsed. If the search finds that line again, it starts no table."""
+        """Start of the last line with ``|`` that was parsed. If it is found again, it starts no table."""
         self._known_ends: dict[re.Pattern[str], tuple[int, int]] = {}
         """By closing pattern: where its last search started, and the start of the match that it found."""
 

@@ -124,7 +124,7 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
 
 def _iter_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[tuple[str, str]]:
     """Yield title and href of each link in the words of an item, or of each bare URL if there is no link."""
-    real_links = {number: link for number, link in enumerate(links) if not (link.is_mark or link.is_image)}
+    real_links = {number: link for number, link in enumerate(links) if not (link.is_reference_mark or link.is_image)}
     if not any(word.link in real_links for word in words):
         text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
         end = 0

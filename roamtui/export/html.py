@@ -286,7 +286,7 @@ class _BlockRenderer:
         if index is None:
             return text
         link = self.links[index]
-        if link.is_mark:
+        if link.is_reference_mark:
             return self._render_mark(self.proof.marks[int(link.href)]) if self.proof.marks else f"<sup>{text}</sup>"
         if not re.match(r"https?://", link.href):  # other targets do not exist outside the source
             return f"<a>{text}</a>"

@@ -301,8 +301,9 @@ class _Layout:
             link_words = [*linked]
             pieces += [self._to_piece(words, codes) for words in link_words]
             link = None if index is None else self.links[index]
-            is_quoted = any(words.group is not None for words in link_words)
-            if link is not None and not (link.is_mark or is_quoted) and link.href.startswith(("http://", "https://")):
+            if link is None or link.is_reference_mark or any(words.group is not None for words in link_words):
+                continue
+            if link.href.startswith(("http://", "https://")):
                 text = "".join(words.text for words in link_words)
                 pieces += [_Piece(f" ({link.href})", (*codes, _DIM))] if text != link.href else []
         return pieces
@@ -311,7 +312,7 @@ class _Layout:
         if words is LINE_BREAK:
             return _LINE_END
         link = None if words.link is None else self.links[words.link]
-        if link is not None and link.is_mark:
+        if link is not None and link.is_reference_mark:
             mark = self.proof.marks[int(link.href)]
             text = words.text if mark.numbers else f"[{mark.section_id}]"
             return _Piece(text, (_BOLD, _COLOURS[mark.verdict]), is_whole=True)

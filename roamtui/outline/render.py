@@ -99,7 +99,7 @@ _GENERIC_TITLES = frozenset(
         *("tips", "usage", "whats-new"),
     }
 )
-LIMITING = re.compile(
+LIMITING_TITLE = re.compile(
     r"(?i)\b(?:but not|caveats?|exceptions?|exclusions?|except|limits?|limitations?|restrictions?"
     r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
 )
@@ -451,7 +451,7 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int, shar
         heading
         for heading in titled
         if heading.kind in (NodeKind.FILE, NodeKind.FOLDER)
-        or LIMITING.search(heading.title)
+        or LIMITING_TITLE.search(heading.title)
         or not (heading.title.casefold() in shared or _is_generic(heading.title))
     ]
     kept: list[str] = []

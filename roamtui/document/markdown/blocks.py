@@ -41,7 +41,7 @@ class Link:
     """Where some words lead: a link, the mark of a footnote or citation, or an image that the words replace."""
 
     href: str
-    is_mark: bool = False
+    is_reference_mark: bool = False
     """Whether the words are the mark of a footnote or a citation, not a link."""
     is_image: bool = False
     """Whether it leads to the image that the words replace."""

@@ -207,7 +207,7 @@ class InlineReader:
             if href is None or style.link is not None:
                 self._add(shown, style)
             else:
-                self.links.append(Link(href, is_mark=True))
+                self.links.append(Link(href, is_reference_mark=True))
                 self._add(shown, Words("", style.emphasis, len(self.links) - 1))
 
     def add_html(self, text: str) -> None:

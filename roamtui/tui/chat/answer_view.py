@@ -110,7 +110,7 @@ class AnswerView(ContentView):
         first_id = self._citations[0].section_id if self._citations else None
         self._targets.clear()
         for link in markdown.links:
-            if link.is_mark:
+            if link.is_reference_mark:
                 mark = self.proof.marks[int(link.href)]
                 citation = self._citations[mark.numbers[0] - 1] if self._citations and mark.numbers else None
                 self._targets.append(SectionTarget(mark.section_id, citation))
@@ -127,7 +127,7 @@ class AnswerView(ContentView):
         for run in line.runs:
             words = render_run(run.text, run.style)
             group, index = run.style.quote_number, run.style.link_number
-            if index is not None and links[index].is_mark:
+            if index is not None and links[index].is_reference_mark:
                 words = Content.styled(
                     run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].verdict]}"
                 )

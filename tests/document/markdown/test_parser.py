@@ -54,7 +54,7 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     markdown = read_markdown("# a\n\nb **c**[^1]\r\nd\n", start=100)
     bold = Words("c", Emphasis.STRONG)
-    assert markdown.links == (Link("[^1]", is_mark=True),)
+    assert markdown.links == (Link("[^1]", is_reference_mark=True),)
     assert markdown.blocks == (
         Heading(level=1, words=(Words("a"),), start=100, end=104),
         Paragraph(words=(Words("b "), bold, Words("[^1]", link=0), Words(" "), Words("d")), start=105, end=120),
@@ -73,7 +73,7 @@ def test_a_prefix_opens_containers_but_makes_no_blocks() -> None:
 
 def test_links_may_be_defined_elsewhere() -> None:
     definitions = parse_link_definitions("Words [a]: no\n\n[A]: b\n[a]: c\n[^1]: d\n")
-    assert read_markdown("[a] [^1]", definitions=definitions).links == (Link("b"), Link("[^1]", is_mark=True))
+    assert read_markdown("[a] [^1]", definitions=definitions).links == (Link("b"), Link("[^1]", is_reference_mark=True))
 
 
 @given(markdown_texts())
