@@ -64,6 +64,8 @@ _LIMIT_TOKENS = 120
 _OPENING_TOKENS = 40
 """Maximum number of tokens that the first sentence of a page adds to an excerpt."""
 _EXCERPT_TOKENS_MIN = 40
+_HEADINGS_LENGTH_MAX = 2_000
+"""Number of characters above which a part of a section is taken to have text, without a look at it."""
 _SIBLINGS_MAX = 12
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
@@ -341,18 +343,25 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
 def _format_delivery_note(
     library: Library, hit: _HitLine, spans: Sequence[Span], shown: Sequence[Span], delivered: Delivered
 ) -> str:
-    """Say if the model already has the excerpt, or if the excerpt is the complete section; empty for neither."""
+    """Say if the model already has the excerpt, or if the excerpt is complete, at least up to the first subsection."""
     if not spans:
         return ""
     if not any(subtract_bounds(span.start, span.end, delivered.get(span.doc, ())) for span in spans):
         return _OPEN_MARK
     if not any(_subtract(span, shown) for span in spans):
         return _SHOWN_MARK
-    if library.node(hit.section_id).tokens > _WHOLES_TOKENS_MAX:
-        return ""
-    whole = library.get_content_span(hit.section_id)
-    rest = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
-    return "" if any(has_text(library, span) for span in rest) else "complete"
+    for span, note in (
+        (library.get_content_span(hit.section_id), "complete"),
+        (library.get_own_content_span(hit.section_id), "own text complete"),
+    ):
+        left = _subtract(span, spans)
+        is_partly_shown = left != [(span.start, span.end)]
+        if is_partly_shown and not any(
+            end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=span.doc, start=start, end=end))
+            for start, end in left
+        ):
+            return note
+    return ""
 
 
 def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:

@@ -100,6 +100,18 @@ def test_complete_sections_and_omissions_are_marked() -> None:
     assert "    […]" in excerpt
 
 
+def test_a_section_whose_own_text_is_complete_says_so() -> None:
+    long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(200))
+    library = make_library(
+        f"# Birds\n\n## Short\n\nHerons eat fish.\n\n### Long\n\n{long}\n\n## Chapter\n\n### Part\n\nTrees.\n"
+    )
+    head, *excerpt = _describe(library, "Short", query="herons eat").text.split("\n")
+    assert head.endswith(", own text complete)")
+    assert excerpt == ["    Herons eat fish."]
+    (head,) = [line for line in _describe(library, "Long", query="herons").text.split("\n") if line.startswith("- [")]
+    assert "complete" not in head
+
+
 @pytest.mark.parametrize("condition", ["except as set forth in", "as defined in", "pursuant to clause (a) of"])
 def test_a_condition_that_an_excerpt_refers_to_follows_it(condition: str) -> None:
     text = f"# A\n\n## 1. Fees\n\nRed is free, {condition} Section 4.2, and paid under Section 4.3."
