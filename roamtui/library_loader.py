@@ -25,7 +25,7 @@ from roamtui.headless.output import report_conversion, write_notice
 from roamtui.option_fields import WebArguments
 from roamtui.paths import conversions_path, notebooks_path, pages_path, summaries_path
 from roamtui.settings import load_settings
-from roamtui.sources.convert.converted import ConversionOptions, PageReport
+from roamtui.sources.convert.converted import ConversionOptions, PageReport, has_tesseract
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.read import is_path, read_source
 
@@ -287,8 +287,6 @@ def read_scans(source: str, report: PageReport) -> None:
     Raises:
         SourceError: The pages cannot be read, or tesseract is not installed.
     """
-    from roamtui.sources.convert.pdf.ocr import has_tesseract  # noqa: PLC0415 - few documents are scans
-
     if not has_tesseract():
         raise SourceError("Scanned pages are read by tesseract. Install it, for example the package tesseract-ocr.")
     read_source(source, conversion=_make_conversion(reads_scans=True), report=report)

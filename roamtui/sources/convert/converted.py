@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -63,6 +64,11 @@ class ConvertedText:
     """One sentence for each kind of content that was lost, without the file name."""
     lost: str = ""
     """What a person would miss in the text, such as `3 pictures, 1 chart`; empty if nothing."""
+
+
+def has_tesseract() -> bool:
+    """Check whether tesseract is installed."""
+    return shutil.which(TESSERACT) is not None
 
 
 MACROS_LOST = "macros, which are never run"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -32,11 +31,11 @@ from roamtui.paths import make_private_folder, open_private_file, write_private_
 from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SCAN_SECONDS_MAX, SCANNED, SECONDS_MAX
 from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
-    TESSERACT,
     ConversionOptions,
     ConvertedText,
     Format,
     PageReport,
+    has_tesseract,
 )
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 
@@ -75,8 +74,7 @@ def convert_cached(
     Raises:
         SourceError: See `convert_in_subprocess`.
     """
-    reads_scans = options.reads_scans and source_format is Format.PDF and shutil.which(TESSERACT) is not None
-    wanted = options.ocr_languages if reads_scans else ()
+    wanted = options.ocr_languages if options.reads_scans and source_format is Format.PDF and has_tesseract() else ()
     if options.cache_dir is None:
         if wanted:
             return _convert_with_ocr(data, name, wanted, report=report, path=None)

@@ -8,10 +8,10 @@ import time
 from collections.abc import Sequence
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import ConvertedText, PageReport
+from roamtui.sources.convert.converted import ConvertedText, PageReport, has_tesseract
 from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
-from roamtui.sources.convert.pdf.ocr import ScanStore, has_tesseract, read_stored_page
+from roamtui.sources.convert.pdf.ocr import ScanStore, read_stored_page
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse_item
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, PdfFile, TocEntry
 from roamtui.sources.convert.pdf.rows import PageRow, read_rows

@@ -88,11 +88,6 @@ class ScannedPage:
         return _UNKNOWN_FONT
 
 
-def has_tesseract() -> bool:
-    """Check whether tesseract is installed."""
-    return shutil.which(TESSERACT) is not None
-
-
 def read_stored_page(page: PdfPage, number: int, languages: Sequence[str], store: ScanStore) -> ScannedPage | None:
     """Return a page from the store, or run OCR on it and store it. See `read_scanned_page`."""
     if number in store.known:
