@@ -143,7 +143,7 @@ class Agent:
         self.searcher = searcher
         self.options = options or AgentOptions()
         self._consented_id = ""
-        """The conversation whose spending limit the person lifted."""
+        """Id of the conversation whose spending limit the person lifted."""
         self._outline: tuple[Library, int, str] | None = None
         """The last outline, with the library and budget that it was rendered for."""
         self._calibration = TokenCalibration()
@@ -357,7 +357,7 @@ class Agent:
     async def _run_calls(
         self, progress: QuestionRun, *, is_before_last_step: bool
     ) -> AsyncGenerator[ConversationEvent, None]:
-        """Run the calls of a reply, searches last. If `is_before_last_step`, add that no more may follow."""
+        """Run the calls of a reply, searches last. If `is_before_last_step`, add that these are the last."""
         reply = progress.reply
         reply.calls.sort(key=lambda call: call.name == search.NAME)  # so that the hits do not repeat opened sections
         progress.is_running_calls = True

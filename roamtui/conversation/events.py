@@ -96,7 +96,7 @@ class DocumentIdentified:
     """The conversation now refers to this document and these pages."""
 
     source: str
-    """Name of the document, or its content if it was piped in. All conversations about one source share it."""
+    """Name of the document, or its digest if it was piped in. All conversations about one source share it."""
     content_hash: str
     documents: tuple[tuple[str, str], ...] = ()
     """Key and digest of each document whose text was delivered or shown, unless an earlier event recorded them."""

@@ -329,7 +329,7 @@ def change_sources(state: ConversationState, library: Library) -> Update:
 
 
 def hash_sections(library: Library) -> dict[str, str]:
-    """Map the digest of each section's own text to the section, or to the first of several. Slow in a large library."""
+    """Map the digest of each section's own text to the first section with that text. Slow in a large library."""
     return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
 
 

@@ -48,7 +48,7 @@ _PATH = "/mcp"
 _TOKEN_VARIABLE = "ROAMTUI_MCP_TOKEN"  # noqa: S105 - the name of a variable
 _TOKEN_LENGTH_MIN = 16
 _CLOSING_SECONDS = 1
-"""When the server ends, it waits this long for streams that clients keep open."""
+"""Time that an ending server waits for streams that clients keep open."""
 _SESSIONS_MAX = 100
 """Number of clients whose open sections are remembered. The least recently active client is dropped."""
 _URI_PREFIX = "roamtui://section/"

@@ -76,7 +76,7 @@ async def stream_completion(litellm: Any, job: Job, resolved: ResolvedModel) -> 
 
 
 def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
-    """Build the arguments for a completion by litellm, except for timeouts."""
+    """Build litellm's arguments for a completion, except for timeouts."""
     arguments = _build_common_arguments(resolved) | {
         "messages": _build_messages(job.request.messages, resolved.provider),
         "stream": True,

@@ -52,7 +52,7 @@ _SCORE_EVIDENCE_SHARE = 0.2
 _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
 _COMMON_WORD_EVIDENCE = 0.3
-"""Weight as evidence of a common word of questions."""
+"""Weight as evidence of a word that is common in questions."""
 _SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
@@ -165,14 +165,14 @@ class PassageRanking:
         return self.candidates[0].score if self.candidates else 0.0
 
     def compute_evidence(self, ranges: Sequence[QuotedRange]) -> float:
-        """Return the share of the question's subject that the best range contains. It is about 1 for all of it."""
+        """Return the share of the question's subject in the best range. A range with all of it has about 1."""
         if not self.candidates:
             return 0.0
         score_evidence = _SCORE_EVIDENCE_SHARE * min(1.0, self.best_score)
         return max((self._compute_found_share(quoted.terms) + score_evidence for quoted in ranges), default=0.0)
 
     def _compute_found_share(self, terms: frozenset[str]) -> float:
-        """Return the share of the weight of the question that some of its terms and their synonyms have."""
+        """Return the share of the question's weight that some of its terms and their synonyms cover."""
         found_weight = 0.0
         for term, weight in self.weights.items():
             if term in terms or not terms.isdisjoint(self.corrections.get(term, ())):

@@ -200,7 +200,7 @@ async def inspect_model(
     options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> ModelAvailability:
-    """Report whether a model can be used, by what litellm knows about it, or why its name is unknown."""
+    """Report whether a model can be used, and why, from what litellm knows about it."""
     environ = os.environ if environ is None else environ
     try:
         model = make_model(name, api_base=api_base, options=options, environ=environ)

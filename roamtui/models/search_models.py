@@ -56,7 +56,7 @@ _EXIT_SECONDS_MAX = 5
 
 
 class BackgroundLoop:
-    """Runs coroutines for synchronous callers. The thread and the process start when needed, and end with this."""
+    """Runs coroutines for synchronous callers, in a thread that starts when it is needed."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.worker = WorkerProcess(environ)

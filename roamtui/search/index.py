@@ -305,7 +305,7 @@ class SectionStore:
             return found
 
     def list_title_words(self) -> Sequence[str]:
-        """Return the words in titles that may be the correction of a mistyped word, sorted."""
+        """Return the words in titles that mistyped words may be corrected to, sorted."""
         with self._lock, self._convert_errors():
             if self._title_words is None:
                 query = "SELECT word FROM words WHERE count > 0 ORDER BY word"

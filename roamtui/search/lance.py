@@ -364,7 +364,7 @@ _ATTEMPTS_MAX = 8
 _PAUSE_SECONDS = 0.1
 _UNINDEXED_MIN = 1_000
 _UNINDEXED_SHARE = 0.05
-"""The index is updated above this number and share of unindexed rows, because these are searched one by one."""
+"""The index is updated if more than this number and share of the rows are not indexed, and so searched one by one."""
 _REASON_LENGTH = 200
 _REASONS = (
     (r"NoSuchBucket", "there is no such bucket"),

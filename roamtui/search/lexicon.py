@@ -85,7 +85,7 @@ _IMPLICATIONS = tuple(
 
 
 class Language(StrEnum):
-    """The language of a question. English also means all languages that are not detected."""
+    """The language of a question. `ENGLISH` also stands for all languages that are not detected."""
 
     ENGLISH = "en"
     GERMAN = "de"

@@ -207,7 +207,10 @@ def _is_statement(names: re.Pattern[str], title: str) -> bool:
 
 
 def _has_rows(index: SectionIndex, number: int, asked: str) -> bool:
-    """Check for the table of a statement, which may be in a section below that is titled with the company's name."""
+    """Check whether a section has the table of a statement.
+
+    The table may also be in the first subsection, whose title is then the name of the company.
+    """
     text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))
     if text.count("\n|") < _ROWS_MIN:
         return False

@@ -37,7 +37,7 @@ _IDENTIFIER_MARKS = frozenset("_.:-+#@$")
 """Every identifier that is not a plain word contains one of these characters."""
 _BRACKETS = "()[]{}<>,;!?'\"`*|"
 _ABOVE_LENGTH_MAX = 200
-"""Number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
+"""Maximum number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
 
 
 class IndexRow(NamedTuple):

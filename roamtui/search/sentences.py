@@ -84,13 +84,13 @@ _KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 _QUESTION_FACTOR = 0.6
 """A question repeats the words of the person's question, and its answer follows."""
 _LEAD_IN_FACTOR = 0.85
-"""For a sentence with a colon at its end, which introduces the answer."""
+"""Factor for a sentence with a colon at its end, which introduces the answer."""
 _SHORT_FACTOR = 0.7
-"""For fewer words than `_SENTENCE_WORDS_MIN`."""
+"""Factor for fewer words than `_SENTENCE_WORDS_MIN`."""
 _FRAGMENT_FACTOR = 0.4
-"""For one or two words."""
+"""Factor for one or two words."""
 _BARE_LINK_FACTOR = 0.6
-"""For a link without a sentence around it, as in a table of contents."""
+"""Factor for a link without a sentence around it, as in a table of contents."""
 _LENGTH_EXPONENT = 0.25
 """A sentence of twice `_SENTENCE_WORDS_MAX` gets the factor 0.84."""
 _TEXT_LENGTH_MAX = 20_000

@@ -115,7 +115,7 @@ class VectorStore:
     """
 
     def __init__(self, folder: Path | None, on_warning: Callable[[str], None]) -> None:
-        """Open the file in a folder, or use memory without one. `on_warning` receives a sentence for each problem."""
+        """Open the file in `folder`, or use memory if it is None. `on_warning` receives a sentence for each problem."""
         self.on_warning = on_warning
         self._has_failed = False
         if folder is None:

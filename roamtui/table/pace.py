@@ -43,7 +43,7 @@ class SharedModel:
         self._slowed: set[int] = set()
         """Requests that the provider makes wait."""
         self._changed = asyncio.Event()
-        """Set, and replaced, whenever another request may be sent."""
+        """Set, and replaced by a new event, whenever another request may be sent."""
         self._requests = 0
 
     @property

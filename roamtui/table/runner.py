@@ -75,7 +75,7 @@ class TableRun:
     failures: int = 0
     """Number of consecutive failures of the model."""
     unread: list[str] = field(default_factory=list)
-    """Which documents with earlier answers could not be read, and why. These answers stay, unchecked."""
+    """Documents with earlier answers that could not be read, each with the reason. The answers stay unchecked."""
 
     @property
     def done(self) -> int:

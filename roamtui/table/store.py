@@ -48,7 +48,7 @@ class Row:
     source: str
     """Path or URL with which the document is opened."""
     doc: str = ""
-    """Key of the document in a source of several, such as an archive."""
+    """Key of the document if its source has several, such as an archive."""
     within: str | None = None
     """Id of the chapter, or None for the whole document."""
 
@@ -93,7 +93,7 @@ class Shard:
     """One part of the rows, for a run on one of several machines."""
 
     number: int
-    """From 1."""
+    """Number of the part, from 1."""
     count: int
 
     @property

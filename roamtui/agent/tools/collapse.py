@@ -22,7 +22,7 @@ _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
 
 
 class CollapseTool:
-    """Marks sections to close after the question."""
+    """Marks sections to be closed after the question."""
 
     spec = ToolSpec(
         name=NAME,
