@@ -25,8 +25,9 @@ from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import select_excerpt
 from roamtui.search.lexicon import Language, detect_language
+from roamtui.search.query import list_phrases
 from roamtui.search.sentences import get_first_sentence
-from roamtui.search.terms import list_phrases, locate_terms, query_terms, tokenise
+from roamtui.search.terms import locate_terms, query_terms, tokenise
 
 HITS_MAX = 5
 """Number of hits of a search by the model, unless it asks for another number."""

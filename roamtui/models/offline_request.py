@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from roamtui.conversation.transcript import CELL_LEAD, FOUND_LEAD, QUESTION_START, Message, Role
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.search.terms import has_pronoun, is_continuation, query_terms
+from roamtui.search.query import has_pronoun, is_continuation
+from roamtui.search.terms import query_terms
 
 HITS_MAX = 8
 """Number of hits that the model requests from a search."""

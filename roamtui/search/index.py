@@ -23,6 +23,7 @@ from roamtui.document.numbering import NodeNumbering
 from roamtui.paths import make_index_stem, make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
+from roamtui.search.query import build_term_expression
 from roamtui.search.segments import (
     IndexRow,
     IndexSegment,
@@ -33,7 +34,7 @@ from roamtui.search.segments import (
     list_segments,
     qualified_title_of,
 )
-from roamtui.search.terms import build_term_expression, split_words, tokenise
+from roamtui.search.terms import split_words, tokenise
 
 
 class SectionIndex:

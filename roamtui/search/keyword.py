@@ -24,12 +24,9 @@ from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, detect_language, get_synonyms, reduce_to_root
 from roamtui.search.named import find_named_documents, find_named_sections
 from roamtui.search.options import RetrievalOptions
+from roamtui.search.query import Query, build_synonym_expressions, build_term_expression, correct_query, parse_query
 from roamtui.search.sentences import get_first_sentence, rank_sentences, select_relevant_part
 from roamtui.search.terms import (
-    Query,
-    build_synonym_expressions,
-    build_term_expression,
-    correct_query,
     extract_code_names,
     is_hiragana,
     is_unspaced,
@@ -37,7 +34,6 @@ from roamtui.search.terms import (
     list_inflected_forms,
     locate_terms,
     normalise_unicode,
-    parse_query,
     tokenise,
 )
 from roamtui.search.titles import TopicTitles, boost_topics, suggest_corrections

@@ -12,8 +12,9 @@ from functools import partial
 
 from roamtui.search.index import SectionIndex, stem_title
 from roamtui.search.lexicon import list_lines, list_words, make_pattern, stem
+from roamtui.search.query import Query
 from roamtui.search.segments import title_of
-from roamtui.search.terms import Query, tokenise
+from roamtui.search.terms import tokenise
 
 _TITLES_MAX = 500
 """Maximum number of titles that are compared with a name."""

@@ -13,8 +13,9 @@ from rapidfuzz.distance import OSA
 from roamtui.document.document import Document
 from roamtui.search.index import SectionIndex, stem_title
 from roamtui.search.lexicon import stem
+from roamtui.search.query import Query
 from roamtui.search.segments import title_of
-from roamtui.search.terms import Query, normalise_unicode, split_words
+from roamtui.search.terms import normalise_unicode, split_words
 
 _ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
 _LENGTH_MIN = 4

@@ -29,8 +29,9 @@ from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.search.excerpts import select_excerpt
+from roamtui.search.query import parse_query
 from roamtui.search.sentences import split_sentences
-from roamtui.search.terms import extract_code_names, extract_identifiers, parse_query
+from roamtui.search.terms import extract_code_names, extract_identifiers
 from roamtui.sources.convert.epub import convert_epub
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.rst import convert_rst

@@ -17,7 +17,7 @@ from roamtui.search.excerpts import SNIPPET_LENGTH
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher, is_glossary_entry, plan_search, rank_by_text
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.terms import parse_query
+from roamtui.search.query import parse_query
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
 HANDBOOK = make_library("""# Handbook

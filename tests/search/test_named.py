@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.named import find_named_documents
-from roamtui.search.terms import parse_query
+from roamtui.search.query import parse_query
 from tests.search.libraries import find_titles, make_folder, make_library
 
 _TABLE = "| (in millions) | 2022 |\n|---|---|\n" + "".join(

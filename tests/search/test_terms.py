@@ -1,4 +1,4 @@
-"""The terms of a question, their occurrences in a text, and the FTS5 expressions."""
+"""The terms of a question, and their occurrences in a text."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.search.terms import (
-    TERMS_MAX,
-    correct_query,
-    encode_identifier,
-    list_compounds,
-    locate_terms,
-    parse_query,
-    query_terms,
-)
+from roamtui.search.terms import TERMS_MAX, encode_identifier, list_compounds, locate_terms, query_terms
 
 
 @pytest.mark.parametrize(
@@ -83,35 +75,7 @@ def test_a_compound_is_divided_between_its_words() -> None:
     assert list(list_compounds("kurz")) == []
 
 
-def test_an_identifier_is_searched_whole_and_in_parts() -> None:
-    assert parse_query("max_tokens").expression == '"max" OR "tokens" OR names : "maxx5ftokens0" OR "max tokens"'
-
-
-@pytest.mark.parametrize("text", ['"load balancing" rules', "“load balancing” rules", "„load balancing“ rules"])
-def test_quoted_words_are_a_phrase(text: str) -> None:
-    query = parse_query(text)
-    assert query.phrases == '"load balancing"'
-    assert query.expression == '"load" OR "balancing" OR "rules"'
-
-
-@pytest.mark.parametrize("text", ["", " ", "***", '""', "\0", "🙂"])
-def test_no_word_no_expression(text: str) -> None:
-    query = parse_query(text)
-    assert (query.terms, query.expression, query.phrases) == ((), "", "")
-
-
-def test_corrections_are_searched_too() -> None:
-    query = correct_query(parse_query("instalation gide"), {"gide": ["guide", "gilded"]})
-    assert query.expression == '"instalation" OR "gide" OR "guide" OR "gilded"'
-    assert query.stems == {"instal", "guid", "gild"}
-
-
 def test_encoded_identifiers_are_distinct() -> None:
     names = ("max_tokens", "max.tokens", "maxtokens", "--max-tokens", "C++", "C#", "c")
     assert len({encode_identifier(name) for name in names}) == len(names)
     assert all(encode_identifier(name).isalnum() for name in names)
-
-
-def test_inflected_forms_are_searched_in_german() -> None:
-    assert parse_query("Wer wählt den Rat?").prefixes == ('"wahl" *', '"gewahl" *')
-    assert parse_query("Who elects the board?").prefixes == ()

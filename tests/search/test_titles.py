@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.terms import parse_query
+from roamtui.search.query import parse_query
 from roamtui.search.titles import TopicTitles, suggest_corrections
 from tests.search.libraries import make_folder, make_library
 
