@@ -24,12 +24,7 @@ from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink, list_backlinks
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line
-from roamtui.editor import build_editor_command, find_editor
-from roamtui.paths import make_private_folder, write_private_file
-from roamtui.sources.convert.conversion import SLOW_SUFFIXES
-from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
-from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.controllers.links import (
+from roamtui.document.reader_links import (
     FileLink,
     GuessedLink,
     LostLink,
@@ -37,6 +32,11 @@ from roamtui.tui.controllers.links import (
     get_source_file,
     resolve_reader_link,
 )
+from roamtui.editor import build_editor_command, find_editor
+from roamtui.paths import make_private_folder, write_private_file
+from roamtui.sources.convert.conversion import SLOW_SUFFIXES
+from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
+from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.labels import format_count, format_full_path, format_node
 from roamtui.tui.messages import LinkedFileRequested, LookRequested, ReadingPosition, ReturnRequested, StatusMessage
 from roamtui.tui.panes.pane import Pane

@@ -11,13 +11,13 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
+from roamtui.document.reader_links import get_source_file, resolve_reader_link
 from roamtui.document.source_loader import build_library, open_sources
 from roamtui.library_loader import open_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.controllers import reader
-from roamtui.tui.controllers.links import get_source_file, resolve_reader_link
 from roamtui.tui.controllers.reader import ReadingPositions
 from roamtui.tui.messages import ReadingPosition
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

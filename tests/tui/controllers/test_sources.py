@@ -11,6 +11,7 @@ from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library_source import LibrarySource
+from roamtui.document.reader_links import get_source_file
 from roamtui.library_loader import (
     open_added_source,
     open_lazily,
@@ -25,7 +26,6 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
-from roamtui.tui.controllers.links import get_source_file
 from tests.tui.driving import ask, find_id, go_to, running, screen_text, wait_until
 
 SIZE = (150, 34)

@@ -1,0 +1,148 @@
+"""Links in the reader to other files and back, to web pages and to nothing, and the list of links to a section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.library_loader import open_library
+from roamtui.models.base import Model
+from roamtui.sources.convert.converted import PageReport
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
+from roamtui.tui.panes.pane import Pane
+from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
+from roamtui.tui.screens.open_document import OpenDialog
+from tests.document.linked_notes import write_notes
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.tui.driving import ask, model_of, running, screen_text, wait_until
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    return write_notes(tmp_path)
+
+
+def _open_source(source: str, _id: str | None, model: Model | None, _report: PageReport) -> StartupContext:
+    agent = Agent(Session.start(open_library([source])), model or ScriptedModel())
+    return StartupContext.from_app_context(AppContext(agent=agent))
+
+
+def _make_app(source: Path) -> RoamApp:
+    opener = DocumentOpener(
+        list_offers=lambda: ((), ""),
+        open_source=_open_source,
+        suggest_address=lambda _name: None,
+        save_settings=lambda _settings: None,
+    )
+    return RoamApp(_open_source(str(source), None, None, lambda *_given: None), opener)
+
+
+async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
+    screen = app.main_screen
+    await wait_until(pilot, lambda: screen.has_started)
+    library = screen.session.state.library
+    screen.reader_controller.read(screen.reader_pane.section_id or next(library.walk()), came_from=None)
+    screen.panes.focus_reader()
+    screen.warn(screen.reader_controller.open_link(href, screen.reader_pane.section_id))
+    await pilot.pause()
+
+
+def _is_at(app: RoamApp, source: Path, title: str) -> Callable[[], bool]:
+    def check() -> bool:
+        library = app.main_screen.startup.state.library
+        section_id = app.main_screen.reader_pane.section_id
+        return (
+            library.source == str(source.resolve())
+            and section_id in library
+            and section_id is not None
+            and library.title_of(section_id) == title
+        )
+
+    return check
+
+
+async def test_a_link_opens_a_file_at_its_anchor_and_a_key_comes_back(notes: Path) -> None:
+    async with running(_make_app((notes / "start.md").resolve()), (120, 35)) as (app, pilot):
+        first = app.main_screen
+        await _follow(app, pilot, "rules.md#late-fees")
+        await wait_until(pilot, _is_at(app, notes / "rules.md", "Late fees"))
+        assert Pane.READER in app.main_screen.panes.shown
+        assert app.main_screen.focused is app.main_screen.reader_pane.reader
+        await _follow(app, pilot, "start.md#end")  # open already, so no third tab
+        await wait_until(pilot, _is_at(app, notes / "start.md", "End"))
+        assert len(app.documents) == 2
+        await pilot.press("backspace", "backspace")  # within the document, then to the one before
+        await wait_until(pilot, _is_at(app, notes / "rules.md", "Late fees"))
+        await pilot.press("backspace")
+        await wait_until(pilot, lambda: app.main_screen is first)
+        await pilot.press("backspace")
+        await wait_until(pilot, lambda: "Nothing to go back to" in screen_text(app))
+
+
+async def test_a_file_outside_the_folder_is_opened_only_after_asking(notes: Path) -> None:
+    secret = (notes.parent / "secret.md").resolve()
+    async with running(_make_app((notes / "start.md").resolve()), (200, 35)) as (app, pilot):
+        await _follow(app, pilot, "../secret.md")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        assert isinstance(app.screen, ConfirmDialog)
+        assert app.screen._detail == str(secret)
+        await pilot.press("n")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        assert len(app.documents) == 1
+        await _follow(app, pilot, "../secret.md")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await pilot.press("y")
+        await wait_until(pilot, _is_at(app, secret, "Secret"))
+
+
+async def test_a_link_that_a_model_wrote_opens_no_file(notes: Path) -> None:
+    async with running(_make_app((notes / "start.md").resolve()), (120, 35)) as (app, pilot):
+        model_of(app).add_replies(ScriptedReply(text="See [this](rules.md), [that](../secret.md) and [[Recipes]]."))
+        await ask(pilot, "Where?")
+        for _ in range(3):
+            app.main_screen.panes.focus_chat()
+            await pilot.press("j", "enter")
+            await pilot.pause()
+            assert not isinstance(app.screen, ConfirmDialog | OpenDialog)
+            if isinstance(app.screen, PickerDialog):
+                await pilot.press("escape")
+        assert len(app.documents) == 1
+
+
+async def test_the_nearest_names_of_a_dead_link_are_offered(notes: Path) -> None:
+    async with running(_make_app((notes / "start.md").resolve()), (120, 35)) as (app, pilot):
+        await _follow(app, pilot, "rule.md#late-fees")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
+        assert 'No file "rule.md" here. Nearest:' in screen_text(app)
+        await pilot.press("enter")
+        await wait_until(pilot, _is_at(app, notes / "rules.md", "Late fees"))
+
+
+async def test_a_web_page_that_was_opened_is_named(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = _make_app((notes / "start.md").resolve())
+    opened: list[str] = []
+    monkeypatch.setattr(app, "open_url", lambda url, **_given: opened.append(url))
+    async with running(app, (120, 35)) as (app, pilot):
+        await _follow(app, pilot, "https://a.invalid/x")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: "Opened https://a.invalid/x in your browser" in screen_text(app))
+        assert opened == ["https://a.invalid/x"]
+
+
+async def test_a_key_lists_the_sections_that_link_here(notes: Path) -> None:
+    async with running(_make_app((notes / "rules.md").resolve()), (120, 35)) as (app, pilot):
+        await _follow(app, pilot, "#late-fees")
+        await pilot.press("L")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
+        assert "1 section links here" in screen_text(app)
+        await pilot.press("enter")
+        await wait_until(pilot, _is_at(app, notes / "rules.md", "Loans"))
+        await pilot.press("L")
+        await wait_until(pilot, lambda: "No section links here" in screen_text(app))
