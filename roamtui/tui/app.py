@@ -481,7 +481,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.push_screen(LegendDialog())
 
     def action_choose_theme(self) -> None:
-        from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.theme_picker import pick_theme  # noqa: PLC0415 - only for those who ask
 
         saver = self.app_context.options if self.current_mode in self.documents else self._opener
         pick_theme(self, saver.save_settings if saver is not None else None)

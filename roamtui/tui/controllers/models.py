@@ -15,7 +15,7 @@ from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.tui.context import AppContext
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog, PickerItem
-from roamtui.tui.screens.pickers import ModelDialog, probe_model
+from roamtui.tui.screens.model_dialog import ModelDialog, probe_model
 from roamtui.tui.status_line import adapt_flags
 
 _HINT = "enter to test and use, esc to cancel · ✓ works"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
 from textual.app import App
 
-from roamtui.tui.actions import SHARED, Action, Keymap
+from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Keymap, Scope, format_keys
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
+from roamtui.tui.screens.dialogs import PickerDialog, PickerItem
 from roamtui.tui.screens.open_document import OpenDialog
-from roamtui.tui.screens.pickers import make_palette
 
 _INITIAL_USE_ORDER = (
     "global.new_conversation",
@@ -51,7 +51,7 @@ class PaletteController:
                 if action_id is not None:
                     await self.run(actions[action_id])
 
-            self._app.push_screen(make_palette(tuple(actions.values()), suggested), run)
+            self._app.push_screen(_make_palette(tuple(actions.values()), suggested), run)
 
     async def run(self, action: Action) -> None:
         """Run an action as if its key had been pressed while its scope had the focus."""
@@ -61,3 +61,25 @@ class PaletteController:
             panes.focus_scope(action.scope)
         namespace = self._app.screen if panes is None else panes.get_scope_widget(action.scope)
         await self._app.run_action(action.call, namespace)
+
+
+def _make_palette(commands: Sequence[Action], suggested: Collection[str]) -> PickerDialog:
+    """Make the list of commands. The ones whose ids are in `suggested` come first."""
+    first = [action for action in commands if action.id in suggested]
+    choices = [_to_item(action, is_suggested=True) for action in first]
+    for scope in SCOPE_TITLES:
+        rest = [action for action in commands if action.scope is scope and action not in first]
+        choices += [_to_item(action) for action in rest]
+    return PickerDialog("Commands", choices, foot="enter to run, esc to close")
+
+
+def _to_item(action: Action, *, is_suggested: bool = False) -> PickerItem:
+    where = SCOPE_TITLES[action.scope]
+    label = action.label[:1].upper() + action.label[1:]
+    return PickerItem(
+        value=action.id,
+        label=f"{where}: {action.label}" if is_suggested and action.scope is not Scope.GLOBAL else label,
+        keys=" ".join(format_keys(action.keys)),
+        note=action.help,
+        group="Suggested" if is_suggested else where,
+    )

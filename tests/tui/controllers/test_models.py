@@ -21,7 +21,7 @@ from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
-from roamtui.tui.screens.pickers import ModelDialog
+from roamtui.tui.screens.model_dialog import ModelDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from roamtui.wiring import make_named_model
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error

@@ -1,18 +1,15 @@
-"""The palette, the choice of a theme, and the form for a model by its name."""
+"""`ModelDialog`: adds a model by its name, address and key, after a test."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
 
 from textual import on
-from textual.app import App, ComposeResult
-from textual.color import Color
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Input, Static
 from typing_extensions import override
 
@@ -21,74 +18,9 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.secrets import get_recommended_key_variable
-from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, format_keys
 from roamtui.tui.context import ModelFactory
-from roamtui.tui.screens.dialogs import Dialog, PickerDialog, PickerItem
+from roamtui.tui.screens.dialogs import Dialog
 from roamtui.tui.status_line import adapt_flags
-from roamtui.tui.themes import contrast
-
-_CONTRAST_HIGH = 10.0
-"""Minimum contrast of muted text in a theme that is called high contrast. Level AAA of WCAG requires 7."""
-
-
-def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None) -> None:
-    """Let a person choose a theme, with a preview of the one under the cursor, and `save` the choice."""
-    original_theme = app.theme
-    themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
-    themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
-    choices = [
-        PickerItem(
-            value=theme.name,
-            label=theme.name,
-            note=_describe_theme(theme),
-            group="From Textual" if theme.name in BUILTIN_THEMES else "roamtui",
-            sign="●" if theme.name == original_theme else "",
-        )
-        for theme in themes
-    ]
-
-    def preview(name: str) -> None:
-        app.theme = name
-
-    def finish(name: str | None) -> None:
-        app.theme = name or original_theme
-        try:
-            if name is not None and name != original_theme and save is not None:
-                save({"theme": name})
-        except RoamtuiError as error:
-            app.notify(str(error), severity="error", markup=False)
-
-    app.push_screen(PickerDialog("Theme", choices, original_theme, preview=preview), finish)
-
-
-def make_palette(commands: Sequence[Action], suggested: Collection[str]) -> PickerDialog:
-    """Make the list of commands. The ones whose ids are in `suggested` come first."""
-    first = [action for action in commands if action.id in suggested]
-    choices = [_to_item(action, is_suggested=True) for action in first]
-    for scope in SCOPE_TITLES:
-        rest = [action for action in commands if action.scope is scope and action not in first]
-        choices += [_to_item(action) for action in rest]
-    return PickerDialog("Commands", choices, foot="enter to run, esc to close")
-
-
-def _to_item(action: Action, *, is_suggested: bool = False) -> PickerItem:
-    where = SCOPE_TITLES[action.scope]
-    label = action.label[:1].upper() + action.label[1:]
-    return PickerItem(
-        value=action.id,
-        label=f"{where}: {action.label}" if is_suggested and action.scope is not Scope.GLOBAL else label,
-        keys=" ".join(format_keys(action.keys)),
-        note=action.help,
-        group="Suggested" if is_suggested else where,
-    )
-
-
-def _describe_theme(theme: Theme) -> str:
-    """Say whether a theme is dark or light, and whether even its muted text has a high contrast."""
-    kind = "dark" if theme.dark else "light"
-    muted, background = theme.variables.get("muted"), theme.background
-    is_high = muted and background and contrast(Color.parse(muted), Color.parse(background)) >= _CONTRAST_HIGH
-    return f"{kind}, high contrast" if is_high else kind
 
 
 class ModelDialog(Dialog[tuple[Model, str] | None]):
