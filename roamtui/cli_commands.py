@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
@@ -306,7 +307,7 @@ class ConversationsCommand:
                 write_text("No conversations yet.\n")
             else:
                 for summary in summaries:
-                    count = f"{summary.questions} question{'s' if summary.questions != 1 else ''}"
+                    count = format_count(summary.questions, "question")
                     title = sanitise_line(summary.title) or "(no question yet)"
                     details = f"({count}, {sanitise_line(summary.source)})"
                     write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {details}\n")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from roamtui.document.counts import format_count
 from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
@@ -136,7 +137,7 @@ class NotesCommand:
                 raise UsageError("--delete needs a SOURCE.")
             counts = count_notes(folder)
             for name, count in counts.items():
-                write_text(f"{sanitise_line(name)}  ({_format_note_count(count)})\n")
+                write_text(f"{sanitise_line(name)}  ({format_count(count, 'note')})\n")
             if not counts:
                 write_text("No notes yet. In the app, b adds one.\n")
             if Path("notes").exists():
@@ -154,14 +155,10 @@ class NotesCommand:
         write_notices(filter(None, [store.damage]))
         if self.delete:
             store.delete([note.id for note in notes])
-            write_notices([f"Deleted {_format_note_count(len(notes))}."])
+            write_notices([f"Deleted {format_count(len(notes), 'note')}."])
         elif notes:
             title = library.title if library is not None else notes[0].source
             write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
         else:
             raise RoamtuiError("No notes on this document. In the app, b adds one.")
         return 0
-
-
-def _format_note_count(count: int) -> str:
-    return "1 note" if count == 1 else f"{count:,} notes"

@@ -18,6 +18,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.added_sources import SourceOpener
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
@@ -252,5 +253,4 @@ def _probe_local_server(settings: Settings, server: LocalServer) -> tuple[tuple[
         for name in names
         if name.isprintable() and " " not in name  # `make_model` accepts no other names
     )
-    count = "1 model" if len(offers) == 1 else f"{len(offers)} models"
-    return offers, f"{server.title} at {status.address}: {count}"
+    return offers, f"{server.title} at {status.address}: {format_count(len(offers), 'model')}"

@@ -10,6 +10,7 @@ from roamtui.agent.prompt import NOT_FOUND_START
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, StopReason
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
@@ -107,7 +108,7 @@ class UnopenedHits:
     @property
     def summary(self) -> str:
         """A short text for the person, such as ``2 likely sections not opened``."""
-        return f"{len(self.likely)} likely section{'' if len(self.likely) == 1 else 's'} not opened"
+        return f"{format_count(len(self.likely), 'likely section')} not opened"
 
 
 def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import assert_never
@@ -40,6 +40,7 @@ from roamtui.conversation.events import (
     UndoApplied,
 )
 from roamtui.conversation.transcript import StopReason
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
 
@@ -119,13 +120,9 @@ def format_section(section_id: str, library: Library) -> str:
     return format_node_title(library.node(section_id))
 
 
-def _format_count(sections: Sequence[object]) -> str:
-    return "1 section" if len(sections) == 1 else f"{len(sections)} sections"
-
-
 def _make_action_notice(slot: NoticeSlot, verb: str, sections: tuple[SectionLabel, ...]) -> Notice:
     short_text = f"{verb} “{sections[0].title}”" if len(sections) == 1 else ""
-    return Notice(slot, f"{verb} {_format_count(sections)}", sections, symbol="◆", short_text=short_text)
+    return Notice(slot, f"{verb} {format_count(len(sections), 'section')}", sections, symbol="◆", short_text=short_text)
 
 
 def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[str]:
@@ -161,7 +158,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
         case QuestionAnswered():
             yield from make_outcome_notices(event)
         case SectionsClosed(section_ids=ids, reason=CloseReason.GONE):
-            yield Notice(NoticeSlot.CHAT, f"Closed {_format_count(ids)} no longer in the document.")
+            yield Notice(NoticeSlot.CHAT, f"Closed {format_count(len(ids), 'section')} no longer in the document.")
         case SectionsClosed(section_ids=ids, reason=reason) if reason in _CLOSE_TEXTS:
             yield Notice(NoticeSlot.CHAT, _CLOSE_TEXTS[reason], _make_labels(ids, library))
         case SectionsClosed(section_ids=ids):
@@ -176,13 +173,15 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 yield Notice(NoticeSlot.CHAT, problem, severity=Severity.WARNING)
         case SectionsMarkedForClosing(section_ids=ids):
             yield Notice(
-                NoticeSlot.STATUS, f"Closing {_format_count(ids)} after this answer", _make_labels(ids, library)
+                NoticeSlot.STATUS,
+                f"Closing {format_count(len(ids), 'section')} after this answer",
+                _make_labels(ids, library),
             )
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             verb = "Pinned" if is_pinned else "Unpinned"
             yield _make_action_notice(NoticeSlot.STATUS, verb, _make_labels(ids, library))
         case UndoApplied(deed=step, is_redo=is_redo):
-            target = _format_count(step.section_ids) if step.section_ids else "folding"
+            target = format_count(len(step.section_ids), "section") if step.section_ids else "folding"
             text = f"{'Redid' if is_redo else 'Undid'} {target}"
             yield Notice(
                 NoticeSlot.STATUS, f"Nothing left to {'redo' if is_redo else 'undo'}" if step.is_empty else text

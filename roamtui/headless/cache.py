@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from roamtui.document.counts import format_count
 from roamtui.headless.output import write_json, write_text
 from roamtui.paths import conversions_path, indexes_path, pages_path
 from roamtui.sources.web.page import FetchOptions
@@ -35,18 +36,17 @@ def report_cache(*, clear: bool, as_json: bool) -> None:
             write_json({"folder": str(pages), **counts, **conversions_json, **indexes_json})
         return
 
-    def format_count(noun: str, plural: str, folder: Path) -> str:
-        count = len(files[folder])
-        return f"{count:,} {noun if count == 1 else plural}, {_format_bytes(sizes[folder])}"
+    def describe_folder(noun: str, plural: str, folder: Path) -> str:
+        return f"{format_count(len(files[folder]), noun, plural)}, {_format_bytes(sizes[folder])}"
 
     verb, left = ("Deleted ", "Left ") if clear else ("", "")
     limit = "from" if clear else f"of at most {_format_bytes(bytes_max)} in"
-    lines = [f"{verb}{format_count('page', 'pages', pages)} {limit} {pages}"]
+    lines = [f"{verb}{describe_folder('page', 'pages', pages)} {limit} {pages}"]
     if files[conversions]:
-        count = format_count("converted file", "converted files", conversions)
+        count = describe_folder("converted file", "converted files", conversions)
         lines.append(f"{verb}{count} {'from' if clear else 'in'} {conversions}")
     if files[indexes]:
-        count = format_count("file of search indexes", "files of search indexes", indexes)
+        count = describe_folder("file of search indexes", "files of search indexes", indexes)
         hint = f": {_DELETE_HINT}" if clear else f" ({_DELETE_HINT})"
         lines.append(f"{left}{count} in {indexes}{hint}")
     write_text("\n".join(lines) + "\n")

@@ -11,6 +11,7 @@ from functools import partial
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
 from roamtui.agent.tools.documents import list_file_ids
 from roamtui.conversation.transcript import Usage
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError
@@ -87,8 +88,7 @@ def update_database(library: Library, options: RetrievalOptions, services: Searc
     library = replace(library, summaries=load_summaries(database))
     progress = _IndexProgress()
     passages = LanceSearcher(library, options, services).prepare(progress)
-    count = len(list_file_ids(library)) or 1
-    documents = f"{count:,} document{'' if count == 1 else 's'}"
+    documents = format_count(len(list_file_ids(library)) or 1, "document")
     size = database.measure()
     size_text = f"; {size / 1e6:,.1f} MB" if size is not None else ""
     changed = f"{progress.total:,} of them new or changed"

@@ -16,6 +16,7 @@ from roamtui.conversation.notebook_export import export_notebook
 from roamtui.conversation.notebooks import Notebook, NotebookStore, is_source_gone, list_named_sources
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.store import ConversationStore
+from roamtui.document.counts import format_count
 from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
@@ -38,7 +39,8 @@ def add_to_notebook(store: NotebookStore, name: str, sources: Sequence[str]) -> 
     added = list_named_sources(sources, present, store, name)
     saved = store.change(name, lambda now: [*now, *list_named_sources(sources, now, store, name)])
     if is_new:
-        warn(f'Made the notebook "{name}" of {_count_sources(saved)}: {store.get_path(name)}')
+        count = format_count(len(saved), "source")
+        warn(f'Made the notebook "{name}" of {count}: {store.get_path(name)}')
     elif added:
         warn(f'Added to the notebook "{name}": {", ".join(source.title for source in added)}.')
 
@@ -100,7 +102,8 @@ def print_notebooks(store: NotebookStore, *, as_json: bool) -> None:
         return
     for name, sources, problem in rows:
         titles = ", ".join(sanitise_line(source.title) for source in sources)
-        write_text(f"{name}  {problem or f'({_count_sources(sources)}: {titles})'}\n")
+        count = format_count(len(sources), "source")
+        write_text(f"{name}  {problem or f'({count}: {titles})'}\n")
     if not rows:
         write_text("No notebooks yet. Make one: roamtui notebook NAME SOURCE...\n")
 
@@ -146,7 +149,3 @@ def write_export(notebook: Notebook, conversations: ConversationStore, folder: P
     if notes := NoteStore(conversations.notes_folder, source).read():
         pages["notes.md"] = render_notes(locate_notes(notes, None), source, notebook.name)
     export_notebook(notebook, folder, pages)
-
-
-def _count_sources(sources: Sequence[LibrarySource]) -> str:
-    return "1 source" if len(sources) == 1 else f"{len(sources)} sources"

@@ -34,6 +34,7 @@ from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, Questi
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import StopReason
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import is_loadable
 from roamtui.document.plain import sanitise_line, sanitise_text
@@ -194,10 +195,9 @@ class PlainChat:
 
     def _greet(self) -> None:
         state = self._controller.state
-        count = len(state.library)
         write_notices(self._notes)
         title = sanitise_line(state.library.title)
-        write_sanitised(f"{title}, {count:,} section{'' if count == 1 else 's'}. {self._agent.model.name} answers.\n")
+        write_sanitised(f"{title}, {format_count(len(state.library), 'section')}. {self._agent.model.name} answers.\n")
         for event in self._controller.session.opening_events:
             write_notices(format_event_lines(event, state.library))
         exchanges = state.transcript.exchanges
@@ -346,8 +346,7 @@ class PlainChat:
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
         _write_lines(sanitise_text(library.text_at(span)).rstrip())
         if not is_whole:
-            count = f"{node.descendants} subsection{'' if node.descendants == 1 else 's'}"
-            _write_lines(f"\n({count}: /outline {section_id} lists them.)")
+            _write_lines(f"\n({format_count(node.descendants, 'subsection')}: /outline {section_id} lists them.)")
 
     async def _search(self, text: str) -> None:
         if self._agent.searcher is None:

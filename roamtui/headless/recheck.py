@@ -12,6 +12,7 @@ from roamtui.agent.recheck import Claim, ClaimStatus, format_word_diff, parse_so
 from roamtui.conversation.events import SourcesChanged
 from roamtui.conversation.library_sync import list_links_to_reload
 from roamtui.conversation.store import ConversationStore
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
 from roamtui.document.plain import sanitise_line
@@ -193,6 +194,6 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
         elif row["message"]:
             lines.append(f"    {sanitise_line(row['message'])}")
     summary = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-    lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} checked{f': {summary}' if summary else ''}.")
+    lines.append(f"{format_count(len(rows), 'quote')} checked{f': {summary}' if summary else ''}.")
     write_text("\n".join(lines) + "\n")
     return exit_status

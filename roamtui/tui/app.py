@@ -24,6 +24,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 from textual.types import CSSPathType
 from typing_extensions import override
 
+from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
@@ -32,7 +33,6 @@ from roamtui.sources.file_sources import split_sources
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
-from roamtui.tui.labels import format_count
 from roamtui.tui.messages import (
     CellRequested,
     DocumentRequested,

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import nsmallest
 
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
 from roamtui.document.plain import sanitise_line
 from roamtui.outline.labels import format_path
 from roamtui.search.base import Hit
 from roamtui.search.terms import fold_term, query_terms
-from roamtui.tui.labels import STEP, format_ancestors, format_count, format_node
+from roamtui.tui.labels import STEP, format_ancestors, format_node
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.text_search import SlicedWork, TextMatches, TextPosition, find_text, match_ranges, run_sliced
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from roamtui.conversation.transcript import Citation
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, strip_anchor
@@ -52,11 +53,6 @@ def format_library_size(library: Library) -> tuple[str, str]:
         return words, words
     sections = format_count(count, "section")
     return (f"{format_count(files, 'file')} · {sections}", sections) if files else (sections, f"{count:,}")
-
-
-def format_count(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, such as ``1 section`` or ``2,000 sections``."""
-    return f"1 {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
 
 
 def format_minutes_left(minutes: int) -> str:

@@ -9,13 +9,13 @@ from pathlib import Path
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.store import ConversationSummary
+from roamtui.document.counts import format_count
 from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, StoreError
 from roamtui.paths import display_path, get_resource_dir
 from roamtui.sources.file_sources import name_sources, split_sources
 from roamtui.tui.context import OfferGroup, StartOffer
-from roamtui.tui.labels import format_count
 
 _CONVERSATIONS_SHOWN = 8
 _SOURCES_SHOWN = 8

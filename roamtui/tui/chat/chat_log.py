@@ -30,6 +30,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -85,7 +86,7 @@ class EarlierQuestionsView(ContentView):
 
     @override
     def render_content(self, width: int) -> Content:
-        words = "1 earlier question" if self._count == 1 else f"{self._count:,} earlier questions"
+        words = format_count(self._count, "earlier question")
         row = link_target(Content.styled(f"↑ {words}", "$muted"), 0, is_selected=self.selected == 0)
         return row.truncate(width, ellipsis=True)
 

@@ -23,6 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import Notice, Severity, make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, Usage
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap
@@ -199,7 +200,7 @@ def count_steps(exchange: Exchange) -> str:
         for section_id in event.opened_ids
     }
     searched = f"searched {searches}, " if searches else ""
-    return f"{searched}opened {len(opened) or 'no'} section{'' if len(opened) == 1 else 's'}"
+    return f"{searched}opened {format_count(len(opened), 'section') if opened else 'no sections'}"
 
 
 def format_outcome(notices: Iterable[Notice], statements: str, unopened: UnopenedHits, open_key: str) -> Content:
@@ -284,7 +285,7 @@ class ActivityView(ContentView):
             summary += f" · {usage}"
         problems = sum(notice.severity is not Severity.INFO for notice in self.notices)
         if problems and self._is_folded:
-            words = "1 warning" if problems == 1 else f"{problems} warnings"
+            words = format_count(problems, "warning")
             summary = Content.assemble(summary, " · ", (words, _STYLES[Severity.WARNING]))
         return summary
 

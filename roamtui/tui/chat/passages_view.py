@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from roamtui.agent.passages import PassageReply, ShownPassage
 from roamtui.agent.source_list import describe_place, list_passage_titles
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import Block
 from roamtui.document.markdown.parser import read_markdown
@@ -109,7 +110,7 @@ class PassagesView(ContentView):
     def _draw_lead(self) -> Content:
         ask = Content.styled("in this pane, ", "$muted") + format_key_hint(self._ask_key, "asks one")
         if not self._missing:
-            count = "1 passage" if len(self._cards) == 1 else f"{len(self._cards)} passages"
+            count = format_count(len(self._cards), "passage")
             return Content.assemble((count, "bold $muted"), (" · no model has read them · ", "$muted"), ask)
         kind, colon, reason = self._missing.partition(":")
         lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))

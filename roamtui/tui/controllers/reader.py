@@ -20,6 +20,7 @@ from roamtui.agent.controller import CommandFactory, ConversationController
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.state import ConversationState
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink, list_backlinks
 from roamtui.document.node import NodeKind, Span
@@ -37,7 +38,7 @@ from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.labels import format_count, format_full_path, format_node
+from roamtui.tui.labels import format_full_path, format_node
 from roamtui.tui.messages import LinkedFileRequested, LookRequested, ReadingPosition, ReturnRequested, StatusMessage
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Mapping
 
 from roamtui.agent.controller import ConversationController
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.sources.file_sources import FileStamps, SourceStamp, split_sources, stamp_source
 from roamtui.sources.read import is_path
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.context import AppContext
-from roamtui.tui.labels import format_count
 from roamtui.tui.messages import StatusMessage
 
 _NOTES_SHOWN = 3

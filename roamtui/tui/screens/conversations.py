@@ -21,13 +21,13 @@ from roamtui.agent.controller import ConversationController
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import ConversationStore, ConversationSummary
+from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.sources.file_sources import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.labels import format_count
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen

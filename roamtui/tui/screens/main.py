@@ -27,6 +27,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
+from roamtui.document.counts import format_count
 from roamtui.document.node import Span
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Keymap, Scope, list_slash_commands, make_bindings
@@ -45,7 +46,7 @@ from roamtui.tui.chat.content_view import (
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
 from roamtui.tui.controllers.questions import QuestionController
-from roamtui.tui.labels import format_count, format_error
+from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     SECTION_COMMANDS,
     CopyRequested,

@@ -13,12 +13,12 @@ from textual.content import Content
 from textual.widgets import Static
 from typing_extensions import override
 
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import RoamtuiError
 from roamtui.models.embedders import SemanticSearchOffer
-from roamtui.tui.labels import format_count
 from roamtui.tui.screens.dialogs import Dialog
 
 _INTRODUCTION = "Questions and Find then also match text that says the same in other words."

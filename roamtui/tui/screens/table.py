@@ -18,6 +18,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 from typing_extensions import override
 
+from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.source_loader import is_address
 from roamtui.errors import RoamtuiError
@@ -29,7 +30,7 @@ from roamtui.table.rows import check_output, list_rows
 from roamtui.table.runner import TableJob, TableRun, fill_table
 from roamtui.table.store import Row, TableContent
 from roamtui.tui.actions import SHARED, Keymap, Scope, make_bindings
-from roamtui.tui.labels import STEP, format_count, format_error
+from roamtui.tui.labels import STEP, format_error
 from roamtui.tui.messages import CellRequested
 from roamtui.tui.screens.dialogs import Dialog, PromptDialog
 from roamtui.tui.screens.saved_items import ExportDialog
