@@ -265,7 +265,7 @@ def reload_with_pages(
     from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
     from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - few sources have links
 
-    library, loader = _open_with_summaries(sources, web, is_checking=True)
+    library, loader = _open_with_summaries(sources, web, always_revalidate=True)
     if loader is not None and previous.grafts:  # the files of a repository
         library = load_files(library, loader)
     links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
@@ -300,11 +300,15 @@ def _make_conversion(*, reads_scans: bool) -> ConversionOptions:
 
 
 def _open_with_summaries(
-    sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False, report: PageReport | None = None
+    sources: Sequence[str],
+    web: WebArguments | None,
+    *,
+    always_revalidate: bool = False,
+    report: PageReport | None = None,
 ) -> tuple[Library, SourceLoader | None]:
     web = web or WebArguments()
     conversion = _make_conversion(reads_scans=web.reads_scans)
-    options = _make_web_options(web, is_checking=is_checking)
+    options = _make_web_options(web, always_revalidate=always_revalidate)
     library, loader = open_sources(sources, web=options, conversion=conversion, report=report)
     path = summaries_path(library.source)
     if path.exists():
@@ -317,11 +321,11 @@ def _open_with_summaries(
     return library, loader
 
 
-def _make_web_options(web: WebArguments, *, is_checking: bool = False) -> WebOptions:
+def _make_web_options(web: WebArguments, *, always_revalidate: bool = False) -> WebOptions:
     return WebOptions(
         cache_dir=pages_path(),
         is_offline=web.is_offline,
-        is_checking=is_checking,
+        always_revalidate=always_revalidate,
         allowed=web.allowed_origins,
         read_allowed=lambda: load_settings().allowed_origins,
     )

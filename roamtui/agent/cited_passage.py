@@ -36,7 +36,8 @@ class CitedPassage:
     section_id: str
     """Id of the section, which the document may no longer have."""
     spans: tuple[Span, ...] = ()
-    """The quote, or those of its words that the most similar passage contains, in order; empty for a whole section."""
+    """Where the quote is. If it was not found: the words that it shares with the most similar passage, in order. Empty
+    for a citation of a whole section, or if nothing is similar."""
     is_missing: bool = False
     """Whether the quote is not in the text that the model got."""
     is_unread: bool = False

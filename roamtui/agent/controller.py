@@ -205,7 +205,7 @@ class ConversationController:
             await self._change_sources(library.select_sources(keys), session.loader)
 
     async def mute_source(self, key: str, *, is_muted: bool) -> None:
-        """Mute or unmute a source, after the current question has ended. The model does not see a muted one.
+        """Mute or unmute a source, after the current question has ended. The model does not see a muted source.
 
         Raises:
             UsageError: It is the only one that may be asked.

@@ -136,9 +136,10 @@ class StreamingJudge:
         self._checker = checker
 
     def judge(self, answer: str) -> AnswerProof:
-        """Judge what has arrived so far. Look each quote up in the text that the model got.
+        """Judge the answer so far by the text that the model got.
 
-        The id of a quote whose sentence has not ended may still arrive. Until then, the quote may be from any section.
+        In the last, unfinished sentence, the id may still follow its quote. Until then, the quote is looked up in all
+        sections.
         """
         parsed = parse_citations(answer)
         proof = _match_parsed(answer, parsed, self._checker.cite(parsed))

@@ -277,7 +277,7 @@ _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
 
 @lru_cache(maxsize=256)
 def normalise_markdown(text: str, *, has_numbers: bool = False) -> _NormalisedText:
-    """Remove markup and make spaces single.
+    """Remove markup, collapse white space, and unify characters that look alike, such as dashes.
 
     Args:
         text: Markdown.

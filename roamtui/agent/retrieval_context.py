@@ -40,7 +40,8 @@ _WHOLE_TOKENS = (1_000, 560, 400, 250, 150)
 _WHOLES_TOKENS_MAX = 1_500
 """Once the excerpts exceed this, no section is shown whole merely because it is small."""
 _NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS = 700, 1_500
-"""Maximum sizes of the excerpt of a section that the query names, and of such a section shown whole, at any rank."""
+"""The same two limits for a section that the query names: for its excerpt, and for showing it whole. They apply at
+every rank."""
 _BESIDE_NAMED_MAX = 3
 """Maximum number of hits besides those that the query names."""
 _NOISE_SHARE = 0.35
@@ -175,7 +176,8 @@ def pick_confident_hit(
 ) -> tuple[str, ...]:
     """Return the first hit if its text clearly answers the question and is short; otherwise nothing.
 
-    A fused ranking says nothing about the distance to the second hit, so its keyword search provides `runner_up`.
+    Fused scores do not show how far ahead a hit is. For a fused ranking, `Hit.runner_up` of the keyword search is used
+    instead.
     """
     terms = [term for term in query_terms(question) if term not in _EMPTY_TERMS]
     if not hits or len(terms) < _TERMS_MIN:
@@ -312,7 +314,8 @@ def format_hits(
 def _list_missing_names(query: str, library: Library) -> list[str]:
     """Return the names, numbers, identifiers and quoted phrases of a query that no text of the library contains.
 
-    Case does not matter, nor how a word of a phrase ends.
+    Case and the endings of words in phrases are ignored. The list is empty if the library is not fully loaded or too
+    long to scan.
     """
     texts = [document.text for document in library.documents]
     if library.list_unloaded() or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:

@@ -23,7 +23,7 @@ _EMPTY_ALT = re.compile(r"""<img\b[^>]*\balt=(?:""|'')""", re.IGNORECASE)
 _TAG_DISTANCE_MAX = 1_000
 """Number of characters after the start of a block that are searched for the tag of a decorative image."""
 _UNNAMED_COLUMNS_MAX = 2
-"""Tables with no more columns need no column names, because they may be lists of labels and values."""
+"""A table with at most this many columns needs no column names: it may be a list of labels and values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ _ANCHOR_LENGTH_MIN = 8
 """Minimum length of a heading that may match the end of an anchor, because some tools prepend text."""
 _TEXT_SUFFIXES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".html")
 _ANCHOR = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)""", re.MULTILINE)
-"""An anchor that HTML or an attribute of a heading defines."""
+"""An anchor in the source: an HTML `id` or `name`, an attribute such as `{#id}`, or a MyST target such as `(id)=`."""
 _NON_ALNUM = re.compile(r"[\W_]+")
 _LONG_LIST_LINKS = 50
 """In a list with at least this many links, some should be marked as optional."""

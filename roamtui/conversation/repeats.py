@@ -83,7 +83,10 @@ class _QuestionNumbering:
         self._conversation_id = ""
 
     def translate(self, event: ConversationEvent) -> ConversationEvent:
-        """Translate the next event of the log."""
+        """Count the next event of the log, and return it.
+
+        In a rewind, a question number of version 0.2 is replaced by the number without repeats.
+        """
         match event:
             case QuestionAsked(number=number):
                 # Version 0.2 wrote this line if the number continues only the count that includes repeats.

@@ -117,7 +117,7 @@ def find_site_footer(text: DocumentText, titles: Sequence[str]) -> int:
     while count and not (line := lines[count - 1][0].strip()).startswith("#"):
         if doubled := _count_doubled_lines(lines[max(0, count - _DOUBLED_LINES_MAX) : count], titles):
             count -= doubled
-        elif _SITE_LINE.fullmatch(line) or _names_titles(line, titles):
+        elif _SITE_LINE.fullmatch(line) or _consists_of_titles(line, titles):
             count -= 1
         else:
             break
@@ -142,8 +142,11 @@ def _fold(line: str) -> str:
     return _NOT_WORD.sub("", line).casefold()
 
 
-def _names_titles(line: str, titles: Sequence[str]) -> bool:
-    """Return whether the words of a line are titles of a document in their order."""
+def _consists_of_titles(line: str, titles: Sequence[str]) -> bool:
+    """Return whether a line consists only of titles of a document, at least `_CONTENTS_TITLES_MIN`, in document order.
+
+    Titles between them may be missing.
+    """
     words = _fold(line)
     position = number = 0
     for title in map(_fold, titles):

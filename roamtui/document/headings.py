@@ -304,7 +304,10 @@ class HeadingScanner:
         return not _LIST_MARKER.search(self._text, self._find_last_base(start), start)
 
     def _find_last_base(self, start: int) -> int:
-        """Return the last base at or before `start` that is known or is a plain line after a blank one."""
+        """Return the last offset at or before `start` from which the text can be parsed on its own.
+
+        That is a line of prose after a blank line, or else `_base`.
+        """
         text, low = self._text, max(self._base - 1, 0)
         blank = text.rfind("\n\n", low, start)
         while blank >= 0:

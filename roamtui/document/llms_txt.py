@@ -325,7 +325,8 @@ def split_into_pages(document: Document, normal: str, boundaries: Sequence[PageB
 def _read_page(normal: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
     """Parse a page into its row and the rows of its other headings. Its level is 0 if its title is not a heading.
 
-    A heading at the start of the page is its title, unless the boundary has a different title.
+    A heading at the start of the page becomes its title, unless the boundary has a different title that is itself a
+    heading.
     """
     headings = _scan(normal[boundary.body_start : end], 0, boundary.body_start)
     named = _scan(f"# {boundary.title}", 0) if boundary.title else []

@@ -33,7 +33,7 @@ class WebOptions:
     """Folder of the page cache, or None for no cache."""
     is_offline: bool = False
     """Whether pages come only from the cache."""
-    is_checking: bool = False
+    always_revalidate: bool = False
     """Whether to ask sites if a page has changed even while the cached page is still fresh."""
     allowed: tuple[str, ...] = ()
     """URLs of further origins that the person typed, besides the origin of the source."""

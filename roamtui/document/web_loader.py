@@ -376,7 +376,7 @@ def _extract_alternate_url(page: FetchedPage) -> str | None:
 
 def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
     """Make a page loader. Its connections are closed when it is garbage-collected or the program ends."""
-    options = FetchOptions(is_offline=web.is_offline, is_checking=web.is_checking)
+    options = FetchOptions(is_offline=web.is_offline, always_revalidate=web.always_revalidate)
     fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
     allowed = parse_origins(web.allowed, "--allow-origin") | parse_origins(web.read_allowed(), "web.allow")
     pages = PageLoader(fetcher, typed | allowed)

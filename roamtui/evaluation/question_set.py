@@ -56,7 +56,7 @@ class EvalQuestion:
     question: str
     golds: tuple[Gold, ...]
     is_page: bool = False
-    """Whether any section of the page is a hit."""
+    """Whether every section of the document of the first gold section counts as a hit."""
     is_own_only: bool = False
     """Whether subsections of the gold section are not hits."""
     history: tuple[Turn, ...] = ()

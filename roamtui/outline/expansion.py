@@ -290,7 +290,9 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
     name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else format_path(library, parent_id)
     start, end = bounds
     head = f"[{parent_id}] {name}: {start + 1} to {end} of {len(children)} below it"
-    is_small = bool(steps) and not is_root and ranges.sums[end] - ranges.sums[start] <= WHOLE_TOKENS_MAX
+    is_small = (
+        bool(steps) and not is_root and ranges.tokens_before[end] - ranges.tokens_before[start] <= WHOLE_TOKENS_MAX
+    )
     if is_small and library.get_label(children[start]).kind is NodeKind.SECTION:
         in_one_document = not library.grafts or len({library.span(child).doc for child in children[start:end]}) == 1
         first, last = library.span(children[start]), library.span(children[end - 1])

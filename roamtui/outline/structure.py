@@ -210,8 +210,8 @@ class ChildRanges:
 
     library: Library
     children: tuple[str, ...]
-    sums: Sequence[int]
-    """Tokens of all subtrees before each child, and the total as the last entry."""
+    tokens_before: Sequence[int]
+    """Cumulative tokens: for each child, those of the subtrees of all earlier children, then the total."""
 
     @classmethod
     def for_section(cls, library: Library, section_id: str) -> ChildRanges:
@@ -222,8 +222,8 @@ class ChildRanges:
         document, first_row = library.locate(children[0])
         before, rows = document.tokens_before, document.rows_by_id
         end = document.columns.ends[rows[children[-1]]]
-        sums = [before[row] - before[first_row] for row in (*map(rows.__getitem__, children), end)]
-        return cls(library, children, sums)
+        tokens_before = [before[row] - before[first_row] for row in (*map(rows.__getitem__, children), end)]
+        return cls(library, children, tokens_before)
 
     def split(self, start: int, end: int) -> list[tuple[int, int]]:
         """Split the children from `start` up to `end` (exclusive) into at most 64 ranges."""
@@ -232,7 +232,10 @@ class ChildRanges:
             parts: list[tuple[int, int]] = []
             position = start
             while position < end and len(parts) <= _RANGES_MAX:
-                fitting = bisect_right(self.sums, self.sums[position] + tokens, lo=position + 1, hi=end + 1) - 1
+                fitting = (
+                    bisect_right(self.tokens_before, self.tokens_before[position] + tokens, lo=position + 1, hi=end + 1)
+                    - 1
+                )
                 stop = max(position + 1, min(fitting, position + size, end))
                 parts.append((position, stop))
                 position = stop
@@ -268,7 +271,7 @@ class ChildRanges:
             ends = [self.library.get_label(self.children[index]) for index in dict.fromkeys((start, end - 1))]
             names = [format_node_title(node, length_max=title_length_max) for node in ends] if title_length_max else []
             count = f"{end - start} section{'s' if end - start > 1 else ''}"
-            size = f"({count}, {format_tokens(self.sums[end] - self.sums[start])})"
+            size = f"({count}, {format_tokens(self.tokens_before[end] - self.tokens_before[start])})"
             reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"
             lines.append(" ".join((f"- [{reference}]", *([" … ".join(names)] if names else []), size)))
         return lines

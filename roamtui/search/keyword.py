@@ -30,7 +30,7 @@ from roamtui.search.terms import (
     extract_code_names,
     is_hiragana,
     is_unspaced,
-    list_compounds,
+    iter_compound_splits,
     list_inflected_forms,
     locate_terms,
     normalise_unicode,
@@ -205,7 +205,7 @@ def expand_query(index: SectionIndex, query: Query) -> Query:
         if is_unspaced(word) and len(word) > 1 and not index.has_word(word):
             parts = tuple(character for character in word if not is_hiragana(character))
         elif query.language is Language.GERMAN and not index.has_word(word):
-            parts = next((parts for parts in list_compounds(word) if all(map(index.has_word, parts))), ())
+            parts = next((parts for parts in iter_compound_splits(word) if all(map(index.has_word, parts))), ())
         if parts:
             alternatives[word] = (word, *parts)
     return correct_query(query, alternatives)

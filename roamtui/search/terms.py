@@ -252,8 +252,8 @@ def list_inflected_forms(
     return {word: term for word, term in found.items() if term is not None and word != term}
 
 
-def list_compounds(word: str) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of words that a German compound may consist of, the longest first word first."""
+def iter_compound_splits(word: str) -> Iterator[tuple[str, str]]:
+    """Yield each way to split a German compound into two words. Splits with a longer first part come first."""
     for end in range(len(word) - _PART_LENGTH_MIN, _PART_LENGTH_MIN - 1, -1):
         for joint in _LINKING_ELEMENTS:
             if word[:end].endswith(joint) and end - len(joint) >= _PART_LENGTH_MIN:

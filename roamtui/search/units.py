@@ -71,7 +71,10 @@ def find_units(text: str) -> tuple[Unit, ...]:
 
 
 def blank_front_matter(text: str) -> str:
-    """Return the text for the Markdown parser. Front matter becomes blank lines, so that line numbers stay right."""
+    """Prepare a text for the Markdown parser: normalise line ends, replace NUL, and blank out the front matter.
+
+    Line numbers do not change.
+    """
     normal = normalise_line_ends(text)
     front = normal[: measure_front_matter(normal)]
     return _NOT_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")

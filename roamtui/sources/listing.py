@@ -74,7 +74,8 @@ def _walk_tree(tree: dict[str, dict[str, Any]], above: tuple[str, ...]) -> Itera
 def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
     """List the documents of a folder, without hidden files and those that `.gitignore` excludes.
 
-    Links to files inside the folder are followed. Links to folders are not: their files are listed in their own place.
+    Symbolic links to files inside the folder are followed. Those to folders are not, because a folder inside is listed
+    where it really is. Links that lead outside are skipped, with a note.
     """
     try:
         root = folder.resolve(strict=True)

@@ -84,7 +84,7 @@ class Action:
 
 
 DIGITS = tuple("1234567890")
-"""Keys that select a citation by its number. 0 can only be the second digit."""
+"""Keys that select a citation by its number. The number cannot start with 0."""
 
 
 def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:

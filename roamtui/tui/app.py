@@ -36,8 +36,8 @@ from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.messages import (
     CellRequested,
     DocumentRequested,
+    FullScreenRequested,
     LinkedFileRequested,
-    LookRequested,
     ModelReleased,
     ReturnRequested,
     StatusMessage,
@@ -426,8 +426,8 @@ class RoamApp(App[None], inherit_bindings=False):
     def get_driver_class(self) -> type[Driver]:
         return make_driver_class(super().get_driver_class())
 
-    @on(LookRequested)
-    def _look(self, event: LookRequested) -> None:
+    @on(FullScreenRequested)
+    def _look(self, event: FullScreenRequested) -> None:
         from roamtui.tui.controllers.pictures import PictureController  # noqa: PLC0415 - only for those who ask
 
         self.main_screen.warn(PictureController(self, self._keys, self.app_context.options).look(event))

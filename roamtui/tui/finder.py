@@ -20,8 +20,8 @@ from roamtui.tui.labels import STEP, format_ancestors, format_node
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.text_search import SlicedWork, TextMatches, TextPosition, find_text, match_ranges, run_sliced
 
-LIMIT = 25
-"""Maximum number of sections that are listed of each kind."""
+SECTIONS_MAX = 25
+"""Maximum number of sections listed by title, and of sections listed by text match."""
 HITS_MAX = 20
 _PAUSE_SECONDS = 0.15
 """The configured search starts once typing has paused for this long, so that it does not rank or embed half a word."""
@@ -101,7 +101,7 @@ class Finder:
         library = await self._load_all()
         if self._titles is None or self._titles.library is not library:
             self._titles = TitleSearch(library)
-        titles = await run_sliced(self._titles.find(query, LIMIT))
+        titles = await run_sliced(self._titles.find(query, SECTIONS_MAX))
         matches = await run_sliced(find_text(library, query))
         results = FindResults(query=query, library=library, matches=matches)
         if query.strip():
@@ -145,8 +145,8 @@ def _list_groups(
     meaning_hits = [hit for hit in hits if "vector rank" in hit.why or "hybrid rank" in hit.why]
     unmatched_hits = [hit for hit in hits if matches.get_first_in(library.own_span(hit.section_id)) is None]
     ranked = [] if start else [hit.section_id for hit in hits if hit not in unmatched_hits]
-    listed = [section_id for section_id, _ in matches.list_sections(start or TextPosition("", 0), LIMIT)]
-    text_ids = list(dict.fromkeys((*ranked, *listed)))[:LIMIT]
+    listed = [section_id for section_id, _ in matches.list_sections(start or TextPosition("", 0), SECTIONS_MAX)]
+    text_ids = list(dict.fromkeys((*ranked, *listed)))[:SECTIONS_MAX]
     summary = format_count(matches.count, "match", "matches")
     if matches.is_by_section:
         summary = f"{format_count(matches.count, 'section')}, words not adjacent"

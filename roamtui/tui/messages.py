@@ -103,7 +103,8 @@ class ReadingPosition(NamedTuple):
     offset: int
     """Characters from the start of the section to the top of the view. Negative if the section starts below the top."""
     file_id: str
-    """The file that contains the section in a folder, otherwise the section itself."""
+    """Id of the file node that contains the section, or the section's own id if the source is not a folder. Empty if
+    not needed."""
 
 
 @dataclass
@@ -125,8 +126,8 @@ class ReadingPositionChanged(Message):
 
 
 @dataclass
-class LookRequested(Message):
-    """A person wants to see a picture, or a page of a PDF, on the whole screen."""
+class FullScreenRequested(Message):
+    """A person wants to see a picture, or a page of a PDF, in full screen."""
 
     library: Library
     section_id: str

@@ -30,7 +30,7 @@ class Frame:
     start: int
     end: int
     is_html: bool = False
-    """Whether HTML or a mark opened it, so that it may lack an end."""
+    """Whether an HTML tag or the mark of a container such as `:::` opened it. Its end may then be missing."""
     fence: str = ""
     """`Mark.fence` of the mark that opened it; empty for HTML."""
     blocks: list[Block] = field(default_factory=list)

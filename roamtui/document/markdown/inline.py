@@ -148,7 +148,7 @@ _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _MARKS_MAX = 50
 """Maximum number of open marks. Further ones are ignored."""
 SCRIPTS = {"sup": "^", "sub": "_"}
-"""The signs for the elements of superscripts and subscripts."""
+"""HTML elements of superscripts and subscripts, each with the sign that stands for it in plain text."""
 _SCRIPT_LENGTH_MAX = 3
 """Longer text in such an element is small print, unless Unicode has all its characters."""
 

@@ -317,7 +317,7 @@ class _BlockBuilder:
         return children[after + 1 :]
 
     def _add_marked_lines(self, token: Token, following: Token | None) -> bool:
-        """Add a paragraph or cell if any of its lines opens or closes a container. Return whether any does.
+        """Add a paragraph or cell if any of its lines opens or closes a container. Return whether it was added.
 
         If indented code follows the last line, and that opens a container, the code is the container's content.
         """

@@ -10,7 +10,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.drawing import PIXELS_MAX, Drawing, DrawingRequest, compute_viewport
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
-"""Pillow knows forty others, among them EPS, for which it starts Ghostscript."""
+"""The only formats that may be opened. Pillow decodes many others, and for EPS it runs Ghostscript."""
 _COLOURS = 256
 """Number of colours of a packed picture. With so few, a photo takes 267 KB instead of 863 KB, and a chart 26 KB."""
 _LIGHT = 160

@@ -129,7 +129,7 @@ class Fetcher:
             if cached is None:
                 raise FetchError(f"{request.url} is not cached. Open it once without --no-network.")
             return cached, ""
-        if cached is not None and cached.is_fresh(time.time()) and not self._options.is_checking:
+        if cached is not None and cached.is_fresh(time.time()) and not self._options.always_revalidate:
             return cached, ""
         try:
             return self._revalidate(request, cached), ""

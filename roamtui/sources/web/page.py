@@ -18,7 +18,7 @@ class FetchOptions:
 
     is_offline: bool = False
     """Whether only the cache is used."""
-    is_checking: bool = False
+    always_revalidate: bool = False
     """Whether to ask sites if a page has changed even while its cached copy is fresh."""
     connect_timeout_seconds: float = 10.0
     read_timeout_seconds: float = 15.0

@@ -425,7 +425,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._move_selection(-1)
 
     def action_show_target(self) -> None:
-        """Activate the selected target. If there is none, first select the first source of the last answer."""
+        """Activate the selected target.
+
+        If none is selected, first select one: the first source of the last answer, or another target if it has no
+        sources.
+        """
         if self._selected is None:
             self._move_selection(1)
         if self._selected is not None:

@@ -35,9 +35,10 @@ class NotesController:
         self._notes = None if store is None else NoteStore(store.notes_folder, get_source_key(library))
 
     def add_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
-        """Ask for a comment, and save it with a note on a section or some of its text. An existing note is changed.
+        """Ask for a comment, and save it as a note on a section or on part of its text.
 
-        If `span` is None, the note is on the text of `citation`, or on the whole section if that is None too.
+        If that text already has a note, change it. If `span` is None, the note is on the text of `citation`, or on the
+        whole section if that is None too.
         """
         self._run(self._add_note(section_id, span, citation))
 

@@ -16,7 +16,7 @@ from roamtui.sources.pictures import BYTES_MAX, PDF_BYTES_MAX, find_picture, loc
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.messages import LookRequested
+from roamtui.tui.messages import FullScreenRequested
 from roamtui.tui.pictures import choose_image_mode, get_source
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen, ShownFile
@@ -32,7 +32,7 @@ class PictureController:
         self._keys = keys
         self._options = options
 
-    def look(self, request: LookRequested) -> str | None:
+    def look(self, request: FullScreenRequested) -> str | None:
         """Show a picture or page, after asking if it must be fetched. Return a sentence if that is impossible."""
         source, doc = get_source(request.library, request.section_id)
         document = request.library.document(request.library.get_content_span(request.section_id).doc)
@@ -49,7 +49,7 @@ class PictureController:
         self._show(ShownFile(name=file.name, read=partial(_read, file), path=path))
         return None
 
-    def _show_page(self, request: LookRequested, source: str, doc: str, document: Document) -> str | None:
+    def _show_page(self, request: FullScreenRequested, source: str, doc: str, document: Document) -> str | None:
         owner = locate_document(source, doc) if document.url is None else None
         if owner is None:
             return "The pages of this document are not on this machine."

@@ -39,7 +39,13 @@ from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.labels import format_full_path, format_node
-from roamtui.tui.messages import LinkedFileRequested, LookRequested, ReadingPosition, ReturnRequested, StatusMessage
+from roamtui.tui.messages import (
+    FullScreenRequested,
+    LinkedFileRequested,
+    ReadingPosition,
+    ReturnRequested,
+    StatusMessage,
+)
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
@@ -65,7 +71,10 @@ class ReaderController:
         positions: ReadingPositions,
         dispatch: Callable[[CommandFactory], object],
     ) -> None:
-        """Show the document of a conversation, and record there what the person reads. `dispatch` runs commands."""
+        """Show the document of `controller`'s conversation, and record which section the person reads.
+
+        `dispatch` runs commands.
+        """
         self._controller = controller
         self._tree = tree
         self._reader = reader
@@ -286,7 +295,7 @@ class ReaderController:
         if section_id is None:
             return None
         if with_files and href.partition("#")[0].lower().endswith(PICTURE_SUFFIXES) and "://" not in href:
-            self._reader.screen.post_message(LookRequested(self._library, section_id, href=href))
+            self._reader.screen.post_message(FullScreenRequested(self._library, section_id, href=href))
             return None
         match resolve_reader_link(href, self._library, section_id, with_files=with_files):
             case SectionLink(target, span):

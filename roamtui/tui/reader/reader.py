@@ -29,8 +29,8 @@ from roamtui.tui.markdown.table import list_column_starts
 from roamtui.tui.messages import (
     CopyRequested,
     FocusModeToggled,
+    FullScreenRequested,
     LinkClicked,
-    LookRequested,
     ReadingPosition,
     ReadingPositionChanged,
     ScrolledPastEnd,
@@ -229,12 +229,12 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         image = self._link if self._is_image(self._link) else self.lines.find_image(self._view_range)
         if library is not None and section_id is not None and image is not None:
             href = str(self.lines.get_chunk_lines(image.chunk).links[image.number])
-            self.post_message(LookRequested(library, section_id, href=href))
+            self.post_message(FullScreenRequested(library, section_id, href=href))
         elif library is not None and section_id is not None and page is not None:
             quote = self._highlights.quote if self.get_selection_span() else ()
             page = self._view.document.page_at(quote[0].start) if quote else page
             words = " | ".join(map(library.text_at, quote))
-            self.post_message(LookRequested(library, section_id, page=page or 1, quote=words))
+            self.post_message(FullScreenRequested(library, section_id, page=page or 1, quote=words))
         else:
             self.post_message(StatusMessage("No picture or page in view"))
 

@@ -16,7 +16,14 @@ from typing_extensions import override
 from roamtui.agent.cited_passage import locate_in_span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.controllers.find import Choice, FindController
-from roamtui.tui.finder import LIMIT, FindResult, FindResults, ResultGroup, list_available_kinds, match_characters
+from roamtui.tui.finder import (
+    SECTIONS_MAX,
+    FindResult,
+    FindResults,
+    ResultGroup,
+    list_available_kinds,
+    match_characters,
+)
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.reader.reader import Reader
@@ -103,7 +110,7 @@ class FindDialog(ListDialog[Choice | None]):
         lines: list[tuple[Choice | None, Content]] = []
         for group in self.results.groups:
             if self._kind in (SearchKind.ALL, group.kind):
-                sections = group.sections[: _LISTED_MAX[group.kind] if self._kind is SearchKind.ALL else LIMIT]
+                sections = group.sections[: _LISTED_MAX[group.kind] if self._kind is SearchKind.ALL else SECTIONS_MAX]
                 lines.append((None, _draw_heading(group, len(sections))))
                 lines += [((group, section), self._draw(group, section)) for section in sections]
         items = [item for item, _ in lines]
@@ -231,7 +238,7 @@ def _draw_heading(group: ResultGroup, count: int) -> Content:
     more = ""
     if count < len(group.sections):
         more = " · tab for more"
-    elif count == LIMIT < group.count:
+    elif count == SECTIONS_MAX < group.count:
         more = f" · the first {count}"
     return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.summary}{more}", "$muted"))
 

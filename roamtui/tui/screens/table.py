@@ -51,7 +51,10 @@ class TableScreen(Dialog[None]):
     BINDINGS = make_bindings(Scope.TABLE) + make_bindings(Scope.GLOBAL, only=SHARED)
 
     def __init__(self, job: TableJob, content: TableContent, keys: Keymap) -> None:
-        """Show `content`, the table on disk. `job` has its current definition, and fills it."""
+        """Show `content`, the answers that are saved on disk.
+
+        `job` has the table's current definition and the plan for filling it.
+        """
         super().__init__()
         self._job = job
         self._content = content

@@ -37,7 +37,8 @@ _TITLE_LENGTH_MAX = 1_000
 _NEARBY_LINES = 24
 """Siblings within this many lines are on the screen together."""
 _OPENING_LENGTH = 300
-"""In characters. The first words below a heading, which tell it from others like it, are taken from this much text."""
+"""Number of characters, from the start of a heading, in which the words below it are looked for. These words
+distinguish siblings with the same title."""
 _SIZE_WIDTH = 5
 """In cells. Sizes after a page number are padded to this width, so that page numbers line up."""
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "

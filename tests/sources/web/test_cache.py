@@ -286,8 +286,8 @@ def test_checking_requests_even_a_fresh_page(tmp_path: Path) -> None:
     sent, handle = _check_by_etag(b"words", (("Cache-Control", "max-age=60"),))
     with HostileServer() as server:
         server.handlers["/a"] = handle
-        for is_checking in (False, False, True):
-            with open_fetcher(tmp_path, is_checking=is_checking) as fetcher:
+        for always_revalidate in (False, False, True):
+            with open_fetcher(tmp_path, always_revalidate=always_revalidate) as fetcher:
                 assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
     assert sent == [200, 304]
 

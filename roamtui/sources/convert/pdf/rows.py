@@ -22,7 +22,8 @@ _BELOW_SHARE = 0.3
 _CELL_GAP = 0.62
 """Maximum gap between words of one cell, in letter heights."""
 _BLANK_GAP = 0.07
-"""Minimum gap that counts as a blank, in letter heights. In a narrower gap, the page must have a blank character."""
+"""Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space character
+there."""
 _TALL_RATIO = 1.8
 """Minimum height of large initials and of vertical text, relative to the median height of words."""
 _PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
