@@ -173,7 +173,6 @@ Mind the **door**, see [[Steam]].
 async def show_dialects(pilot: Pilot[None]) -> None:
     """Show containers, a formula, a diagram and a table in the reader."""
     screen = app_of(pilot).main_screen
-    await wait_until(pilot, lambda: screen.has_started)
     await pilot.press("escape", "enter", "3")
     await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
     await pilot.pause()
@@ -329,8 +328,6 @@ def make_reading_app(theme: str, source: Path) -> RoamApp:
 
 async def show_picture(pilot: Pilot[None]) -> None:
     """Show a picture in the reader."""
-    screen = app_of(pilot).main_screen
-    await wait_until(pilot, lambda: screen.has_started)
     await pilot.press("escape", "enter", "3")
     await wait_until(pilot, lambda: "▀" in screen_text(app_of(pilot)))
     await pilot.pause()
@@ -339,7 +336,6 @@ async def show_picture(pilot: Pilot[None]) -> None:
 async def show_look(pilot: Pilot[None]) -> None:
     """Show a picture, or the page of a PDF, on the whole screen."""
     app = app_of(pilot)
-    await wait_until(pilot, lambda: app.main_screen.has_started)
     await pilot.press("escape", "enter", "3")
     await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
     await pilot.press("v")

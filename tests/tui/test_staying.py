@@ -27,7 +27,6 @@ def header(pilot: Pilot[None]) -> str:
 
 async def open_reader(pilot: Pilot[None], *keys: str) -> None:
     main = app_of(pilot).main_screen
-    await wait_until(pilot, lambda: main.has_started)
     main.panes.focus_tree()
     await pilot.press(*keys, "enter", "3")
     await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
@@ -172,7 +171,6 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
 
 async def test_focus_mode_from_the_palette_shows_the_section_under_the_cursor() -> None:
     async with running(make_app(), (120, 30)) as (app, pilot):
-        await wait_until(pilot, lambda: app.main_screen.has_started)
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: app.screen is not app.main_screen)
         await pilot.press(*"one column", "enter")

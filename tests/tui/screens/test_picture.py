@@ -51,7 +51,6 @@ async def _read(
     app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel(())), options=options))
     async with running(app, (100, 40)) as (_, pilot):
         screen = app.main_screen
-        await wait_until(pilot, lambda: screen.has_started)
         screen.reader_controller.read(next(library.walk()), came_from=None)
         screen.panes.focus_reader()
         await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
@@ -63,6 +62,8 @@ async def _look(app: RoamApp, pilot: Pilot[None]) -> PictureScreen:
     await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
     screen = app.screen
     assert isinstance(screen, PictureScreen)
+    # A late change of size draws again, and the new facts replace what the status line says.
+    await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group == "drawing"))
     return screen
 
 
