@@ -239,7 +239,7 @@ class QueuedLine(Widget):
     """The question that waits until the current answer has ended."""
 
     def __init__(self, question: str, back_key: str) -> None:
-        super().__init__(id="queued-line")
+        super().__init__()  # without an id, for the previous line may not be removed yet
         self._question = sanitise_line(question)
         self._back_key = back_key
 
