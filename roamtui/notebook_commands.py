@@ -88,6 +88,7 @@ class NotebooksCommand:
 
     def run(self) -> int:
         from roamtui.conversation.notebooks import NotebookStore
+        from roamtui.conversation.reading_positions import ReadingPositions
         from roamtui.conversation.store import ConversationStore
         from roamtui.headless.notebooks import print_notebooks, rename_notebook, write_export
 
@@ -104,7 +105,8 @@ class NotebooksCommand:
                 write_notices([f'Deleted the notebook "{name}". Its sources are untouched.{kept}'])
             case "rename", str(name), str(target):
                 target = target.removeprefix(NOTEBOOK_MARK)
-                rename_notebook(store, ConversationStore(data_path()), reading_positions_path(), name, target)
+                positions = ReadingPositions(reading_positions_path())
+                rename_notebook(store, ConversationStore(data_path()), positions, name, target)
                 write_notices([f'The notebook "{name}" is now "{target}".'])
             case "export", str(name), str(target):
                 write_export(store.read(name), ConversationStore(data_path()), Path(target))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +13,7 @@ from roamtui.agent.recheck import locate_notes
 from roamtui.conversation.notebook_export import export_notebook
 from roamtui.conversation.notebooks import Notebook, NotebookStore, is_source_gone, list_named_sources
 from roamtui.conversation.notes import NoteStore
+from roamtui.conversation.reading_positions import ReadingPositions
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.counts import format_count
 from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource
@@ -22,7 +21,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.headless.output import warn, write_json, write_text
-from roamtui.paths import display_path, write_private_file
+from roamtui.paths import display_path
 
 
 def add_to_notebook(store: NotebookStore, name: str, sources: Sequence[str]) -> None:
@@ -109,7 +108,7 @@ def print_notebooks(store: NotebookStore, *, as_json: bool) -> None:
 
 
 def rename_notebook(
-    store: NotebookStore, conversations: ConversationStore, positions: Path, old: str, new: str
+    store: NotebookStore, conversations: ConversationStore, positions: ReadingPositions, old: str, new: str
 ) -> None:
     """Rename a notebook with its conversations, notes and reading positions.
 
@@ -127,11 +126,7 @@ def rename_notebook(
     if kept := notes.read():
         NoteStore(conversations.notes_folder, target).save(*(replace(note, source=target) for note in kept))
         notes.delete([note.id for note in kept])
-    with suppress(OSError, ValueError):  # losing a reading position does little harm
-        saved = json.loads(positions.read_bytes())
-        if source in saved:
-            saved[target] = saved.pop(source)
-            write_private_file(positions, json.dumps(saved).encode())
+    positions.rename(source, target)
     store.rename(old, new)
 
 

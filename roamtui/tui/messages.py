@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
 from textual.message import Message
 
@@ -94,17 +93,6 @@ class CellRequested(Message):
 @dataclass
 class ReturnRequested(Message):
     """A person wants to go back to the document whose link led to this one."""
-
-
-class ReadingPosition(NamedTuple):
-    """The position at the top of the reader."""
-
-    section_id: str
-    offset: int
-    """Characters from the start of the section to the top of the view. Negative if the section starts below the top."""
-    file_id: str
-    """Id of the file node that contains the section, or the section's own id if the source is not a folder. Empty if
-    not needed."""
 
 
 @dataclass

@@ -20,6 +20,7 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import LogEntrySkipped, QuestionAnswered, SaveFailed
 from roamtui.conversation.log import Trace, decode_entries
 from roamtui.conversation.notes import NoteStore
+from roamtui.conversation.reading_positions import ReadingPosition, ReadingPositions
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
@@ -31,8 +32,6 @@ from roamtui.search.summary_store import SummaryStore
 from roamtui.search.vectors import VectorStore
 from roamtui.settings import save_settings
 from roamtui.sources.web.cache import PageCache
-from roamtui.tui.controllers.reader import ReadingPositions
-from roamtui.tui.messages import ReadingPosition
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FAULTS, FULL, SHORT, FaultyDisk
 from tests.conversation.conversations import Recorder, make_library
@@ -319,6 +318,10 @@ def keep_place(folder: Path, failing: Failing) -> None:
     assert places.load("new.md") in (new, None)
     places.save("new.md", new)
     assert (places.load("old.md"), places.load("new.md")) == (old, new)
+    with failing() as raised:
+        places.rename("old.md", "newer.md")
+    assert raised == []
+    assert {places.load("old.md"), places.load("newer.md")} == {old, None}
 
 
 def add_to_preferences(folder: Path, failing: Failing) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from urllib.parse import unquote
 
 from textual.app import SuspendNotSupported
@@ -19,6 +16,7 @@ from roamtui.agent.cited_passage import CitedPassage, find_cited_passage
 from roamtui.agent.controller import CommandFactory, ConversationController
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.reading_positions import ReadingPosition, ReadingPositions
 from roamtui.conversation.state import ConversationState
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
@@ -34,7 +32,6 @@ from roamtui.document.reader_links import (
     resolve_reader_link,
 )
 from roamtui.editor import build_editor_command, find_editor
-from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
@@ -42,7 +39,6 @@ from roamtui.tui.labels import format_full_path, format_node
 from roamtui.tui.messages import (
     FullScreenRequested,
     LinkedFileRequested,
-    ReadingPosition,
     ReturnRequested,
     StatusMessage,
 )
@@ -460,43 +456,3 @@ def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str
         if direction < 0:
             return parent
     return None
-
-
-_SOURCES_MAX = 500
-"""Maximum number of documents whose positions are saved. The oldest ones are dropped."""
-
-
-class ReadingPositions:
-    """Saves the reading position in each document to a file. Without a path, or if the file fails, nothing is saved."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-
-    def load(self, source: str) -> ReadingPosition | None:
-        """Return the last position in a document, or None."""
-        with suppress(OSError):
-            match self._read().get(source):
-                case [str(section_id), int(offset), str(file_id)]:
-                    return ReadingPosition(section_id, offset, file_id)
-                case _:
-                    pass
-        return None
-
-    def save(self, source: str, position: ReadingPosition) -> None:
-        """Save the position in a document."""
-        if self._path is None:
-            return
-        with suppress(OSError):  # a file that cannot be read now must not be overwritten
-            positions = {name: saved for name, saved in self._read().items() if name != source} | {
-                source: list(position)
-            }
-            newest = dict(list(positions.items())[-_SOURCES_MAX:])
-            make_private_folder(self._path.parent)
-            write_private_file(self._path, json.dumps(newest).encode())
-
-    def _read(self) -> dict[str, object]:
-        with suppress(FileNotFoundError, ValueError):
-            positions = json.loads(self._path.read_bytes()) if self._path else {}
-            if isinstance(positions, dict):
-                return positions
-        return {}

@@ -15,6 +15,7 @@ from textual import events, on, work
 from textual.strip import Strip
 from typing_extensions import override
 
+from roamtui.conversation.reading_positions import ReadingPosition
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import get_block_end
 from roamtui.document.node import NodeKind, Span
@@ -31,7 +32,6 @@ from roamtui.tui.messages import (
     FocusModeToggled,
     FullScreenRequested,
     LinkClicked,
-    ReadingPosition,
     ReadingPositionChanged,
     ScrolledPastEnd,
     StatusMessage,

@@ -158,7 +158,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @cached_property
     def reader_controller(self) -> ReaderController:
         """Shows sections in the reader."""
-        from roamtui.tui.controllers.reader import ReaderController, ReadingPositions
+        from roamtui.conversation.reading_positions import ReadingPositions
+        from roamtui.tui.controllers.reader import ReaderController
 
         positions = ReadingPositions(self.startup.options.reading_positions_path)
         return ReaderController(self.controller, self.tree_pane, self.reader_pane, self.panes, positions, self.dispatch)

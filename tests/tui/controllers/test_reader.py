@@ -18,8 +18,6 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.controllers import reader
-from roamtui.tui.controllers.reader import ReadingPositions
-from roamtui.tui.messages import ReadingPosition
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import RYE, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 
@@ -231,16 +229,6 @@ async def test_the_place_in_a_document_is_found_again(tmp_path: Path) -> None:
     async with again.run_test(size=(160, 30)) as pilot:
         await wait_until(pilot, lambda: again.main_screen.reader_pane.reader.position == place)
         assert again.main_screen.focused is again.main_screen.question_box
-
-
-@pytest.mark.parametrize("data", [b"", b"[]", b"\xff", b'{"a.md": ["0a"], "b.md": 3, "c.md": ["0a", 1, 2]}'])
-def test_a_damaged_file_of_places_holds_none_and_is_written_anew(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "places.json"
-    path.write_bytes(data)
-    places = ReadingPositions(path)
-    assert [places.load(name) for name in ("a.md", "b.md", "c.md")] == [None] * 3
-    places.save("a.md", ReadingPosition("0a", 7, "0b"))
-    assert places.load("a.md") == ReadingPosition("0a", 7, "0b")
 
 
 async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
