@@ -20,7 +20,7 @@ from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import Loader
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
-from roamtui.document.source_loader import is_address, suggest_address
+from roamtui.document.source_loader import is_url, suggest_url
 from roamtui.errors import UsageError
 from roamtui.library_loader import (
     fetch_picture,
@@ -92,7 +92,7 @@ def run_app(arguments: AppArguments) -> int:
     opener = DocumentOpener(
         list_offers=_list_offers,
         open_source=partial(_open_document, arguments, settings),
-        suggest_address=suggest_address,
+        suggest_url=suggest_url,
         save_settings=partial(save_settings, config_path()),
         open_table=partial(_open_table, arguments, settings),
         save_as_notebook=save_as_notebook,
@@ -176,7 +176,7 @@ def _open_table(arguments: AppArguments, settings: Settings, sources: tuple[str,
 
 def _confirm_address(arguments: AppArguments) -> AppArguments:
     # A name without a file may be an address without its https://.
-    address = suggest_address(arguments.sources[0]) if len(arguments.sources) == 1 else None
+    address = suggest_url(arguments.sources[0]) if len(arguments.sources) == 1 else None
     if address is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return arguments
     question = f"There is no file {sanitise_line(arguments.sources[0])}. Open {sanitise_line(address)}? [y/N] "
@@ -340,7 +340,7 @@ def _make_first_reloader(
 
     if library.root.columns.has_files:
         return partial(reload_changed_files, arguments.sources, arguments.web)
-    if is_address(library.source) or NodeKind.LINK in library.root.columns.kinds:
+    if is_url(library.source) or NodeKind.LINK in library.root.columns.kinds:
         return partial(reload_with_pages, arguments.sources, arguments.web)
     if stamp_source(library.source) is None:
         return None

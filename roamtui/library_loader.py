@@ -19,7 +19,7 @@ from roamtui.document.loader import (
     load_files,
     make_error_document,
 )
-from roamtui.document.source_loader import SourceLoader, is_address, open_sources
+from roamtui.document.source_loader import SourceLoader, is_url, open_sources
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.output import report_conversion, write_notice
 from roamtui.option_fields import WebArguments
@@ -64,7 +64,7 @@ def open_lazily(
     """
     if not sources:
         raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
-    if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
+    if len(sources) == 1 and is_url(sources[0]) and sys.stderr.isatty():
         write_notice(f"Fetching {sources[0]}…")
     if any(source.startswith(NOTEBOOK_MARK) for source in sources):
         return open_notebook(sources, web)
@@ -75,7 +75,7 @@ def open_lazily(
 
         library = replace(library, summaries={**load_summaries(LanceDatabase(index)), **library.summaries})
     if loader is not None and (load_all or loader.load_cost_total <= _LOADED_AT_START_BYTES):
-        count = len(library.list_unloaded())
+        count = len(library.list_unloaded_files())
         if count >= _FILES_REPORTED_MIN:
             write_notice(f"Reading {count:,} files…")
         library = load_files(library, loader)
@@ -208,7 +208,7 @@ def reopen_source(
 
     if source.startswith("-"):
         raise SourceError("It came from standard input. Give its source with --source.")
-    if is_address(source) and not is_own:
+    if is_url(source) and not is_own:
         from roamtui.sources.web.urls import normalise_url, origin_of, parse_origins  # noqa: PLC0415 - few sources are addresses
 
         origin = origin_of(normalise_url(source))
@@ -240,9 +240,9 @@ def reload_changed_files(
     if loader is None:
         return library
     loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
-    unloaded = {_get_document_key(previous, node_id) for node_id in previous.list_unloaded()}
+    unloaded = {_get_document_key(previous, node_id) for node_id in previous.list_unloaded_files()}
     documents = {}
-    for node_id in library.list_unloaded():
+    for node_id in library.list_unloaded_files():
         key = _get_document_key(library, node_id)
         if key in loaded and key not in changed:
             documents[node_id] = loaded[key]
@@ -272,7 +272,7 @@ def reload_with_pages(
     if loader is None or not links:
         return library
     pages = [page for page in previous.grafts.values() if not page.problem]
-    approved = frozenset(origin_of(url) for page in pages for url in (page.key, page.url) if url and is_address(url))
+    approved = frozenset(origin_of(url) for page in pages for url in (page.key, page.url) if url and is_url(url))
     return load_linked_pages(library, links, loader, approved)
 
 
@@ -342,7 +342,7 @@ def fetch_picture(web: WebArguments, url: str, source: str) -> bytes:
     from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - few pictures are on the web
     from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of  # noqa: PLC0415 - the same
 
-    typed = frozenset({origin_of(normalise_url(source))}) if is_address(source) else frozenset()
+    typed = frozenset({origin_of(normalise_url(source))}) if is_url(source) else frozenset()
     pages = make_page_loader(_make_web_options(web), typed)
     try:
         allowed = AllowedOrigins(typed=pages.typed, approved=frozenset({origin_of(normalise_url(url))}))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
-from roamtui.document.source_loader import is_address
+from roamtui.document.source_loader import is_url
 from roamtui.library_loader import expand_notebooks, open_lazily
 from roamtui.option_fields import WebArguments
 from roamtui.paths import table_path
@@ -56,7 +56,7 @@ def prepare_table(
         folder = Path(sources[0])
     else:
         paths = [path for name in expand_notebooks(sources) for path in split_sources(name)]
-        sources = tuple(path if path == "-" or is_address(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
+        sources = tuple(path if path == "-" or is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
         folder = folder or table_path(sources, by_chapters=by_chapters)
     if is_folder or (not columns and options.folder is None and is_table(folder)):
         known = read_table(folder)

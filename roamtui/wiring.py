@@ -88,7 +88,7 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
         for note in session.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in known:
                 on_warning(note)
-    searcher = make_searcher_factory(settings, on_warning, progress)(session.state.asked)
+    searcher = make_searcher_factory(settings, on_warning, progress)(session.state.unmuted_library)
     options = AgentOptions(
         cost_usd_max=settings.max_cost_usd,
         confident_start=settings.confident_start,

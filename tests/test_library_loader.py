@@ -65,12 +65,12 @@ def test_what_was_not_read_before_stays_unread(
     monkeypatch.setattr("roamtui.library_loader._LOADED_AT_START_BYTES", 0)
     before, loader = open_lazily([str(folder)])
     assert loader is not None
-    first = before.list_unloaded()[0]
+    first = before.list_unloaded_files()[0]
     before = before.graft_all({first: loader.load(before, first)})
     read_keys.clear()
     after = reload_changed_files([str(folder)], None, before, frozenset({"b.md"}))
     assert read_keys == []
-    assert len(after.list_unloaded()) == 2
+    assert len(after.list_unloaded_files()) == 2
 
 
 def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:

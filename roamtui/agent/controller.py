@@ -166,7 +166,7 @@ class ConversationController:
         async with self._changing() as session:
             events = await session.reload(library)
             if self.agent.searcher is not None:
-                self.agent.searcher.refresh(session.state.asked)
+                self.agent.searcher.refresh(session.state.unmuted_library)
             self._publish(*events)
 
     async def add_source(self, name: str) -> LibrarySource:
@@ -220,7 +220,7 @@ class ConversationController:
             return
         events = await self.session.change_sources(library, loader)
         if self.agent.searcher is not None:
-            self.agent.searcher.refresh(self.state.asked)
+            self.agent.searcher.refresh(self.state.unmuted_library)
         self._publish(*events)
 
     async def rename(self, title: str) -> None:
@@ -281,7 +281,7 @@ class ConversationController:
         """Load the remaining files, and return the complete library that may be searched."""
         async with self._commands:
             await self._publish_each(self.session.load_all())
-        return self.state.asked
+        return self.state.unmuted_library
 
     async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
         """Search the whole document with the configured search mode.
@@ -294,7 +294,7 @@ class ConversationController:
             return ()
         searcher.refresh(await self.load_all())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
-        return tuple(hit for hit in hits if hit.section_id in self.state.asked)
+        return tuple(hit for hit in hits if hit.section_id in self.state.unmuted_library)
 
     async def warm_up(self) -> str:
         """Prepare for the first question: fill caches and start the model.
@@ -314,8 +314,8 @@ class ConversationController:
         Args:
             report: Called in the thread with the numbers of indexed and of all sections.
         """
-        searcher, library = self.agent.searcher, self.state.asked
-        if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded():
+        searcher, library = self.agent.searcher, self.state.unmuted_library
+        if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded_files():
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
     async def change_searcher(self, make: Callable[[Library], Searcher | None], report: Progress) -> None:
@@ -342,7 +342,7 @@ class ConversationController:
             searcher = await asyncio.to_thread(make, library)
             while searcher is not None:
                 await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report_if_wanted)))
-                if library is self.state.asked:
+                if library is self.state.unmuted_library:
                     break
                 library = await self.load_all()  # it was reloaded meanwhile, so only its new text is missing
                 searcher.refresh(library)
@@ -356,7 +356,7 @@ class ConversationController:
         Raises:
             ModelError: The model did not answer.
         """
-        agent, library = self.agent, self.state.asked
+        agent, library = self.agent, self.state.unmuted_library
         if agent.model.name == OFFLINE:
             return suggest_questions(library)
         await warm_up_model(agent.model)

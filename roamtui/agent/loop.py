@@ -165,7 +165,7 @@ class Agent:
         """
         async for change in self.session.load_all():
             yield change
-        library = self.session.state.asked
+        library = self.session.state.unmuted_library
         if within is not None and within not in library:
             raise UnknownSectionError(within)
         if self.searcher is not None:
@@ -210,7 +210,9 @@ class Agent:
         state, retrieved = self.session.state, RetrievedContext()
         room = self._compute_window_share(_FOUND_WINDOW_SHARE)
         if self._uses_retrieval():
-            if whole := list_whole_document(state.asked, room) or list_whole_section(state.asked, within, room):
+            if whole := list_whole_document(state.unmuted_library, room) or list_whole_section(
+                state.unmuted_library, within, room
+            ):
                 unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
                 retrieved = RetrievedContext(auto_opened=unopened)
             elif self.searcher is not None:
@@ -221,7 +223,9 @@ class Agent:
             note=self.options.question_note,
             hits_text=retrieved.hit_list.text,
             excerpts=retrieved.hit_list.excerpts,
-            search_events=(make_search_event(state.asked, question, retrieved.hits),) if retrieved.hits else (),
+            search_events=(make_search_event(state.unmuted_library, question, retrieved.hits),)
+            if retrieved.hits
+            else (),
         )
         changes = await self.session.begin_question(question, context)
         # leave out the end of an abandoned earlier question, which would look like the end of this one
@@ -244,17 +248,21 @@ class Agent:
         state = self.session.state
         room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         whole = (
-            list_whole_document(state.asked, self._compute_window_share(_FOUND_WINDOW_SHARE))
+            list_whole_document(state.unmuted_library, self._compute_window_share(_FOUND_WINDOW_SHARE))
             if self._uses_retrieval()
             else ()
         )
         outline = WHOLE_NOTE
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
             window = self._calibration.get_window(self.model)
-            budget = compute_outline_budget(state.asked, window, tokens=self.options.outline_tokens)
+            budget = compute_outline_budget(state.unmuted_library, window, tokens=self.options.outline_tokens)
             # rendering can take longer than a step, so the last outline is kept
-            if self._outline is None or self._outline[0] is not state.asked or self._outline[1] != budget:
-                self._outline = (state.asked, budget, render_outline(state.asked, budget_tokens=budget))
+            if self._outline is None or self._outline[0] is not state.unmuted_library or self._outline[1] != budget:
+                self._outline = (
+                    state.unmuted_library,
+                    budget,
+                    render_outline(state.unmuted_library, budget_tokens=budget),
+                )
             outline = self._outline[2]
         return PromptContext(
             system=SYSTEM,

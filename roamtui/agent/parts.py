@@ -27,13 +27,13 @@ class SourcePart:
 
 def list_parts(library: Library) -> tuple[SourcePart, ...]:
     """List the parts of a library that may be asked, in order. A single document has none."""
-    asked = library.asked
-    if not asked.root.columns.has_files:
+    unmuted = library.unmuted
+    if not unmuted.root.columns.has_files:
         return ()
-    tops = asked.children(asked.root_id)
-    while len(tops) == 1 and asked.get_label(tops[0]).kind is NodeKind.FOLDER:
-        tops = asked.children(tops[0])
-    parts = tuple(SourcePart(section_id=top, title=sanitise_line(asked.title_of(top))) for top in tops)
+    tops = unmuted.children(unmuted.root_id)
+    while len(tops) == 1 and unmuted.get_label(tops[0]).kind is NodeKind.FOLDER:
+        tops = unmuted.children(tops[0])
+    parts = tuple(SourcePart(section_id=top, title=sanitise_line(unmuted.title_of(top))) for top in tops)
     return parts if len(parts) > 1 else ()
 
 

@@ -218,7 +218,7 @@ def list_stale_quotes(citations: Iterable[Citation], library: Library) -> tuple[
     Documents that are not loaded do not count. This is fast enough to run when a conversation is shown.
     """
     loaded = {document.key for document in library.documents if not document.problem}
-    is_fully_loaded = not library.list_unloaded()
+    is_fully_loaded = not library.list_unloaded_files()
     stale: list[str] = []
     for citation in citations:
         span, quote = citation.span, citation.quote
@@ -356,7 +356,7 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
     section_id, quote = note.citation.section_id, note.citation.quote
     exists = section_id in library
     is_unread = any(link in library and not library.is_loaded(link) for link in note.links)
-    if not exists and (is_unread or library.list_unloaded()):  # the section may be in text that is not loaded
+    if not exists and (is_unread or library.list_unloaded_files()):  # the section may be in text that is not loaded
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     if quote is not None:
         finding = recheck(Claim(quote=quote, place="", section_id=section_id), library)

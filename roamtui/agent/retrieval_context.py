@@ -318,7 +318,7 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     long to scan.
     """
     texts = [document.text for document in library.documents]
-    if library.list_unloaded() or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
+    if library.list_unloaded_files() or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
         return []
     is_english = detect_language(tokenise(query)) is Language.ENGLISH  # German nouns have capitals too
     words = dict.fromkeys(

@@ -310,7 +310,7 @@ def change_sources(state: ConversationState, library: Library) -> Update:
     their text: it is delivered again if the source is unmuted.
     """
     was_alone = not state.sources
-    state, asked = replace(state, library=library), library.asked
+    state, unmuted = replace(state, library=library), library.unmuted
     events: list[ConversationEvent] = [SourcesChanged(sources=library.sources)]
     first = next((node_id for node_id, document in library.grafts.items() if document.key == ""), None)
     if was_alone and first is not None:  # its sections were on the screen, so they stay there
@@ -320,9 +320,9 @@ def change_sources(state: ConversationState, library: Library) -> Update:
     if folded := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
         events.append(NodesFolded(section_ids=folded, origin=Origin.PERSON))
     sections = tuple(
-        section if section.section_id in asked else replace(section, deliveries=()) for section in state.open_sections
+        section if section.section_id in unmuted else replace(section, deliveries=()) for section in state.open_sections
     )
-    events.append(SectionsRelocated(sections=sections, unchanged=tuple(doc.key for doc in asked.documents)))
+    events.append(SectionsRelocated(sections=sections, unchanged=tuple(doc.key for doc in unmuted.documents)))
     if lost := tuple(section_id for section_id in state.open_ids if section_id not in library):
         events.append(SectionsClosed(section_ids=lost, origin=Origin.PERSON, reason=CloseReason.GONE))
     return apply_all(state, events), tuple(events)

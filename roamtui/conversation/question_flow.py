@@ -144,10 +144,10 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     if context.hits_text:
         parts += [HITS_LEAD, context.hits_text]
     within = context.within
-    if within is not None and within in state.asked:
+    if within is not None and within in state.unmuted_library:
         path = format_path(state.library, within)
         parts.append(f"(The question is about [{within}] {path} and what lies below it: look there alone.)")
-    if state.reading_id is not None and state.reading_id in state.asked:
+    if state.reading_id is not None and state.reading_id in state.unmuted_library:
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
     if context.note:
         parts.append(f"({context.note})")

@@ -220,7 +220,7 @@ class Session:
         Folding and unfolding are not saved until something else changes.
         """
         log, is_agent = self._log, command.origin is Origin.AGENT
-        needed = list_nodes_to_load(self.state.asked if is_agent else self.state.library, command)
+        needed = list_nodes_to_load(self.state.unmuted_library if is_agent else self.state.library, command)
         # The reading section changes now, because the person may read another one once a slow page is loaded.
         if isinstance(command, ReadSection):
             for event in self._update(command):
@@ -272,14 +272,14 @@ class Session:
         If the caller stops early, the files loaded so far are kept.
         """
         loader = self.loader
-        node_ids = pending = self.state.library.list_unloaded() if loader is not None else ()
+        node_ids = pending = self.state.library.list_unloaded_files() if loader is not None else ()
         problems: tuple[tuple[str, str], ...] = ()
         while loader is not None and pending:
             yield LoadingProgressed(done=max(0, len(node_ids) - len(pending)), total=len(node_ids))
             batch = pending[:_LOADED_AT_ONCE]
             documents = await asyncio.to_thread(_load_until_report, loader, self.state.library, batch)
             problems += self._graft(documents).problems
-            pending = self.state.library.list_unloaded()
+            pending = self.state.library.list_unloaded_files()
         if node_ids:
             yield NodesLoaded(section_ids=node_ids, problems=problems)
 

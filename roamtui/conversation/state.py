@@ -267,9 +267,9 @@ class ConversationState:
     """The sources of the library, or empty if it has only the one that the conversation began with."""
 
     @property
-    def asked(self) -> Library:
+    def unmuted_library(self) -> Library:
         """The part of the library that the model may see and search."""
-        return self.library.asked
+        return self.library.unmuted
 
     @property
     def nonce(self) -> str:

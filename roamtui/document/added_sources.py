@@ -83,7 +83,7 @@ def mute_source(library: Library, key: str, *, is_muted: bool) -> Library:
     return library if is_same else replace(_make_listing(library), sources=sources)
 
 
-def make_missing_part(name: str, problem: str) -> Library:
+def make_missing_library(name: str, problem: str) -> Library:
     """Make the library of a source that cannot be opened: an empty document that says why."""
     return Library(source=name, root=make_error_document("", problem, is_page=False))
 
@@ -184,7 +184,7 @@ def restore_sources(
             part, part_loader = opener(source.name)
             part = part if part_loader is None else load_files(part, part_loader)
         except RoamtuiError as error:
-            part = make_missing_part(source.name, str(error))
+            part = make_missing_library(source.name, str(error))
         library = add_source(library, source, part)
         loader = add_loader(loader, source.key, part_loader)
     if wanted != list_sources_of(library):

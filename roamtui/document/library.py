@@ -129,7 +129,7 @@ class Library:
         document, row = self.locate(section_id)
         return graft if document.columns.kinds[row] in LOADED_ON_DEMAND else None
 
-    def list_unloaded(self) -> tuple[str, ...]:
+    def list_unloaded_files(self) -> tuple[str, ...]:
         """List the files of the folder that have not been read yet, in order."""
         kinds = self.root.columns.kinds
         rows = (row for row, kind in enumerate(kinds) if kind is NodeKind.FILE)
@@ -247,7 +247,7 @@ class Library:
         return replace(self, root=root, grafts=grafts, aliases=aliases, sources=sources)
 
     @cached_property
-    def asked(self) -> Library:
+    def unmuted(self) -> Library:
         """The library without muted sources, which is all that the model may see."""
         muted = {source.key for source in self.sources if source.is_muted}
         return self.select_sources({source.key for source in self.sources} - muted) if muted else self

@@ -82,7 +82,7 @@ def is_loadable(library: Library, node_id: str) -> bool:
 
 def load_files(library: Library, loader: Loader, report: Report | None = None) -> Library:
     """Load all files of a folder that nobody has tried to load yet."""
-    node_ids = library.list_unloaded()
+    node_ids = library.list_unloaded_files()
     documents: dict[str, Document] = {}
     for done, node_id in enumerate(node_ids, start=1):
         documents[node_id] = loader.load(library, node_id)

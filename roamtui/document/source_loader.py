@@ -45,20 +45,20 @@ def open_sources(
         SourceError: A source cannot be read.
         UsageError: Several sources were named, and one of them can only be opened by itself.
     """
-    if len(names) == 1 and is_address(names[0]):
+    if len(names) == 1 and is_url(names[0]):
         from roamtui.document.web_loader import (  # noqa: PLC0415 - only addresses need the web
-            list_repository,
+            fetch_repository_listing,
             make_page_loader,
-            open_address,
+            open_web_source,
         )
         from roamtui.sources.web.urls import normalise_url, origin_of  # noqa: PLC0415 - the same
 
         url = normalise_url(names[0])
-        pages = make_page_loader(web, frozenset({origin_of(url)}))
-        repository = list_repository(url, pages, conversion)
+        page_loader = make_page_loader(web, frozenset({origin_of(url)}))
+        repository = fetch_repository_listing(url, page_loader, conversion)
         loader = SourceLoader(repository, web)
-        loader.pages = pages
-        return _build_listed(repository) if repository is not None else open_address(url, pages), loader
+        loader.page_loader = page_loader
+        return _build_listed(repository) if repository is not None else open_web_source(url, page_loader), loader
     is_single = len(names) == 1 and not (is_path(names[0]) and is_multi_file(Path(names[0])))
     listing = None
     try:
@@ -71,7 +71,7 @@ def open_sources(
             listing = list_sources([Path(name) for name in names], conversion=conversion)
             library = _build_listed(listing)
     except SourceError as error:
-        address = suggest_address(names[0]) if len(names) == 1 else None
+        address = suggest_url(names[0]) if len(names) == 1 else None
         if address is None:
             raise
         raise SourceError(f"{error} If you mean a site, write {address}.") from None
@@ -90,12 +90,12 @@ def _build_listed(listing: Listing) -> Library:
     return Library(source=listing.source, root=root)
 
 
-def is_address(name: str) -> bool:
+def is_url(name: str) -> bool:
     """Check whether the name of a source is a URL, not a path or ``-``."""
     return name != "-" and not is_path(name)
 
 
-def suggest_address(name: str) -> str | None:
+def suggest_url(name: str) -> str | None:
     """Return the URL that a name without a scheme may mean, or None if it names a file or does not look like a host."""
     if os.path.lexists(name) or _HOST.fullmatch(name) is None:
         return None
@@ -110,7 +110,7 @@ class SourceLoader:
         self._web = web
 
     @cached_property
-    def pages(self) -> BatchLoader:
+    def page_loader(self) -> BatchLoader:
         """Loader of linked pages, which is made when it is first needed."""
         from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - only links need the web
 
@@ -118,8 +118,8 @@ class SourceLoader:
 
     def close(self) -> None:
         """Close the connections of the page loader, if there is one; see `Loader`."""
-        if "pages" in vars(self):
-            self.pages.close()
+        if "page_loader" in vars(self):
+            self.page_loader.close()
 
     @property
     def load_cost_total(self) -> int:
@@ -129,7 +129,7 @@ class SourceLoader:
     def load(self, library: Library, node_id: str) -> Document:
         """Load the document of a node, and compute its cached values; see `Loader`."""
         if self._listing is None or get_link_url(library, node_id):
-            return self.pages.load_batch(library, (node_id,), frozenset()).documents[node_id]
+            return self.page_loader.load_batch(library, (node_id,), frozenset()).documents[node_id]
         listing, row = library.locate(node_id)
         key = "/".join(listing.columns.path(row))
         reader = self._listing.readers.get(key)
@@ -151,7 +151,7 @@ class SourceLoader:
     ) -> LoadedBatch:
         """Load the documents of several nodes, in the requested order; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
-        batch = self.pages.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
+        batch = self.page_loader.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
         documents = dict(batch.documents)
         for node_id in node_ids:
             if node_id not in documents:
@@ -167,4 +167,4 @@ class SourceLoader:
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the nodes of each origin that the person must approve first; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
-        return self.pages.list_unapproved_origins(library, links, approved) if links else {}
+        return self.page_loader.list_unapproved_origins(library, links, approved) if links else {}

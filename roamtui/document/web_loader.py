@@ -217,7 +217,7 @@ class PageLoader:
         self.typed = typed
         self.allowed: frozenset[str] = frozenset()
         """Typed origins that an option or the configuration allows."""
-        self.asked_origins: frozenset[str] = frozenset()
+        self.origins_to_approve: frozenset[str] = frozenset()
         """Origins whose pages need approval although the person typed one of their URLs: sites without an llms.txt."""
         self.styles: dict[str, VariantStyle] = {}
         """The known style of each origin."""
@@ -236,7 +236,7 @@ class PageLoader:
         for node_id in node_ids:
             url = get_link_url(library, node_id)
             origin = origin_of(url) if url else ""
-            is_asked = origin in self.asked_origins and origin not in approved
+            is_asked = origin in self.origins_to_approve and origin not in approved
             if url and (is_asked or not allowed.allows(url)):
                 found[origin] = (*found.get(origin, ()), node_id)
         return found
@@ -300,7 +300,7 @@ class _FetchBatch:
         if origin not in styles:
             with self._loader.locks.setdefault(origin, threading.Lock()):  # one page tries, and all others wait for it
                 if origin not in styles:
-                    page, style = self._detect_variant(url)
+                    page, style = self._fetch_and_detect_style(url)
                     if style is not None:
                         styles[origin] = style
                     return page
@@ -309,7 +309,7 @@ class _FetchBatch:
             return self._fetch_variant(_extract_alternate_url(page)) or page
         return page
 
-    def _detect_variant(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
+    def _fetch_and_detect_style(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
         """Fetch a page or its variant. Return it and the style of the site, or None if the page does not show a style.
 
         The page and all its possible variants are requested in parallel, which saves a round trip. This happens only
@@ -379,19 +379,19 @@ def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
     options = FetchOptions(is_offline=web.is_offline, always_revalidate=web.always_revalidate)
     fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
     allowed = parse_origins(web.allowed, "--allow-origin") | parse_origins(web.read_allowed(), "web.allow")
-    pages = PageLoader(fetcher, typed | allowed)
-    pages.allowed = allowed
-    finalize(pages, fetcher.close)
-    return pages
+    page_loader = PageLoader(fetcher, typed | allowed)
+    page_loader.allowed = allowed
+    finalize(page_loader, fetcher.close)
+    return page_loader
 
 
-def open_address(url: str, pages: PageLoader) -> Library:
+def open_web_source(url: str, page_loader: PageLoader) -> Library:
     """Open the URL that a person typed. For a whole site, open its llms.txt, or else an outline of its pages.
 
     Raises:
         SourceError: There is no text at the URL. The message says what is there.
     """
-    fetch = partial(pages.fetcher.fetch, allowed=AllowedOrigins(typed=pages.typed), follows_public=True)
+    fetch = partial(page_loader.fetcher.fetch, allowed=AllowedOrigins(typed=page_loader.typed), follows_public=True)
     notes: list[str] = []
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
@@ -402,7 +402,7 @@ def open_address(url: str, pages: PageLoader) -> Library:
         is_html = classify_page(page) is PageKind.HTML
         if is_html and is_site:
             listed = _fetch_linked_list(fetch, page, notes)
-            if listed is None and (library := _open_outline(fetch, url, page, pages, notes)) is not None:
+            if listed is None and (library := _open_outline(fetch, url, page, page_loader, notes)) is not None:
                 return library
             page = listed or page
         elif is_html and _LIST_NAME.fullmatch(make_title_from_url(url).rpartition("/")[2]):
@@ -430,7 +430,7 @@ def make_archive_url(url: str) -> str | None:
     return urljoin(url, f"/{match['gitlab']}/-/archive/{ref}/{name}.zip")
 
 
-def list_repository(url: str, pages: PageLoader, conversion: ConversionOptions) -> Listing | None:
+def fetch_repository_listing(url: str, page_loader: PageLoader, conversion: ConversionOptions) -> Listing | None:
     """List the documents of a repository from its archive, or return None if the URL is not that of a repository.
 
     Raises:
@@ -439,9 +439,9 @@ def list_repository(url: str, pages: PageLoader, conversion: ConversionOptions) 
     archive_url = make_archive_url(url)
     if archive_url is None:
         return None
-    allowed = AllowedOrigins(typed=pages.typed)
+    allowed = AllowedOrigins(typed=page_loader.typed)
     try:
-        page = pages.fetcher.fetch(archive_url, allowed, follows_public=True, bytes_max=_REPOSITORY_BYTES_MAX)
+        page = page_loader.fetcher.fetch(archive_url, allowed, follows_public=True, bytes_max=_REPOSITORY_BYTES_MAX)
     except FetchError as error:
         if error.status == HTTPStatus.NOT_FOUND:  # such as github.com/topics/rust, which is a page
             return None
@@ -487,7 +487,7 @@ def _fetch_linked_list(fetch: Callable[[str], FetchedPage], home: FetchedPage, n
 
 
 def _open_outline(
-    fetch: Callable[[str], FetchedPage], url: str, home: FetchedPage, pages: PageLoader, notes: list[str]
+    fetch: Callable[[str], FetchedPage], url: str, home: FetchedPage, page_loader: PageLoader, notes: list[str]
 ) -> Library | None:
     """Open the outline of a site with its home page. If the site has none, return None and add a note."""
     page = None
@@ -500,6 +500,6 @@ def _open_outline(
         return None
     raw = RawText(text=outline.text, source=url, name="llms.txt", notes=(*notes, outline.note))
     library = Library(source=url, root=parse_source_text(raw, url=outline.url))
-    pages.asked_origins = frozenset({origin_of(home.final_url), origin_of(url)}) - pages.allowed
+    page_loader.origins_to_approve = frozenset({origin_of(home.final_url), origin_of(url)}) - page_loader.allowed
     home_id = next(node_id for node_id in library.walk() if get_link_url(library, node_id))
     return library if page is None else library.graft_all({home_id: page})

@@ -13,7 +13,7 @@ from roamtui.checking.facts import SourceLocation, read_facts
 from roamtui.checking.rules import PARTS, Rule, check, search_questions
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
-from roamtui.document.source_loader import is_address
+from roamtui.document.source_loader import is_url
 from roamtui.document.text import line_number_at
 from roamtui.errors import UsageError
 from roamtui.evaluation.question_set import SearchedQuestion, read_questions
@@ -84,7 +84,7 @@ def run_check(
 
 def _format_file_path(key: str, library: Library) -> str:
     # The URL, or the path as a person would type it in the current folder.
-    if is_address(library.source) or library.source == "-" or is_address(key or "."):
+    if is_url(library.source) or library.source == "-" or is_url(key or "."):
         return key or library.source
     name = os.path.join(library.source, key) if key else library.source  # noqa: PTH118 - a string, as for relpath
     try:

@@ -90,7 +90,7 @@ class SharedLibrary:
         """Held while a tool runs, because clients share one searcher."""
         self._make_searcher = make_searcher
         self.has_search = make_searcher is not None
-        self._files_loaded, self._files_total = 0, len(self.library.list_unloaded())
+        self._files_loaded, self._files_total = 0, len(self.library.list_unloaded_files())
         self._loading: asyncio.Task[None] | None = None
         self._checked_at = 0.0
 
@@ -125,7 +125,7 @@ class SharedLibrary:
             library, loader = await asyncio.to_thread(self._read)
         except RoamtuiError:
             return
-        self._files_loaded, self._files_total = 0, len(library.list_unloaded())
+        self._files_loaded, self._files_total = 0, len(library.list_unloaded_files())
         await self._load(library, loader)
 
     async def _load(self, library: Library, loader: Loader | None) -> None:

@@ -183,7 +183,7 @@ class DocumentOpener:
     Takes the source, the id of a conversation to resume or None, a model or None for the model of the settings, and a
     function that receives the progress. Called in a thread. Raises `RoamtuiError`, and any error of that function.
     """
-    suggest_address: Callable[[str], str | None]
+    suggest_url: Callable[[str], str | None]
     """Returns the URL that a name without ``https://`` may mean, if no file has that name."""
     save_settings: Callable[[Mapping[str, str]], None]
     """As in `TuiOptions`."""

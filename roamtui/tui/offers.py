@@ -60,9 +60,9 @@ def list_offers(
         )
     sources = dict.fromkeys(summary.source for summary in available if not summary.source.startswith(NOTEBOOK_MARK))
     for source in list(sources)[:_SOURCES_SHOWN]:
-        is_address = "://" in source
-        name = source.partition("://")[2].rstrip("/") if is_address else name_sources(source)
-        note = "" if is_address else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
+        is_url = "://" in source
+        name = source.partition("://")[2].rstrip("/") if is_url else name_sources(source)
+        note = "" if is_url else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
     for file, name, note in _EXAMPLES:
         path = get_resource_dir("examples") / file

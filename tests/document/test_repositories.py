@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from roamtui.document.web_loader import PageLoader, list_repository, make_archive_url
+from roamtui.document.web_loader import PageLoader, fetch_repository_listing, make_archive_url
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS
 from roamtui.sources.listing import Listing
@@ -42,7 +42,7 @@ def list_from(handlers: Mapping[str, Handler], code: Handler | None = None) -> L
         if code is not None:
             code_site.handlers["/larch/lane/zip/HEAD"] = code
         try:
-            return list_repository(URL, PageLoader(fetcher, frozenset({"http://github.com"})), DEFAULT_OPTIONS)
+            return fetch_repository_listing(URL, PageLoader(fetcher, frozenset({"http://github.com"})), DEFAULT_OPTIONS)
         finally:
             sent = [request for server in (site, code_site) for request in server.requests]
             assert not any("authorization" in str(request).lower() for request in sent)

@@ -115,7 +115,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
         assert after_ids.get("", plain_ids) == plain_ids
         assert set(controller.state.open_ids) == {node_id for node_id in opened if node_id in library}
         assert len(set(library.walk())) == len(library)
-        asked = controller.state.asked
+        unmuted = controller.state.unmuted_library
         muted = {source.key for source in library.sources if source.is_muted}
-        assert not any(source is not None and source.key in muted for source in map(asked.source_of, asked.walk()))
+        assert not any(source is not None and source.key in muted for source in map(unmuted.source_of, unmuted.walk()))
         assert controller.state.sources == library.sources

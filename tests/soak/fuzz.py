@@ -150,7 +150,7 @@ class Life:
         opening = DocumentOpener(
             list_offers=_list_offers_here,
             open_source=partial(launch._open_document, arguments, settings),
-            suggest_address=lambda _name: None,
+            suggest_url=lambda _name: None,
             save_settings=lambda _values: None,
         )
         return RoamApp(first, opening, launch._make_initial_options(settings))

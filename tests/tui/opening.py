@@ -77,7 +77,7 @@ class Opener:
         return DocumentOpener(
             list_offers=lambda: (OFFERS, ""),
             open_source=self.open,
-            suggest_address=lambda name: f"https://{name}" if "." in name else None,
+            suggest_url=lambda name: f"https://{name}" if "." in name else None,
             save_settings=lambda values: self.kept.extend(values.items()),
         )
 

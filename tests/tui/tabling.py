@@ -52,7 +52,7 @@ class Tables:
         opener = DocumentOpener(
             list_offers=lambda: ((), ""),
             open_source=self.open_source,
-            suggest_address=lambda _: None,
+            suggest_url=lambda _: None,
             save_settings=lambda _: None,
             open_table=self.open_table,
         )

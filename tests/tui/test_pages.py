@@ -61,8 +61,8 @@ async def test_closing_a_document_closes_its_connections(site: FakeSite) -> None
     async with running(make_app(site), (120, 30)) as (app, pilot):
         loader = app.main_screen.session.loader
         assert isinstance(loader, SourceLoader)
-        assert isinstance(loader.pages, PageLoader)
-        pools = loader.pages.fetcher._client._pools
+        assert isinstance(loader.page_loader, PageLoader)
+        pools = loader.page_loader.fetcher._client._pools
         (pool,) = pools.values()
         assert pool.connections
         await pilot.press("f12")

@@ -65,7 +65,7 @@ class ExpandTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Open the sections. Each id gets a result of its own, so that one unknown id does not fail the call."""
-        requested = parse_section_ids(arguments, context.session.state.asked)
+        requested = parse_section_ids(arguments, context.session.state.unmuted_library)
         if not requested:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         ids, ignored_ids = requested[:IDS_MAX], requested[IDS_MAX:]

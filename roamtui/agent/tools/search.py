@@ -49,7 +49,7 @@ class SearchTool:
         if not query or context.searcher is None:
             return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
         state = context.session.state
-        library = state.asked
+        library = state.unmuted_library
         context.searcher.refresh(library)
         question_within = state.transcript.exchanges[-1].within if state.is_asking else None
         if question_within not in library:

@@ -253,7 +253,7 @@ class SectionLines:
             count *= 4
 
 
-def find_after(tokens: Sequence[Token], index: int, end: int) -> tuple[int, int]:
+def find_next_block(tokens: Sequence[Token], index: int, end: int) -> tuple[int, int]:
     """Return the index of the first token after the blocks that start before line `end`, and the line after them."""
     end = max(end, (tokens[index].map or (0, 0))[1])
     after = index + 1

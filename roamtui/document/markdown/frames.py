@@ -29,7 +29,7 @@ class Frame:
     kind: str
     start: int
     end: int
-    is_html: bool = False
+    may_lack_end: bool = False
     """Whether an HTML tag or the mark of a container such as `:::` opened it. Its end may then be missing."""
     fence: str = ""
     """`Mark.fence` of the mark that opened it; empty for HTML."""
@@ -95,7 +95,9 @@ class Frame:
 
 def _add_row(table: Frame, row: Frame, *, is_shown: bool) -> None:
     """Add a row to its table, with empty cells where cells of earlier rows or columns extend into it."""
-    is_mark = not row.is_html and not any(cell.words for cell in row.cells)  # it closed a container around the table
+    is_mark = not row.may_lack_end and not any(
+        cell.words for cell in row.cells
+    )  # it closed a container around the table
     if not row.cells or is_mark:
         return
     cells: list[Inline] = []

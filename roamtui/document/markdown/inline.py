@@ -147,7 +147,7 @@ _WHITE_SPACE = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _MARKS_MAX = 50
 """Maximum number of open marks. Further ones are ignored."""
-SCRIPTS = {"sup": "^", "sub": "_"}
+SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
 """HTML elements of superscripts and subscripts, each with the sign that stands for it in plain text."""
 _SCRIPT_LENGTH_MAX = 3
 """Longer text in such an element is small print, unless Unicode has all its characters."""
@@ -255,7 +255,7 @@ class InlineReader:
         return Words("", emphasis, link)
 
     def _add(self, text: str, style: Words) -> None:
-        sign = next((SCRIPTS[name] for name, _, _ in reversed(self._marks) if name in SCRIPTS), "")
+        sign = next((SCRIPT_SIGNS[name] for name, _, _ in reversed(self._marks) if name in SCRIPT_SIGNS), "")
         if sign and style.link is None:
             is_short = len(text) <= _SCRIPT_LENGTH_MAX and text.isalnum()
             text = to_script_characters(text, sign) or (sign + text if is_short else text)

@@ -28,7 +28,7 @@ from roamtui.document.markdown.containers import (
     STATEMENT,
     Mark,
     SectionLines,
-    find_after,
+    find_next_block,
     iter_components,
     read_mark,
     to_mark,
@@ -39,7 +39,7 @@ from roamtui.document.markdown.inline import (
     CONTAINERS,
     EMPHASES,
     HIDDEN,
-    SCRIPTS,
+    SCRIPT_SIGNS,
     SEPARATING,
     HtmlToken,
     InlineReader,
@@ -224,7 +224,12 @@ class _BlockBuilder:
             while token.level == 0 and len(self._frames) > 1:
                 self._pop()
             self._heading_level = int(token.tag[1])
-        elif kind == "paragraph" and frame.kind == "item" and not frame.is_html and self._frames[-2].is_tight is None:
+        elif (
+            kind == "paragraph"
+            and frame.kind == "item"
+            and not frame.may_lack_end
+            and self._frames[-2].is_tight is None
+        ):
             self._frames[-2].is_tight = token.hidden
         elif kind in _CONTAINERS:
             start, end = self._find_span(token) if token.map else (frame.start, frame.end)
@@ -241,9 +246,9 @@ class _BlockBuilder:
         self._heading_level = 0
         # Elements that started in the container end with it.
         while kind in _CONTAINERS:
-            is_html = self._frames[-1].is_html
+            may_lack_end = self._frames[-1].may_lack_end
             self._pop()
-            if not is_html:
+            if not may_lack_end:
                 break
         if self._ending_fence and kind in _CONTAINERS:
             self._end_container(self._ending_fence)
@@ -379,7 +384,7 @@ class _BlockBuilder:
         if mark.is_empty or len(self._frames) >= _FRAMES_MAX:
             return None
         frame = Frame(
-            kind="quote" if mark.alert else "details" if title else "part", start=start, end=end, is_html=True
+            kind="quote" if mark.alert else "details" if title else "part", start=start, end=end, may_lack_end=True
         )
         frame.fence, frame.alert, frame.title, frame.is_open = mark.fence, mark.alert, title, mark.is_open
         self._frames.append(frame)
@@ -387,7 +392,7 @@ class _BlockBuilder:
 
     def _end_container(self, fence: str) -> None:
         """Close the innermost container that a mark closes. An open list, quote or table ends first."""
-        own = takewhile(lambda frame: frame.is_html, reversed(self._frames))
+        own = takewhile(lambda frame: frame.may_lack_end, reversed(self._frames))
         if frame := next((frame for frame in own if frame.fence == fence), None):
             while self._pop() is not frame:
                 pass
@@ -408,14 +413,14 @@ class _BlockBuilder:
     def _add_region(self, tokens: Sequence[Token], index: int, sections: SectionLines) -> int:
         """Add a component with all blocks up to its end. Return the index of the first token after them."""
         first, _ = tokens[index].map or (0, 0)
-        after, end = find_after(tokens, index, sections.find_component_end(first, self._tag_starts))
+        after, end = find_next_block(tokens, index, sections.find_component_end(first, self._tag_starts))
         self._add_components(sections.get_text(first, end), first)
         return after
 
     def _add_statement(self, tokens: Sequence[Token], index: int, sections: SectionLines) -> int:
         """Add a statement of MDX as code. Return the index of the first token after it."""
         first, _ = tokens[index].map or (0, 0)
-        after, end = find_after(tokens, index, sections.find_statement_end(first))
+        after, end = find_next_block(tokens, index, sections.find_statement_end(first))
         text = sections.get_text(first, end).rstrip()
         offsets = tuple(self._find_offset(first + number) for number in range(text.count("\n") + 2))
         self._frames[-1].blocks.append(Code(text=text, info="jsx", offsets=offsets))
@@ -544,7 +549,7 @@ class _BlockBuilder:
             self._words.close(name)
         elif name == "a" and "href" in attributes:
             self._words.open(name, attributes["href"])
-        elif name in EMPHASES or name in SCRIPTS:
+        elif name in EMPHASES or name in SCRIPT_SIGNS:
             self._words.open(name)
 
     def _add_code(self, piece: HtmlToken) -> None:
@@ -576,7 +581,7 @@ class _BlockBuilder:
         if len(self._frames) >= _FRAMES_MAX:
             return
         start, end = self._piece_span if self._piece_line is not None else self._span
-        frame = Frame(kind=kind, start=start, end=end, is_html=True, is_tight=True)
+        frame = Frame(kind=kind, start=start, end=end, may_lack_end=True, is_tight=True)
         attributes = piece.attributes
         frame.is_open = _OPEN.search(piece.text) is not None
         if piece.name == "ol":
@@ -595,7 +600,7 @@ class _BlockBuilder:
         The search ends at a container of the kind `scope` and at a container of Markdown.
         """
         for frame in reversed(self._frames):
-            if not frame.is_html or frame.kind == scope:
+            if not frame.may_lack_end or frame.kind == scope:
                 return
             if frame.kind == kind and not frame.fence:
                 break
@@ -618,7 +623,7 @@ class _BlockBuilder:
     def _pop(self) -> Frame:
         """Close the innermost container and return it."""
         frame = self._frames.pop()
-        if frame.is_html and self._piece_line is not None and frame.kind != "details":
+        if frame.may_lack_end and self._piece_line is not None and frame.kind != "details":
             frame.end = max(frame.end, self._piece_span[1])
         frame.add_to(self._frames[-1], is_shown=frame.start >= self._start)
         return frame

@@ -193,7 +193,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
                 lines += [(offer, self._draw(offer, name_width)) for offer in offers]
         self._list.set_items(lines, 1 if lines and not _is_existing_source(self._typed) else None)
         if self._typed and not lines and self._job is None:
-            address = self._opener.suggest_address(self._typed)
+            address = self._opener.suggest_url(self._typed)
             problem = f"no match; enter fetches {sanitise_line(address)}" if address else "No match"
             self._set_message("enter to open" if _is_existing_source(self._typed) else problem)
 
@@ -232,7 +232,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         if typed == "-":
             self._set_message("Standard input works from the command line only: roamtui -", is_problem=True)
             return
-        address = None if _is_existing_source(typed) else self._opener.suggest_address(typed)
+        address = None if _is_existing_source(typed) else self._opener.suggest_url(typed)
         if address is None:
             self._begin(typed if "://" in typed else expand_user(typed), None)
             return

@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.source_loader import is_address
+from roamtui.document.source_loader import is_url
 from roamtui.errors import RoamtuiError
 from roamtui.export.table import RENDERERS, format_progress
 from roamtui.models.registry import OFFLINE
@@ -199,7 +199,7 @@ class TableScreen(Dialog[None]):
         typed = await self.app.push_screen_wait(PromptDialog("Add a file, a folder or an address", ""))
         if not typed:
             return
-        source = typed if is_address(typed) else os.path.abspath(os.path.expanduser(typed))  # noqa: ASYNC240, PTH100, PTH111 - reads no disk, keeps links
+        source = typed if is_url(typed) else os.path.abspath(os.path.expanduser(typed))  # noqa: ASYNC240, PTH100, PTH111 - reads no disk, keeps links
         self._list_rows(source)
 
     @work(group="listing", exit_on_error=False)

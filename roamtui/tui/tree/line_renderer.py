@@ -126,7 +126,7 @@ class LineRenderer:
     @cached_property
     def _is_loaded(self) -> bool:
         """Whether all files are loaded. Only then are the sizes of folders known."""
-        return not self._lines.library.list_unloaded()
+        return not self._lines.library.list_unloaded_files()
 
     def get_adjacent_open(self, section_id: str, direction: int) -> str | None:
         """Return the id of the open section after (1) or before (-1) a node, or None. The search wraps around."""

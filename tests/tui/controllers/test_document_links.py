@@ -37,7 +37,7 @@ def _make_app(source: Path) -> RoamApp:
     opener = DocumentOpener(
         list_offers=lambda: ((), ""),
         open_source=_open_source,
-        suggest_address=lambda _name: None,
+        suggest_url=lambda _name: None,
         save_settings=lambda _settings: None,
     )
     return RoamApp(_open_source(str(source), None, None, lambda *_given: None), opener)

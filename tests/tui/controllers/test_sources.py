@@ -55,7 +55,7 @@ def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
     opener = DocumentOpener(
         list_offers=lambda: ((), ""),
         open_source=open_source,
-        suggest_address=lambda _: None,
+        suggest_url=lambda _: None,
         save_settings=lambda _: None,
         save_as_notebook=save_as_notebook,
     )
