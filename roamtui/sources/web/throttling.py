@@ -20,8 +20,8 @@ from roamtui.sources.web.urls import origin_of
 _BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _FIRST_WAIT_SECONDS = 1.0
 """Wait before the first retry if the site names no time. It doubles with each further retry."""
-ROBOTS_BYTES_MAX = 500_000
-"""RFC 9309 demands that at least 500 KiB are read."""
+ROBOTS_BYTES_MAX = 500 * 1_024
+"""Maximum size of a robots.txt. RFC 9309 demands that at least 500 KiB are read."""
 ROBOTS_ACCEPT = "text/plain, */*;q=0.1"
 ROBOTS_FRESH_SECONDS = 86_400.0
 """RFC 9309 allows caching for a day."""

@@ -86,10 +86,11 @@ def _answer_late(body: bytes) -> Handler:
     return handle
 
 
-def test_a_crawl_delay_means_one_request_at_a_time() -> None:
+@pytest.mark.parametrize("size", [0, 511_000])  # RFC 9309: at least 500 KiB must be read
+def test_a_crawl_delay_means_one_request_at_a_time(size: int) -> None:
     with HostileServer() as server, open_fetcher(crawl_delay_seconds_max=0.01) as fetcher:
-        _fill(server, 6)
-        server.handlers["/robots.txt"] = _answer_late(b"User-agent: *\nCrawl-delay: 3600\n")
+        server.handlers |= {f"/{number}": _answer_late(b"page") for number in range(6)}
+        server.handlers["/robots.txt"] = _answer_late(b"#" * size + b"\nUser-agent: *\nCrawl-delay: 3600\n")
         fetcher.fetch(f"{server.origin}/0", allow(server))
         _fetch_all(fetcher, server, 6)
         assert server.most_at_once == 1
