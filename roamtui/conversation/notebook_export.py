@@ -95,8 +95,8 @@ def _export_source(source: LibrarySource, folder: Path) -> LibrarySource:
         copy = target / (doc or path.name)
         make_private_folder(copy.parent)
         place = locate_document(source.name, doc) if doc and path.suffix.lower() == ARCHIVE_SUFFIX else None
-        if place is not None and place.part:
-            copy.write_bytes(read_picture(PictureFile(place.path, place.part)))
+        if place is not None and place.members:
+            copy.write_bytes(read_picture(PictureFile(place.path, place.members)))
         else:
             shutil.copy2(path, copy)
     for picture in pictures:

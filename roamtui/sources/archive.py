@@ -27,7 +27,7 @@ from roamtui.sources.listing import (
 from roamtui.sources.read import RawText, to_raw_text
 
 ARCHIVE_BYTES_MAX = 200_000_000
-"""Limit for the archive, and for the total unpacked size of its documents."""
+"""Maximum size of an archive, and maximum total size of its documents when unpacked."""
 _MEMBERS_MAX = 200_000
 """Maximum number of files of any kind in an archive."""
 _UNSAFE_NAME = re.compile(r"^[A-Za-z]:|[\\\0]")

@@ -29,7 +29,7 @@ _SAMPLE_LENGTH = 65_536
 _STRANGE_SHARE_MAX = 0.3
 """Maximum share of undecodable or control characters in a text file."""
 _STRANGE_COUNT_MAX = 64
-"""This many such characters are always accepted, because their share in a short text means little."""
+"""Up to this many such characters are always accepted, because a share means little in a short text."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _WEB_ENCODINGS = frozenset(
     {
@@ -74,7 +74,7 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def normalise_charset(label: str) -> str | None:
-    """Return Python's name of an encoding, or None if web pages do not use it."""
+    """Return Python's name of the encoding that a charset label names, or None if web pages do not use it."""
     try:
         name = codecs.lookup(label.strip()).name
     except (LookupError, ValueError):

@@ -18,8 +18,8 @@ from roamtui.sources.read import RawText, check_file, is_path, read_file
 
 ARCHIVE_SUFFIX = ".zip"
 _PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator of absolute paths. Where a path itself contains ", /", `join_sources` doubles the slash, so that this is
-not taken for a separator. To the system, a path with a doubled slash is the same."""
+"""Separator between absolute paths. If a path itself contains ", /", `join_sources` doubles that slash, so that it is
+not taken for a separator. A doubled slash does not change which file a path leads to."""
 
 
 def join_sources(paths: Iterable[str]) -> str:
@@ -130,9 +130,9 @@ class FileStamps:
         self._folder_times: tuple[int, ...] = ()
 
     def read(self) -> Mapping[str, SourceStamp] | None:
-        """Return the stamp of each file by its key, or None while the source is missing. Thread-safe.
+        """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
 
-        Takes a few ms for 1,000 files. A web page has no stamp, nor has a file while an editor replaces it.
+        Takes a few ms for 1,000 files. A web page has no stamp, and neither has a file while an editor replaces it.
         """
         if self._single_file:
             stamp = stamp_source(self._single_file)

@@ -21,9 +21,9 @@ from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, read_file
 FILES_MAX = 20_000
 """Maximum number of files per source. The others are skipped with a note."""
 FILE_BYTES_MAX = 32_000_000
-"""A larger file opens only if it is named by itself."""
+"""Maximum size of a file in a folder or archive. A larger file can only be opened by itself."""
 DEPTH_MAX = 100
-"""Maximum depth of nested folders. Deeper ones are skipped with a note."""
+"""Maximum depth of nested folders. Deeper ones are skipped, with a note unless they are in an archive."""
 
 _SLOW_COST_MIN = 2_000_000
 """Minimum load cost of a file that a subprocess has to convert."""
@@ -44,8 +44,8 @@ class Listing:
     name: str
     """Short name for people."""
     readers: Mapping[str, Callable[[], RawText]]
-    """Function that reads each file, in reading order, by key: the path of the file, with forward slashes. It may be
-    called from any thread. It raises SourceError if the file cannot be read."""
+    """Function that reads a file, by the key of the file: its path within the source, with forward slashes. The files
+    are in reading order. Any thread may call a function. It raises SourceError if the file cannot be read."""
     files: Mapping[str, Path]
     """Path on disk by key; for a file in an archive, the path of the archive."""
     load_cost_total: int
@@ -144,7 +144,7 @@ class _FolderWalker:
         except OSError:
             self.unreadable.append("/".join(names))
             return
-        rules = read_rules(folder, len(checkout_names), rules)
+        rules = extend_rules(folder, len(checkout_names), rules)
         for entry in entries:
             path, checkout_path = (*names, format_name(entry.name)), (*checkout_names, entry.name)
             if self.is_full:
@@ -194,7 +194,7 @@ class IgnorePattern(NamedTuple):
 
 
 IgnoreRules = tuple[tuple[int, tuple[IgnorePattern, ...]], ...]
-"""The depth of each folder with a `.gitignore` below the checkout, outermost first, with the patterns of that file."""
+"""For each `.gitignore`, outermost first: the depth of its folder below the root of the checkout, and its patterns."""
 
 
 def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) -> bool:
@@ -210,8 +210,8 @@ def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) ->
     return False
 
 
-def read_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
-    """Add the rules of a folder's own `.gitignore` to those above, which they override."""
+def extend_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
+    """Add the rules of a folder's own `.gitignore` to those of the folders above, which they override."""
     path = folder / _IGNORE_NAME
     try:
         if not path.is_file() or path.stat().st_size > _IGNORE_BYTES_MAX:
@@ -232,7 +232,7 @@ def read_inherited_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
     names = folder.relative_to(top).parts
     rules: IgnoreRules = ()
     for depth in range(len(names)):
-        rules = read_rules(top.joinpath(*names[:depth]), depth, rules)
+        rules = extend_rules(top.joinpath(*names[:depth]), depth, rules)
         if is_ignored(rules, names[: depth + 1], is_folder=True):
             return (), ()
     return names, rules
@@ -271,7 +271,7 @@ def is_skipped_folder(name: str) -> bool:
 
 
 def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
-    """Return the sort key of a file name: README first, then index, numbers by value, and case ignored."""
+    """Return the sort key of a file name. README comes first, then index. Numbers sort by value, case is ignored."""
     stem = name.partition(".")[0].casefold()
     parts = tuple(
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)

@@ -21,10 +21,10 @@ from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
 from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
 from roamtui.sources.file_sources import ARCHIVE_SUFFIX, split_sources
 
-BYTES_MAX = 20_000_000
+PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
 _HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
-"""Number of bytes to read for the size of a picture. A JPEG file with a preview or a colour profile needs more."""
+"""Number of bytes that are searched for the size of a picture. The second number is for a JPEG that has a preview."""
 _PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
 _ARCHIVES_MAX = 4
 _PNG_START, _GIF_STARTS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
@@ -34,15 +34,15 @@ _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _JPEG_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
-def read_picture(file: PictureFile, length: int = -1, *, size_max: int = BYTES_MAX) -> bytes:
+def read_picture(file: PictureFile, length: int = -1, *, size_max: int = PICTURE_BYTES_MAX) -> bytes:
     """Return the first `length` bytes of a file, by default all, or nothing if it cannot be read or is too large."""
     with suppress(*ZIP_ERRORS):
-        if not file.part:
+        if not file.members:
             if file.path.stat().st_size > size_max:
                 return b""
             with file.path.open("rb") as stream:
                 return stream.read(length)
-        *containers, name = file.part
+        *containers, name = file.members
         return _open_archive(file.path, tuple(containers), file.path.stat().st_mtime_ns).read(name, length)
     return b""
 
@@ -66,21 +66,21 @@ def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
         owner = locate_document(source, doc)
         if owner is None:
             return None
-        name = owner.part[-1] if owner.part else owner.path.name
+        name = owner.members[-1] if owner.members else owner.path.name
         if posixpath.splitext(name)[1].lower() in _PACKAGE_SUFFIXES:
-            return _find_part(PictureFile(owner.path.resolve(), owner.part), "", path)
-        if owner.part:
-            return _find_part(PictureFile(owner.path.resolve()), posixpath.dirname(name), path)
+            return _find_member(PictureFile(owner.path.resolve(), owner.members), "", path)
+        if owner.members:
+            return _find_member(PictureFile(owner.path.resolve()), posixpath.dirname(name), path)
         folder = owner.root if path.startswith("/") else owner.path.parent
         file = (folder / path.lstrip("/")).resolve()
         return PictureFile(file) if file.is_relative_to(owner.root.resolve()) and file.is_file() else None
     return None
 
 
-def _find_part(container: PictureFile, folder: str, path: str) -> PictureFile | None:
+def _find_member(container: PictureFile, folder: str, path: str) -> PictureFile | None:
     name = posixpath.normpath(posixpath.join(folder, path) if not path.startswith("/") else path.lstrip("/"))
-    archive = _open_archive(container.path, container.part, container.path.stat().st_mtime_ns)
-    return PictureFile(container.path, (*container.part, name)) if name in archive.members else None
+    archive = _open_archive(container.path, container.members, container.path.stat().st_mtime_ns)
+    return PictureFile(container.path, (*container.members, name)) if name in archive.members else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ class DocumentFile:
     path: Path
     root: Path
     """The folder that was opened, or that contains the opened file."""
-    part: tuple[str, ...] = ()
-    """Its name in the archive at `path`; empty if it is a file itself."""
+    members: tuple[str, ...] = ()
+    """Name of the document in the archive at `path`; empty if it is a file of its own."""
 
 
 def locate_document(source: str, doc: str) -> DocumentFile | None:
@@ -112,7 +112,7 @@ def locate_document(source: str, doc: str) -> DocumentFile | None:
 
 
 class _Archive:
-    """The members of a zip archive that may be read: bounded, not encrypted, and no symbolic links."""
+    """The members of a zip archive that may be read: not too large, not encrypted, and no symbolic links."""
 
     def __init__(self, file: Path | io.BytesIO) -> None:
         self._archive = zipfile.ZipFile(file)
@@ -124,7 +124,7 @@ class _Archive:
             for info in self._archive.infolist()
             if not (info.is_dir() or info.flag_bits & ENCRYPTED_FLAG or stat.S_ISLNK(info.external_attr >> 16))
             and is_bounded(info)
-            and info.file_size <= BYTES_MAX
+            and info.file_size <= PICTURE_BYTES_MAX
         }
 
     def read(self, name: str, length: int) -> bytes:
@@ -132,7 +132,7 @@ class _Archive:
         if info is None:
             return b""
         with self._archive.open(info) as member:
-            return member.read(BYTES_MAX if length < 0 else length)
+            return member.read(PICTURE_BYTES_MAX if length < 0 else length)
 
 
 @lru_cache(_ARCHIVES_MAX)
@@ -140,7 +140,7 @@ def _open_archive(path: Path, parts: tuple[str, ...], _modified: int) -> _Archiv
     """Open an archive, or one inside it. It is cached, because listing the members of a large one takes a while."""
     archive = _Archive(path)
     for name in parts:
-        archive = _Archive(io.BytesIO(archive.read(name, BYTES_MAX)))
+        archive = _Archive(io.BytesIO(archive.read(name, PICTURE_BYTES_MAX)))
     return archive
 
 

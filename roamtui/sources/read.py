@@ -34,7 +34,7 @@ class RawText:
     name: str
     """Short name for people, such as the file name."""
     is_markdown: bool = True
-    """False for tables and logs, in which `#` starts no heading."""
+    """False for tables and logs, in which `#` does not start a heading."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of replaced character or lost content."""
     title: str = ""
@@ -126,7 +126,7 @@ def check_file(path: Path) -> int:
 
 
 def has_headings(name: str) -> bool:
-    """Check by its name whether a file may have headings. In tables and logs, `#` starts none."""
+    """Check by its name whether a file may have headings. In tables and logs, `#` does not start a heading."""
     return Path(name).suffix.lower() not in _PLAIN_SUFFIXES
 
 

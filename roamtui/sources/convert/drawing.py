@@ -16,17 +16,17 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class PictureFile:
-    """A file on this machine, or a part of one."""
+    """A file on this machine, or in an archive on it."""
 
     path: Path
     """With symbolic links resolved."""
-    part: tuple[str, ...] = ()
-    """Names of the archive members that lead to it, outermost first; empty if it is the file itself."""
+    members: tuple[str, ...] = ()
+    """Names of the archive members that lead to the file, outermost first; empty if it is not in an archive."""
 
     @property
     def name(self) -> str:
         """A short name for people."""
-        return PurePosixPath(self.part[-1]).name if self.part else self.path.name
+        return PurePosixPath(self.members[-1]).name if self.members else self.path.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

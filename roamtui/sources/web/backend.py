@@ -72,7 +72,7 @@ class LimitedStream(httpcore.NetworkStream):
         self._stream = stream
         self._deadline = deadline
         self.has_read_since_write = False
-        """Whether anything was read since the last request was sent. If not, data that is there is not the response."""
+        """Whether anything was read since the last request. If not, what looks like its response came before it."""
 
     @override
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -150,10 +150,10 @@ def _parse_networks(text: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Ne
     return tuple(map(ipaddress.ip_network, text.split()))
 
 
-_LOCAL = _parse_networks(
+_LOCAL_NETWORKS = _parse_networks(
     "0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::/128 ::1/128 fc00::/7"
 )
-_SPECIAL = _parse_networks("""
+_SPECIAL_NETWORKS = _parse_networks("""
     0.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
     224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
     100.100.100.200/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32
@@ -161,7 +161,7 @@ _SPECIAL = _parse_networks("""
 """Networks in which no site can be. The last four are metadata and internal services of clouds; 2001::/23 (Teredo) and
 2002::/16 (6to4) embed IPv4."""
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
-"""All IPv6 addresses that are allocated. Those that embed IPv4 (mapped, compatible, translated) lie outside it."""
+"""All allocated IPv6 addresses. Mapped, compatible and translated IPv4 addresses are outside this network."""
 
 
 def resolve_with_system(host: str, port: int) -> list[str]:
@@ -171,9 +171,9 @@ def resolve_with_system(host: str, port: int) -> list[str]:
 
 
 class HostResolver:
-    """Resolves hosts to IP addresses. Refuses special addresses, and private ones unless a person typed the origin.
+    """Resolves hosts to IP addresses. Thread-safe.
 
-    Thread-safe.
+    Refuses private addresses unless a person typed the origin, and special ones unless a person typed the address.
     """
 
     def __init__(self, resolve: Resolve = resolve_with_system) -> None:
@@ -256,8 +256,8 @@ def classify_address(address: Address) -> AddressScope:
     """Classify an IP address by IANA's special-purpose registries."""
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
         return AddressScope.SPECIAL
-    is_local = any(address in network for network in _LOCAL)
-    if any(address in network for network in _SPECIAL) and not (is_local and int(address) == 0):
+    is_local = any(address in network for network in _LOCAL_NETWORKS)
+    if any(address in network for network in _SPECIAL_NETWORKS) and not (is_local and int(address) == 0):
         return AddressScope.SPECIAL
     if is_local:
         return AddressScope.LOCAL

@@ -39,7 +39,7 @@ _HEAD_BYTES_MAX = 64_000
 _EVICTION_SHARE = 0.9
 """Eviction deletes files until they use at most this share of the limit."""
 _RECOUNT_SHARE = 0.05
-"""After this share of the limit was written, the folder is counted again, because other programs write there too."""
+"""After writing this share of the limit, the size of the folder is measured again: other programs also write there."""
 _DIRECTIVE = re.compile(r"([a-z-]{1,40})(?:\s*=\s*\"?([^\",]{0,40})\"?)?")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
@@ -105,7 +105,7 @@ class PageCache:
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
         self._free_bytes = 0.0
-        """Bytes that may still be written before the folder is counted again."""
+        """Bytes that may still be written before the size of the folder is measured again."""
 
     def load(self, url: str, accept: str) -> CachedResponse | None:
         """Return the cached response, or None if there is none."""
@@ -235,7 +235,7 @@ def _parse_cache_control(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse_retry_after(text: str) -> float | None:
-    """Return the seconds until the time in a `Retry-After` header (a number or a date), or None if it is invalid."""
+    """Parse a `Retry-After` header, a number or a date. Return the seconds to wait, or None if it is invalid."""
     try:
         seconds = float(text)
     except ValueError:

@@ -12,7 +12,7 @@ import httpcore
 
 from roamtui.sources.web.backend import Deadline, HostResolver, Resolve, resolve_with_system
 from roamtui.sources.web.cache import MISSING_STATUSES, PAGE_STATUSES, CachedResponse, PageCache, to_cached_response
-from roamtui.sources.web.http_client import HttpClient, HttpRequest, Report
+from roamtui.sources.web.http_client import DownloadReport, HttpClient, HttpRequest
 from roamtui.sources.web.page import (
     BlockedAddressError,
     FetchedPage,
@@ -63,7 +63,7 @@ class Fetcher:
         *,
         follows_public: bool = False,
         bytes_max: int | None = None,
-        report: Report | None = None,
+        report: DownloadReport | None = None,
     ) -> FetchedPage:
         """Fetch the page at a URL. `follows_public` follows redirects to other public origins too.
 
@@ -123,7 +123,7 @@ class Fetcher:
         self._client.close()
 
     def _load_or_fetch(self, request: HttpRequest) -> tuple[CachedResponse, str]:
-        """Return the response, cached or fetched, and the error message if it is cached because the fetch failed."""
+        """Return the response, fetched or cached. If it is cached because the fetch failed, also return the error."""
         cached = None if self._cache is None else self._cache.load(request.url, ACCEPT)
         if self._options.is_offline:
             if cached is None:
@@ -143,7 +143,7 @@ class Fetcher:
             return cached, str(error)
 
     def _revalidate(self, request: HttpRequest, cached: CachedResponse | None) -> CachedResponse:
-        """Ask the site (only for changes if the page is cached), and update the cache as the site allows."""
+        """Fetch a page, or only ask for changes if it is cached. Update the cache as the site allows."""
         origin = origin_of(request.url)
         failed_at, failure = self._unreachable.get(origin, (0.0, ""))
         if cached is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:

@@ -1,7 +1,7 @@
 """`HttpClient`: sends one request and reads the response within all limits, without interpreting it.
 
-It uses httpcore, the engine of httpx, instead of httpx. No redirect, cookie, login or proxy is handled, and no second
-URL parser can make the host that is connected to differ from the host that was checked.
+It uses httpcore, the engine of httpx, instead of httpx. So it handles no redirects, cookies, logins or proxies, and it
+has no second URL parser, which might connect to another host than the one that was checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roamtui.sources.web.backend import CheckedBackend, Deadline, HostResolver
 from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse, parse_seconds
 from roamtui.sources.web.page import USER_AGENT, FetchError, FetchOptions, UnreachableError
 
-Report = Callable[[int, int | None], None]
+DownloadReport = Callable[[int, int | None], None]
 """Receives the number of bytes received so far, and their total if known."""
 _HEADERS_MAX = 200
 _IGNORED_BODY_BYTES_MAX = 64_000
@@ -41,7 +41,7 @@ class HttpRequest:
     allows_local: bool
     """Whether the host may be on this machine or its network."""
     bytes_max: int
-    report: Report | None = None
+    report: DownloadReport | None = None
 
 
 class HttpClient:

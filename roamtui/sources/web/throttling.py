@@ -76,7 +76,7 @@ class ThrottledClient:
             site.release()
 
     def _apply_robots(self, site: SiteThrottle, request: HttpRequest) -> None:
-        """Read the robots.txt of a site, and slow down as it asks. Other threads wait for that, but not for long."""
+        """Read the robots.txt of a site, and slow down if it asks for that. Other threads wait, for a limited time."""
         seconds = self._options.robots_seconds_max
         if site.is_robots_read or not site.robots_lock.acquire(timeout=seconds):
             return

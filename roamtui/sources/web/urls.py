@@ -111,7 +111,7 @@ def strip_www(host: str) -> str:
 
 
 def _normalise_host(host: str, shown: str) -> str:
-    """Return a host in its only form. `shown` is the URL in error messages."""
+    """Normalise a host, so that it has only one spelling. `shown` is the URL as error messages show it."""
     if host.startswith("["):
         try:
             return f"[{ipaddress.IPv6Address(host[1:-1].replace('%', ' ')).compressed}]"  # a zone (%) is refused

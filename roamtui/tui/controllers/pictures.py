@@ -12,7 +12,7 @@ from roamtui.editor import open_in_viewer
 from roamtui.errors import SourceError
 from roamtui.option_fields import ImageMode
 from roamtui.sources.convert.drawing import PictureFile
-from roamtui.sources.pictures import BYTES_MAX, PDF_BYTES_MAX, find_picture, locate_document, read_picture
+from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, locate_document, read_picture
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap
 from roamtui.tui.context import TuiOptions
@@ -45,7 +45,7 @@ class PictureController:
             return f'"{request.href}" is not a picture in the folder that you opened.'
         if file.name.lower().endswith(_SVG_SUFFIX):
             return self._offer_viewer(file)
-        path = None if file.part else file.path
+        path = None if file.members else file.path
         self._show(ShownFile(name=file.name, read=partial(_read, file), path=path))
         return None
 
@@ -53,12 +53,12 @@ class PictureController:
         owner = locate_document(source, doc) if document.url is None else None
         if owner is None:
             return "The pages of this document are not on this machine."
-        file = PictureFile(owner.path.resolve(), owner.part)
+        file = PictureFile(owner.path.resolve(), owner.members)
         self._show(
             ShownFile(
                 name=file.name,
                 read=partial(_read, file, size_max=PDF_BYTES_MAX),
-                path=None if file.part else file.path,
+                path=None if file.members else file.path,
                 page=request.page - 1,
                 page_count=len(document.page_starts),
                 quote=request.quote,
@@ -76,7 +76,7 @@ class PictureController:
         return None
 
     def _offer_viewer(self, file: PictureFile) -> str | None:
-        if file.part:
+        if file.members:
             return f"{file.name} is an SVG drawing inside {file.path.name}. Unpack it to see it in its own program."
 
         def open_file() -> None:
@@ -93,7 +93,7 @@ class PictureController:
         self._app.push_screen(PictureScreen(file, self._keys, mode if mode is not ImageMode.OFF else ImageMode.CELLS))
 
 
-def _read(file: PictureFile, size_max: int = BYTES_MAX) -> bytes:
+def _read(file: PictureFile, size_max: int = PICTURE_BYTES_MAX) -> bytes:
     data = read_picture(file, size_max=size_max)
     if not data:
         raise SourceError(f"{file.name} cannot be read, or is too large.")
