@@ -105,6 +105,8 @@ class PictureScreen(Screen[None]):
         self._request_count = 0
         self._canvas = PictureCanvas()
         self._status = Static(id="picture-status", markup=False)
+        self._is_outcome_shown = False
+        """Whether the status tells what opening the file did. A drawing for a new size must not replace these words."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -139,6 +141,7 @@ class PictureScreen(Screen[None]):
             drawing = await asyncio.to_thread(self._load, request, number)
         except RoamtuiError as error:
             if number == self._request_count:
+                self._is_outcome_shown = False
                 self._status.update(Content(sanitise_line(str(error))))
             return
         if number == self._request_count and self.is_attached:
@@ -168,7 +171,8 @@ class PictureScreen(Screen[None]):
         self.app.call_later(self._canvas.show, drawn, columns, rows)
         if isinstance(previous, int):
             self.app.call_later(self._write_to_terminal, encode_deletion(previous))
-        self._status.update(Content(" · ".join(self._list_facts(drawing))))
+        if not self._is_outcome_shown:
+            self._status.update(Content(" · ".join(self._list_facts(drawing))))
 
     def _list_facts(self, drawing: Drawing) -> list[str]:
         facts = [sanitise_line(self._file.name)]
@@ -185,14 +189,18 @@ class PictureScreen(Screen[None]):
     def _write_to_terminal(self, data: str) -> None:
         self.app.post_message(TerminalWriteRequested(data))
 
+    def _change_view(self) -> None:
+        self._is_outcome_shown = False
+        self._draw()
+
     def action_zoom(self, steps: int) -> None:
         self._zoom = max(1.0, min(_ZOOM_MAX, (self._zoom or 1.0) * _ZOOM_STEP**steps))
-        self._draw()
+        self._change_view()
 
     def action_fit(self) -> None:
         """Fit the whole picture into the screen, or if it fits already, its width."""
         self._zoom = 0.0 if self._zoom == 1.0 else 1.0
-        self._draw()
+        self._change_view()
 
     def action_move(self, across: int, down: int) -> None:
         if self._drawing is None or self._centre is None:
@@ -200,13 +208,13 @@ class PictureScreen(Screen[None]):
         left, top, right, bottom = self._drawing.viewport.box
         x, y = self._centre
         self._centre = x + across * _MOVE_SHARE * (right - left), y + down * _MOVE_SHARE * (bottom - top)
-        self._draw()
+        self._change_view()
 
     def action_step_page(self, pages: int) -> None:
         if self._page is not None and 0 <= self._page + pages < self._file.page_count:
             self._page += pages
             self._centre = (self._centre[0], 0.0) if self._centre is not None else None
-            self._draw()
+            self._change_view()
 
     async def action_open_outside(self) -> None:
         """Open the file in its own program. If there is none, copy its path."""
@@ -218,6 +226,7 @@ class PictureScreen(Screen[None]):
         else:
             self.app.copy_to_clipboard(str(path))
             words = f"No program to open it here. Copied its path: {sanitise_line(str(path))}"
+        self._is_outcome_shown = True
         self._status.update(Content(words))
 
     def action_leave(self) -> None:

@@ -62,7 +62,7 @@ async def _look(app: RoamApp, pilot: Pilot[None]) -> PictureScreen:
     await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
     screen = app.screen
     assert isinstance(screen, PictureScreen)
-    # A late change of size draws again, and the new facts replace what the status line says.
+    # A late change of size draws again.
     await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group == "drawing"))
     return screen
 
@@ -228,6 +228,27 @@ async def test_the_system_opens_a_picture_or_its_path_is_copied(
         await pilot.press("o")
         await wait_until(pilot, lambda: "No program to open it here. Copied its path" in screen_text(app))
         assert app.clipboard == str((tmp_path / "a.png").resolve())
+
+
+@needs_pillow
+async def test_the_words_about_the_own_program_stay_until_a_key_changes_the_view(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _install_viewer(tmp_path, monkeypatch)
+    async with _read(_guide(tmp_path)) as (app, pilot):
+        screen = await _look(app, pilot)
+        before = screen.drawing
+        await pilot.press("o")
+        await wait_until(pilot, lambda: "Opened " in screen_text(app))
+        await pilot.resize_terminal(90, 30)
+        await wait_until(pilot, lambda: screen.drawing is not before)
+        await pilot.pause()
+        assert "Opened " in screen_text(app)
+        await pilot.press("+")
+        await wait_until(pilot, lambda: "a.png · 150 %" in screen_text(app))
+        await pilot.press("+", "o")
+        await wait_until(pilot, lambda: screen.drawing is not None and screen.drawing.viewport.zoom > 2)
+        await wait_until(pilot, lambda: "Opened " in screen_text(app))
 
 
 def _install_viewer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
