@@ -12,13 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
+from roamtui.document.library_source import LibrarySource
 from roamtui.document.loader import Loader
-from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
-from roamtui.headless.output import warn, write_json, write_notices, write_text
+from roamtui.headless.output import warn, write_notices, write_text
 from roamtui.library_loader import (
     list_watched_paths,
     open_added_source,
@@ -45,15 +44,13 @@ from roamtui.option_fields import (
 )
 from roamtui.paths import cache_path, config_path, data_path, indexes_path, preferences_path, summaries_path
 from roamtui.search.options import RetrievalOptions
-from roamtui.settings import Settings, load_settings
+from roamtui.settings import Settings, load_settings, load_settings_and_warn
 from roamtui.table_command import TableCommand
 
 _LIMIT_DEFAULT = 10
 """Default number of hits of `search`."""
 _MCP_PORT = 8001
 _PORT_MAX = 65_535
-_CONVERSATION_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
-"""Fields of each conversation when conversations are listed as JSON."""
 
 
 class Command(Protocol):
@@ -66,12 +63,6 @@ class Command(Protocol):
             RoamtuiError: The command failed. Its message is shown to the person.
         """
         ...
-
-
-def _load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
-    settings = load_settings(overrides)
-    write_notices(settings.warnings)
-    return settings
 
 
 def _open_and_report(
@@ -97,7 +88,7 @@ class OutlineCommand:
     def run(self) -> int:
         from roamtui.headless.sections import print_outline
 
-        library, _ = _open_and_report(self.sources, self.web, _load_settings().retrieval.index)
+        library, _ = _open_and_report(self.sources, self.web, load_settings_and_warn().retrieval.index)
         print_outline(library, budget_tokens=self.budget_tokens, as_json=self.as_json)
         return 0
 
@@ -160,7 +151,7 @@ class AskCommand:
         from roamtui.headless.ask import run_ask
         from roamtui.wiring import build_agent
 
-        settings = _load_settings(self.overrides)
+        settings = load_settings_and_warn(self.overrides)
         question = decode_argument(self.question)
         if not question.strip():
             raise UsageError("the question is empty.")
@@ -203,7 +194,7 @@ class SearchCommand:
         from roamtui.search.options import SearchMode
         from roamtui.search_setup import make_searcher_factory
 
-        settings = _load_settings(self.overrides)
+        settings = load_settings_and_warn(self.overrides)
         search_options = settings.retrieval
         if search_options.mode is SearchMode.OFF:
             raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
@@ -247,7 +238,7 @@ class IndexCommand:
 
         index_override = {} if self.uri is None else {"index": self.uri}
         search_overrides = {**self.overrides.get(SEARCH, {}), **index_override}
-        settings = _load_settings({**self.overrides, SEARCH: search_overrides})
+        settings = load_settings_and_warn({**self.overrides, SEARCH: search_overrides})
         library = open_library(self.sources, self.web)
         if self.summaries is not None and not self.delete:
             from roamtui.search.summary_store import SummaryStore
@@ -292,53 +283,23 @@ class ConversationsCommand:
 
     def run(self) -> int:
         from roamtui.conversation.store import ConversationStore
-        from roamtui.export.json import render_json
-        from roamtui.export.markdown import render_markdown
+        from roamtui.headless.conversations import print_conversation, print_conversations
 
         if (self.conversation_id is None) != (self.action == "list"):
             raise UsageError(f"{self.action} takes {'no' if self.action == 'list' else 'the'} ID of a conversation.")
         store = ConversationStore(data_path())
         write_notices(store.pop_warnings())
         if self.conversation_id is None:
-            summaries = store.list()
-            if self.output_format == "json":
-                write_json([{name: getattr(summary, name) for name in _CONVERSATION_FIELDS} for summary in summaries])
-            elif not summaries:
-                write_text("No conversations yet.\n")
-            else:
-                for summary in summaries:
-                    count = format_count(summary.questions, "question")
-                    title = sanitise_line(summary.title) or "(no question yet)"
-                    details = f"({count}, {sanitise_line(summary.source)})"
-                    write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {details}\n")
-            return 0
-        if self.action == "delete":
+            print_conversations(store, as_json=self.output_format == "json")
+        elif self.action == "delete":
             store.delete(self.conversation_id)
             write_notices((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
-            return 0
-        prefix = self.conversation_id
-        source_by_id = {summary.id: summary.source for summary in store.list()}
-        matches = [known_id for known_id in source_by_id if known_id.startswith(prefix)]
-        if len(matches) > 1 and prefix not in source_by_id:
-            shown = sanitise_line(prefix)
-            raise UsageError(f'several conversations begin with "{shown}": {", ".join(matches)}.')
-        # A complete id counts even if longer ids begin with it. The store refuses an unknown one.
-        conversation_id = matches[0] if len(matches) == 1 else prefix
-        state, source = store.load(conversation_id), source_by_id.get(conversation_id, "")
-        if self.output_format == "json":
-            write_text(render_json(state, source))
-        elif self.output_format == "md":
-            write_text(render_markdown(state, source))
-        else:
-            from roamtui.export.html import render_html
+        else:  # show and export are the same: both write to stdout
 
-            library = None
-            try:
-                added = state.sources
-                library = reopen_source(source, (), frozenset(), is_own=True, web=WebArguments(), added=added)
-            except RoamtuiError as error:
-                warn(f"without the sections: {error}")
-            write_text(render_html(state, source, library))
+            def open_source(source: str, added: tuple[LibrarySource, ...]) -> Library:
+                return reopen_source(source, (), frozenset(), is_own=True, web=WebArguments(), added=added)
+
+            print_conversation(store, self.conversation_id, self.output_format, open_source)
         return 0
 
 
@@ -362,7 +323,7 @@ class RecordCommand:
 
         if self.output_path.suffix not in SUFFIXES:
             raise UsageError(f"-o takes a file whose name ends with {' or '.join(SUFFIXES)}.")
-        settings = _load_settings(self.overrides)
+        settings = load_settings_and_warn(self.overrides)
         library, loader = _open_and_report((self.source,), self.web)
         agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings)
         context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
@@ -480,7 +441,7 @@ class EvalCommand:
         from roamtui.search_setup import make_searcher_factory
         from roamtui.wiring import build_model
 
-        settings = _load_settings(self.overrides)
+        settings = load_settings_and_warn(self.overrides)
         if settings.retrieval.index is not None and self.options.scope != "all":
             raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
         make_model = partial(build_model, settings) if "model" in self.overrides else None
@@ -526,7 +487,7 @@ class CheckCommand:
         if self.fetch_pages and loader is not None:
             library, notices = open_all_pages(library, loader)
             write_notices(notices)
-        searcher = make_searcher_factory(_load_settings())(library) if self.questions is not None else None
+        searcher = make_searcher_factory(load_settings_and_warn())(library) if self.questions is not None else None
         output_format = "json" if self.as_json else self.output_format
         return run_check(library, rules, output_format, self.questions, searcher)
 
@@ -582,7 +543,7 @@ class McpCommand:
             raise UsageError("--port needs --http.")
         if "-" in self.sources and not self.use_http:
             raise UsageError("cannot read the document from standard input over stdio. Give a file or use --http.")
-        settings = _load_settings(self.overrides)
+        settings = load_settings_and_warn(self.overrides)
         if find_spec("mcp") is None:
             raise RoamtuiError("`roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'")
         from roamtui.headless.mcp import serve_http, serve_stdio

@@ -106,6 +106,19 @@ def load_settings(overrides: Mapping[str, Any] | None = None, *, path: Path | No
     return replace(settings, **{**overrides, "retrieval": retrieval})
 
 
+def load_settings_and_warn(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Load the settings from `config_path()`, and write their warnings to stderr.
+
+    Raises:
+        UsageError: As in `load_settings`.
+    """
+    from roamtui.headless.output import write_notices  # noqa: PLC0415 - the app shows the warnings itself
+
+    settings = load_settings(overrides)
+    write_notices(settings.warnings)
+    return settings
+
+
 @dataclass(frozen=True, slots=True)
 class _SettingsReader:
     path: Path

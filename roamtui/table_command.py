@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.errors import UsageError
-from roamtui.headless.output import write_notices
 from roamtui.option_fields import (
     FILES_HELP,
     SEARCH,
@@ -18,7 +17,7 @@ from roamtui.option_fields import (
     decode_argument,
     option,
 )
-from roamtui.settings import load_settings
+from roamtui.settings import load_settings_and_warn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +79,7 @@ class TableCommand:
             raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
         columns = [parse_question(decode_argument(question)) for question in self.questions]
         columns += read_columns(self.questions_file) if self.questions_file is not None else ()
-        settings = load_settings(self.overrides)
-        write_notices(settings.warnings)
+        settings = load_settings_and_warn(self.overrides)
         job = prepare_table(
             self.sources,
             columns,

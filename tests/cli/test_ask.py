@@ -257,14 +257,9 @@ def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, tm
     assert "spending limit" in result.err
 
 
-def test_a_conversation_is_shown_by_the_beginning_of_its_id(run: RunCommand, garden: Path) -> None:
-    ids = [run("ask", garden, QUESTION, "--json").json["conversation"] for _ in range(17)]  # two begin with one digit
-    for one in ids:
-        others = [other for other in ids if other != one]
-        length = next(n for n in range(1, 13) if not any(other.startswith(one[:n]) for other in others))
-        assert run("conversations", "show", one[:length]).out == run("conversations", "show", one).out
-    first = next(one[0] for one in ids if sum(other.startswith(one[0]) for other in ids) > 1)
-    several = run("conversations", "export", first)
-    assert several.code == 2
-    assert all((one in several.err) == one.startswith(first) for one in ids)
-    assert run("conversations", "delete", ids[0][:11]).code == 1
+def test_the_beginning_of_an_id_is_enough_except_to_delete(run: RunCommand, garden: Path) -> None:
+    asked = run("ask", garden, QUESTION, "--json").json["conversation"]
+    for action in ("show", "export"):
+        assert run("conversations", action, asked[:11]).out == run("conversations", "show", asked).out
+    assert run("conversations", "delete", asked[:11]).code == 1
+    assert run("conversations", "show", asked).code == 0

@@ -1,0 +1,78 @@
+"""`roamtui conversations`: list and print saved conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.counts import format_count
+from roamtui.document.library import Library
+from roamtui.document.library_source import LibrarySource
+from roamtui.document.plain import sanitise_line
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.export.json import render_json
+from roamtui.export.markdown import render_markdown
+from roamtui.headless.output import warn, write_json, write_text
+
+_JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
+"""Fields of each conversation when conversations are listed as JSON."""
+_OpenSource = Callable[[str, tuple[LibrarySource, ...]], Library]
+
+
+def print_conversations(store: ConversationStore, *, as_json: bool) -> None:
+    """Write a line for each conversation.
+
+    Raises:
+        StoreError: The conversations cannot be read.
+    """
+    summaries = store.list()
+    if as_json:
+        write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
+        return
+    for summary in summaries:
+        count = format_count(summary.questions, "question")
+        title = sanitise_line(summary.title) or "(no question yet)"
+        details = f"({count}, {sanitise_line(summary.source)})"
+        write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {details}\n")
+    if not summaries:
+        write_text("No conversations yet.\n")
+
+
+def print_conversation(store: ConversationStore, prefix: str, output_format: str, open_source: _OpenSource) -> None:
+    """Write one conversation.
+
+    Args:
+        store: The saved conversations.
+        prefix: The beginning of its id.
+        output_format: `"md"`, `"json"`, or `"html"` for a page that replays it.
+        open_source: Opens the source of the conversation, or all its sources if there are several, for the page.
+
+    Raises:
+        UsageError: Several conversations begin with `prefix`.
+        StoreError: There is no such conversation, or it cannot be read.
+    """
+    source_by_id = {summary.id: summary.source for summary in store.list()}
+    conversation_id = _resolve_id(prefix, source_by_id)
+    state, source = store.load(conversation_id), source_by_id.get(conversation_id, "")
+    if output_format == "json":
+        write_text(render_json(state, source))
+    elif output_format == "md":
+        write_text(render_markdown(state, source))
+    else:
+        from roamtui.export.html import render_html  # noqa: PLC0415 - only the page needs it
+
+        library = None
+        try:
+            library = open_source(source, state.sources)
+        except RoamtuiError as error:
+            warn(f"without the sections: {error}")
+        write_text(render_html(state, source, library))
+
+
+def _resolve_id(prefix: str, known_ids: Collection[str]) -> str:
+    # A complete id counts even if longer ids begin with it. The store refuses an unknown one.
+    matches = [known_id for known_id in known_ids if known_id.startswith(prefix)]
+    if len(matches) > 1 and prefix not in known_ids:
+        shown = sanitise_line(prefix)
+        raise UsageError(f'several conversations begin with "{shown}": {", ".join(matches)}.')
+    return matches[0] if len(matches) == 1 else prefix
