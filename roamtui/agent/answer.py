@@ -18,7 +18,7 @@ from roamtui.outline.labels import format_path
 from roamtui.search.base import Searcher
 from roamtui.search.terms import locate_terms, query_terms
 
-_NEAREST = 3
+_NEAREST_MAX = 3
 _LIKELY_SHARE = 0.6
 """A section whose score is at least this share of the best one is likely to contain the answer too."""
 _NOT_FOUND_STARTS = (
@@ -84,11 +84,11 @@ def _format_nearby_sections(state: ConversationState, searcher: Searcher | None)
     if opened:
         lines.append("Opened: " + "; ".join(f"{format_path(library, node_id)} [{node_id}]" for node_id in opened))
     try:
-        hits = searcher.search(exchange.question, limit=_NEAREST + len(opened)) if searcher is not None else ()
+        hits = searcher.search(exchange.question, limit=_NEAREST_MAX + len(opened)) if searcher is not None else ()
     except RoamtuiError:  # nearby sections only help, so the answer must not fail with them
         hits = ()
     nearest = []
-    for section_id in [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST]:
+    for section_id in [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST_MAX]:
         text = f"{library.title_of(section_id)}\n{library.text_at(library.get_own_content_span(section_id))}"
         shared = dict.fromkeys(sanitise_line(term) for _, term in locate_terms(text, query_terms(exchange.question)))
         terms = f" (has {', '.join(shared)})" if shared else ""
@@ -112,7 +112,7 @@ class UnopenedHits:
 
 
 def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
-    """List the search hits whose sections were neither open before the question nor opened or cited for it."""
+    """List the likeliest search hits whose sections were not open before the question, nor opened or cited for it."""
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
     found = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
     near = {hit.section_id for hits in searches for hit in hits if hit.score >= _LIKELY_SHARE * hits[0].score}
@@ -124,7 +124,7 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
     likely = [hit for hit in found.values() if hit.section_id in near]
     likely = [hit for hit in likely if read.isdisjoint((hit.section_id, *library.ancestors(hit.section_id)))]
     likely.sort(key=lambda hit: -hit.score)
-    return UnopenedHits(likely=tuple(likely[:_NEAREST]))
+    return UnopenedHits(likely=tuple(likely[:_NEAREST_MAX]))
 
 
 def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:

@@ -41,7 +41,7 @@ _FROM_DIGITS = {_FIRST_DIGIT + digit: str(digit) for digit in range(10)}
 _PLACEHOLDER = re.compile(f"([{_GROUP_START}{_GROUP_END}{_MARKS}])([\ufe10-\ufe19]+){_PLACEHOLDER_END}")
 _RESERVED = re.compile("[\ufe10-\ufe19\ufe35\ufe36\ufe47\ufe48]")
 _BEFORE_NON_PROSE = re.compile(r"\]\([^()\s]*\s+\Z|=\Z|^ {0,3}\[[^\[\]\n]+\]:[^\n]*\Z", re.MULTILINE)
-"""What precedes the title of a link or link definition, or the value of an attribute. A quote there is not prose."""
+"""Text directly before the title of a link or link definition, or the value of an attribute. These are not quotes."""
 _LOOK_BACK = 300
 """Number of characters before a quote that are searched for `_BEFORE_NON_PROSE`."""
 

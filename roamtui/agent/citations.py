@@ -2,7 +2,7 @@
 
 A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to ids in
 its own sentence: to the nearest ones after it if the sentence begins with a quotation, otherwise to the nearest before
-it. If the text after a colon, such as list items, has no ids, it belongs to the sentence with the colon. A quotation
+it. Text after a colon that has no ids, such as list items, takes those of the sentence with the colon. A quotation
 without an id belongs to the section that contains its words, if there is only one. An id without a quotation is a
 citation without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
 deliveries or excerpts.
@@ -87,7 +87,7 @@ class Quotation:
     is_code: bool = False
     """Whether the words are in backticks. They count as a quote only if their sentence has an id.
 
-    Unless they are a table row, they must also be in the text: a command may be in the model's own words.
+    Unless they are a table row, they must also be found in the text: a command may be in the model's own words.
     """
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
@@ -148,7 +148,7 @@ def _keep_outermost(quotations: Iterable[Quotation]) -> list[Quotation]:
 
 
 def _list_quotes(answer: str) -> Iterator[Quotation]:
-    """Yield the quotations without id marks at their ends, which some models put inside the quotation marks."""
+    """Yield the quotations, without the id marks that some models put before the closing quotation mark."""
     for quote in extract_quotations(answer):
         before = answer[max(0, quote.start - 3) : quote.start].rstrip()
         if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
@@ -182,21 +182,20 @@ def parse_citations(answer: str) -> ParsedAnswer:
     quotes = [*_list_quotes(answer)]
     starts = [quote.start for quote in quotes]
 
-    def find_around(position: int) -> Quotation | None:
+    def find_quote_around(position: int) -> Quotation | None:
         index = bisect_right(starts, position) - 1
         quote = quotes[index] if index >= 0 else None
         return quote if quote is not None and quote.start < position < quote.end - 1 else None
 
     ends = []
-    for match in _SENTENCE_END.finditer(
-        answer
-    ):  # a sentence ends inside a quote only before marks that follow the quote
-        around = find_around(match.start())
+    # A sentence ends inside a quote only before marks that follow the quote.
+    for match in _SENTENCE_END.finditer(answer):
+        around = find_quote_around(match.start())
         if around is None or ((match["marks"] or match["wide_marks"]) and match.end() >= around.end):
             ends.append(match.end())
     by_sentence: dict[int, list[CitationMark]] = defaultdict(list)
     for match in MARK.finditer(answer):
-        if find_around(match.start()) is None:
+        if find_quote_around(match.start()) is None:
             sentence = bisect_right(ends, match.start())
             by_sentence[sentence] += (
                 CitationMark(marked_id[0], match.start(), sentence) for marked_id in MARKED_ID.finditer(match[0])
@@ -308,8 +307,8 @@ class QuoteChecker:
                 found.append((mark.start, no_quote))
         return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
 
-    def find_anywhere(self, words: str) -> QuoteState:
-        """Look up words in all text that the model got, in whichever section it is."""
+    def judge_anywhere(self, words: str) -> QuoteState:
+        """Return the best state of a quote in all text that the model got, whatever its section."""
         if words not in self._found:
             states = {quote_state for _, quote_state in _look_up_everywhere(words, self._state)}
             self._found[words] = next((rank for rank in _RANKS if rank in states), QuoteState.UNVERIFIED)

@@ -17,16 +17,15 @@ _WORD = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\d+(?:[.,:/]\d+)*\w*|\w+"
 )
 """A whole number, a word, or, in a script without spaces, a character. A number is never divided."""
-_NO_SIGN = re.compile(r"[\s*_`~]+")
-"""White space and emphasis."""
+_SPACE_OR_EMPHASIS = re.compile(r"[\s*_`~]+")
 _SIMILARITY_MIN = 0.4
 """If the quote and a passage are less similar than this, the quote was not made from the passage."""
 _WORDS_MAX = 200
 """Maximum number of words of a quote to compare. The time grows with the square of this number."""
 _CHARACTERS_MAX = 2_000_000
 """Maximum number of characters to search. One million take 0.25 s."""
-_LETTERS_MIN = 2
-"""Minimum number of letters and digits in a single word that is marked."""
+_RUN_LENGTH_MIN = 2
+"""Minimum length, in characters, of common words in a row that are marked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +111,7 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
     quoted = read(quote)
     best_similarity = _SIMILARITY_MIN
     best_spans: tuple[Span, ...] = ()
-    for searched in _list_searched(section_id, state):
+    for searched in _list_searched_spans(section_id, state):
         text = state.library.text_at(searched)
         passage = read(text)
         alignment = align_words(quoted.words[:_WORDS_MAX], passage.words)
@@ -125,7 +124,7 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
                 gap_in_quote = quote[quoted.bounds[in_quote - 1][1] : quoted.bounds[in_quote][0]]
                 gap_in_text = text[runs[-1][1] : start]
                 # different signs between two words, such as a minus, may change the meaning
-                if _NO_SIGN.sub("", gap_in_text) == _NO_SIGN.sub("", gap_in_quote):
+                if _SPACE_OR_EMPHASIS.sub("", gap_in_text) == _SPACE_OR_EMPHASIS.sub("", gap_in_quote):
                     runs[-1][1] = end
                     continue
             runs.append([start, end])
@@ -133,12 +132,12 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
         best_spans = tuple(
             Span(doc=searched.doc, start=searched.start + start, end=searched.start + end)
             for start, end in runs
-            if end - start >= _LETTERS_MIN
+            if end - start >= _RUN_LENGTH_MIN
         )
     return best_spans
 
 
-def _list_searched(section_id: str, state: ConversationState) -> Iterator[Span]:
+def _list_searched_spans(section_id: str, state: ConversationState) -> Iterator[Span]:
     """Yield the cited section, then the other text that the model got."""
     cited = [state.library.get_content_span(section_id)] if section_id in state.library else []
     delivered, excerpts = state.delivered, state.excerpts  # each is computed from the whole conversation

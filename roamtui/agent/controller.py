@@ -173,14 +173,14 @@ class ConversationController:
         """Add a source to the conversation, after the current question has ended. The next question sees it.
 
         Raises:
-            RoamtuiError: It cannot be opened, or the conversation has it already. Nothing changes.
+            RoamtuiError: The source cannot be opened, or the conversation has it already. Nothing changes.
         """
         session = self.session
         if session.open_source is None:
             raise UsageError("no source can be added here. Start roamtui with all of them.")
         if name.startswith(NOTEBOOK_MARK):
             raise UsageError(f"{name} is a notebook, which cannot be added. Open it, or add its sources.")
-        part, loader = await asyncio.wrap_future(run_in_thread(partial(_open_whole, session.open_source, name)))
+        part, loader = await asyncio.wrap_future(run_in_thread(partial(_open_and_load, session.open_source, name)))
         async with self._changing():
             library = self.state.library
             if part.source in {source.name for source in list_sources_of(library)}:
@@ -196,11 +196,11 @@ class ConversationController:
         """Take a source out of the conversation, after the current question has ended. Its files stay as they are.
 
         Raises:
-            UsageError: It is the only one that may be asked.
+            UsageError: No unmuted source would be left.
         """
         async with self._changing() as session:
             library = self.state.library
-            _check_some_asked(library, key)
+            _check_other_unmuted(library, key)
             keys = {source.key for source in list_sources_of(library)} - {key}
             await self._change_sources(library.select_sources(keys), session.loader)
 
@@ -208,11 +208,11 @@ class ConversationController:
         """Mute or unmute a source, after the current question has ended. The model does not see a muted source.
 
         Raises:
-            UsageError: It is the only one that may be asked.
+            UsageError: No unmuted source would be left.
         """
         async with self._changing() as session:
             if is_muted:
-                _check_some_asked(self.state.library, key)
+                _check_other_unmuted(self.state.library, key)
             await self._change_sources(mute_source(self.state.library, key, is_muted=is_muted), session.loader)
 
     async def _change_sources(self, library: Library, loader: Loader | None) -> None:
@@ -259,7 +259,7 @@ class ConversationController:
         await self._switch(make)
 
     async def fork(self, exchange: Exchange) -> None:
-        """Branch off a new conversation from before an exchange, if the conversation still has it, and switch to it."""
+        """Branch off a new conversation that ends before `exchange`, and switch to it. Do nothing if it was removed."""
         await self._switch(
             lambda session: session.fork(exchange.number) if _has_exchange(session.state, exchange) else session
         )
@@ -278,7 +278,7 @@ class ConversationController:
                 self._publish(*session.switch_to(other))
 
     async def load_all(self) -> Library:
-        """Load the remaining files, and return the complete library that may be searched."""
+        """Load the remaining files, and return the whole library without muted sources."""
         async with self._commands:
             await self._publish_each(self.session.load_all())
         return self.state.unmuted_library
@@ -309,10 +309,10 @@ class ConversationController:
     async def index_ahead(self, report: Callable[[int, int], None]) -> None:
         """Update the search index of a large source in a thread, before a question needs it.
 
-        If the program ends during the update, the next one writes the rest.
+        If the program ends during the update, the rest is written when the source is opened again.
 
         Args:
-            report: Called in the thread with the numbers of indexed and of all sections.
+            report: Called in the thread with the number of indexed sections and the number of all sections.
         """
         searcher, library = self.agent.searcher, self.state.unmuted_library
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded_files():
@@ -324,7 +324,7 @@ class ConversationController:
         A question that is being answered uses the new one from its next search on.
 
         Args:
-            make: Makes the searcher, or returns None to search no more.
+            make: Makes the searcher, or returns None to turn search off.
             report: Called in a thread with the number of pieces of text that are embedded, and their total.
 
         Raises:
@@ -344,7 +344,7 @@ class ConversationController:
                 await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report_if_wanted)))
                 if library is self.state.unmuted_library:
                     break
-                library = await self.load_all()  # it was reloaded meanwhile, so only its new text is missing
+                library = await self.load_all()  # the library has changed, so index its new text too
                 searcher.refresh(library)
             self.agent.searcher = searcher
         finally:
@@ -397,13 +397,13 @@ def _warm_caches(library: Library) -> None:
         _ = document.line_starts, document.anchors, document.rows_by_number
 
 
-def _open_whole(open_source: SourceOpener, name: str) -> tuple[Library, Loader | None]:
+def _open_and_load(open_source: SourceOpener, name: str) -> tuple[Library, Loader | None]:
     library, loader = open_source(name)
     return (library if loader is None else load_files(library, loader)), loader
 
 
-def _check_some_asked(library: Library, key: str) -> None:
-    """Refuse to take away the only source that may be asked."""
+def _check_other_unmuted(library: Library, key: str) -> None:
+    """Raise a `UsageError` if `key` is the only unmuted source."""
     if not any(source.key != key and not source.is_muted for source in list_sources_of(library)):
         raise UsageError("this is the only source that may be asked. Add or unmute another one first.")
 

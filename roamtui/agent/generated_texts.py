@@ -25,12 +25,12 @@ from roamtui.search.terms import tokenise
 from roamtui.search.vectors import split_text
 
 _QUESTIONS_MAX = 3
-_CANDIDATES_MAX = 400
+_SCANNED_SECTIONS_MAX = 400
 _TITLE_LENGTH_MAX = 60
 _OPENING_LENGTH = 2_000
 _ASKING_TITLE_WORDS_MIN = 4
 """Minimum number of words of a title with a question mark: "In a hurry?" says nothing outside its section."""
-_PER_ROOT_MAX = 3
+_QUESTIONS_PER_ROOT_MAX = 3
 """Maximum number of questions from one top-level section."""
 _MARKS = re.compile(r"[*_`]")
 _QUESTION_LENGTH_MAX = 200
@@ -43,11 +43,13 @@ _VERBS = frozenset(
     ["is", "are", "was", "were", "do", "does", "did", "can", "may", "must", "should", "will", "has", "have"]
 )
 _QUESTION_WORDS = frozenset(["how", "what", "why", "when", "where", "who", "which"])
-_MEANING = re.compile(r"[\"“]([A-Z][\w-]*(?: [\w-]+){0,3})[\"”] (?:shall |will )?means?\b")
+_MEANS_DEFINITION = re.compile(r"[\"“]([A-Z][\w-]*(?: [\w-]+){0,3})[\"”] (?:shall |will )?means?\b")
 """A definition in a contract: “Net Sales” means ..."""
 _NO_TERMS = "example|reason|way|problem|part|thing|lot|number|few|good|common|simple|better|new|first|second|typical"
-_BEING = re.compile(rf"(?:\A|\n[ \t]*\n)(An? (?!(?:\w+ )?(?:{_NO_TERMS})\b)[a-z][a-z-]+(?: [a-z-]+)?) is an? (?=[a-z])")
-"""A definition that begins a paragraph: A trait is a collection of methods."""
+_IS_DEFINITION = re.compile(
+    rf"(?:\A|\n[ \t]*\n)(An? (?!(?:\w+ )?(?:{_NO_TERMS})\b)[a-z][a-z-]+(?: [a-z-]+)?) is an? (?=[a-z])"
+)
+"""A definition at the start of a paragraph: A trait is a collection of methods."""
 _SUMMARY_PROMPT = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in the language \
 of the text: what it is about, and which questions it answers, by the names that a reader would search for. No \
@@ -72,11 +74,11 @@ def suggest_questions(library: Library) -> tuple[str, ...]:
     """Suggest up to three questions from all over the document, from its headings and from definitions in its text."""
     questions: list[str] = []
     root_ids = list_roots(library)
-    per_root = max(1, _CANDIDATES_MAX // max(1, len(root_ids)))
-    for root_id in root_ids[:_CANDIDATES_MAX]:
+    per_root = max(1, _SCANNED_SECTIONS_MAX // max(1, len(root_ids)))
+    for root_id in root_ids[:_SCANNED_SECTIONS_MAX]:
         sections = islice(library.walk(root_id), per_root)
         candidates = (question for section_id in sections for question in _iter_questions(library, section_id))
-        questions += islice(candidates, _PER_ROOT_MAX)
+        questions += islice(candidates, _QUESTIONS_PER_ROOT_MAX)
     unique = list(dict.fromkeys(questions))
     return tuple(unique[:: max(1, len(unique) // _QUESTIONS_MAX)][:_QUESTIONS_MAX])
 
@@ -89,10 +91,10 @@ def _iter_questions(library: Library, section_id: str) -> Iterator[str]:
     text = _MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))
     if question := _make_title_question(format_node_title(node), text):
         yield question
-    for found in _MEANING.finditer(text):
-        yield f"What does “{found[1]}” mean?"
-    for found in _BEING.finditer(text):
-        yield f"What is {found[1][0].lower()}{found[1][1:]}?"
+    for match in _MEANS_DEFINITION.finditer(text):
+        yield f"What does “{match[1]}” mean?"
+    for match in _IS_DEFINITION.finditer(text):
+        yield f"What is {match[1][0].lower()}{match[1][1:]}?"
 
 
 def _make_title_question(title: str, text: str) -> str:

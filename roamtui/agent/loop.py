@@ -56,12 +56,12 @@ from roamtui.models.registry import OFFLINE
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.search.base import Searcher
 
-_FOUND_WINDOW_SHARE = 0.15
+_HITS_WINDOW_SHARE = 0.15
 """Share of the context window for the search results that come with a question."""
 _PREFACE_WINDOW_SHARE = 0.4
 """Share of the context window for the open sections that come with a question."""
 _PREFACE_TOKENS_MAX = 32_000
-"""Maximum number of tokens for these sections, however large the window is."""
+"""Maximum tokens of these sections, however large the window is."""
 _HISTORY_WINDOW_SHARE = 0.2
 """Share of the context window for earlier questions and answers after a rebuild."""
 _CALLS_MAX = 8
@@ -104,8 +104,8 @@ class QuestionRun:
     last_text: str = ""
     """Text of the model since its last action."""
 
-    def record(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
-        """List the events to log when an event happens: the model's draft before it, and the event itself."""
+    def track(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
+        """Track an event. Return what to log: the model's draft before its next action, and some kinds of events."""
         match event:
             case AnswerStreamed(text=text):
                 self.last_text += text
@@ -182,7 +182,7 @@ class Agent:
             try:
                 async with aclosing(self._run_steps(progress)) as events:
                     async for event in events:
-                        self.session.record(progress.record(event))
+                        self.session.record(progress.track(event))
                         yield event
                 text, reason = progress.get_final_text(), progress.reply.reason
                 outcome = build_outcome(self.session.state, text, progress.stopped, self.searcher, reason=reason)
@@ -208,7 +208,7 @@ class Agent:
     async def _begin(self, question: str, within: str | None) -> tuple[ConversationEvent, ...]:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.session.state, RetrievedContext()
-        room = self._compute_window_share(_FOUND_WINDOW_SHARE)
+        room = self._compute_window_share(_HITS_WINDOW_SHARE)
         if self._uses_retrieval():
             if whole := list_whole_document(state.unmuted_library, room) or list_whole_section(
                 state.unmuted_library, within, room
@@ -248,7 +248,7 @@ class Agent:
         state = self.session.state
         room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         whole = (
-            list_whole_document(state.unmuted_library, self._compute_window_share(_FOUND_WINDOW_SHARE))
+            list_whole_document(state.unmuted_library, self._compute_window_share(_HITS_WINDOW_SHARE))
             if self._uses_retrieval()
             else ()
         )
@@ -365,7 +365,7 @@ class Agent:
     async def _run_calls(
         self, progress: QuestionRun, *, is_before_last_step: bool
     ) -> AsyncGenerator[ConversationEvent, None]:
-        """Run the calls of a reply, searches last. If `is_before_last_step`, add that these are the last."""
+        """Run the calls of a reply, searches last. If `is_before_last_step`, tell the model that they were its last."""
         reply = progress.reply
         reply.calls.sort(key=lambda call: call.name == search.NAME)  # so that the hits do not repeat opened sections
         progress.is_running_calls = True

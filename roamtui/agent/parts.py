@@ -19,14 +19,14 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePart:
-    """A part of a library that can be asked by itself: a source, or a file or folder at the top of the only source."""
+    """Something that a question can be limited to: a source, or a file or folder at the top of the only source."""
 
     section_id: str
     title: str
 
 
 def list_parts(library: Library) -> tuple[SourcePart, ...]:
-    """List the parts of a library that may be asked, in order. A single document has none."""
+    """List the parts of a library that a question can be limited to, in order; empty if there are fewer than two."""
     unmuted = library.unmuted
     if not unmuted.root.columns.has_files:
         return ()
@@ -38,10 +38,10 @@ def list_parts(library: Library) -> tuple[SourcePart, ...]:
 
 
 def list_named_parts(question: str, library: Library) -> tuple[SourcePart, ...]:
-    """List the parts that a question asks about one by one: two or more that it names, with a word such as "each".
+    """List the parts of a library with several sources that a question asks about one by one; usually none.
 
-    A part is named by its title, or by the title of its document. If the question names none of several sources, or is
-    about them together, nothing is listed.
+    The question must contain a word such as "each", and name at least two parts by their titles or the titles of their
+    documents.
     """
     has_several = library.sources or len(split_sources(library.source)) > 1
     if not has_several or not _EACH.search(question):
@@ -57,7 +57,7 @@ def list_named_parts(question: str, library: Library) -> tuple[SourcePart, ...]:
 
 
 def list_last_parts(exchanges: tuple[Exchange, ...], library: Library) -> tuple[tuple[SourcePart, Exchange], ...]:
-    """List the newest exchanges that ask one question of different parts, with their parts; empty if there are none."""
+    """List the parts that the last exchanges asked the same question, with the exchanges; empty for fewer than two."""
     parts_by_id = {part.section_id: part for part in list_parts(library)}
     found: list[tuple[SourcePart, Exchange]] = []
     for exchange in reversed(exchanges):

@@ -80,7 +80,7 @@ def _list_passages(exchange: Exchange, library: Library) -> Iterator[ShownPassag
 
 
 def _list_nearest(exchange: Exchange, library: Library) -> tuple[str, ...]:
-    """List the first sections that searches found, then those that were opened, such as by their titles."""
+    """List up to `_NEAREST_MAX` sections: first those that searches found, then those that were opened."""
     found = [hit.section_id for event in exchange.events if isinstance(event, SectionsSearched) for hit in event.hits]
     opened = [one for event in exchange.events if isinstance(event, SectionsExpanded) for one in event.opened_ids]
     nearest = dict.fromkeys(section_id for section_id in (*found, *opened) if section_id in library)

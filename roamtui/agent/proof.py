@@ -32,7 +32,7 @@ _NO_CLAIM = re.compile(
     r"|^[ \t]*\((?:The answer is cut off here|The offline model quotes passages)[^\n]*",
     re.MULTILINE,
 )
-"""A heading, or a sentence of the program. Only its first words are matched, because the rest differs in old logs."""
+"""A heading, or a note by the program. Only its first words are matched, because the rest differs in old logs."""
 _TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
 """The line below the head of a table."""
 _FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
@@ -146,7 +146,7 @@ class StreamingJudge:
         last_sentence_start = parsed.sentences[-1][0]
         cited_starts = {quote.start for quote in proof.quotes}
         without_id = [
-            JudgedQuote(start=quote.start, end=quote.end, verdict=self._checker.find_anywhere(quote.text), number=None)
+            JudgedQuote(start=quote.start, end=quote.end, verdict=self._checker.judge_anywhere(quote.text), number=None)
             for quote in parsed.quotes
             if quote.start >= last_sentence_start
             and quote.start not in cited_starts

@@ -18,30 +18,32 @@ _LINK = re.compile(
     r"!?\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]"
     r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
 )
-_LINK_SIGN = "\ufdd0"
-"""A noncharacter, which no text needs."""
+_ID_SIGN = "\ufdd0"
+"""Replaces the brackets of an id mark while links are removed. A noncharacter, which no text needs."""
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
-_LINKED_ID = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
+_SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
 _INDENT = "    "
-_SAID_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+")
 _REPEAT_LENGTH_MIN = 40
-"""A line with fewer characters in its words may be repeated."""
+"""Minimum number of characters in the words of a line that is left out as a repeat."""
 _BRACKETS = re.compile(r"[\s()\[\]{};,]*")
 _CODE_LIKE = re.compile(r"[{}<>=]|\A\s*[\"'$]|[,;\\]\s*\Z")
-"""A line that may be part of code that no fence surrounds."""
+"""A line that may be unfenced code."""
 _SENTENCE_END = re.compile(r"[.!?:;…。！？][\W_]*\Z")
 
 
 def has_text(library: Library, span: Span) -> bool:
-    """Return whether a span contains more than headings and marks."""
+    """Return whether a span contains text other than headings."""
     return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.read(span)))
 
 
-def quote_spans(library: Library, section_id: str, spans: Sequence[Span], said: SaidWords) -> tuple[list[str], bool]:
+def quote_spans(
+    library: Library, section_id: str, spans: Sequence[Span], shown_words: ShownWords
+) -> tuple[list[str], bool]:
     """Return the lines of an excerpt, and whether lines are left out because an earlier excerpt has their words.
 
-    They are indented so that they cannot be mistaken for lines of the list of sections. Omissions are marked, and a
-    link shows only its words.
+    The lines are indented, so that they cannot be mistaken for lines of the list of sections. Omissions are marked, and
+    of a link, only the words are shown.
     """
     if not spans:
         return [], False
@@ -59,36 +61,35 @@ def quote_spans(library: Library, section_id: str, spans: Sequence[Span], said: 
             text += f"{before if text else ''}{_GAP}{after}"
         elif text:
             text += "\n"
-        marks = {at: _MARKED_ID.sub(rf"{_LINK_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()}
-        text += _LINK.sub(r"\g<words>", insert_marks(library.read(span).replace(_LINK_SIGN, " "), marks))
+        marks = {at: _MARKED_ID.sub(rf"{_ID_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()}
+        text += _LINK.sub(r"\g<words>", insert_marks(library.read(span).replace(_ID_SIGN, " "), marks))
         position = span.end
     lines = [line for line in text.splitlines() if line.strip()]
-    kept, is_shortened = said.drop_repeats(lines)
-    if not any(map(_SAID_WORD.search, kept)):
+    kept, is_shortened = shown_words.add_lines(lines)
+    if not any(map(_WORD.search, kept)):
         return [], is_shortened
     quoted = []
     for line in kept:
         indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
-        quoted.append(_INDENT + indent + _LINKED_ID.sub(r"[\1]", escape(line)))
+        quoted.append(_INDENT + indent + _SIGNED_ID.sub(r"[\1]", escape(line)))
     return quoted, is_shortened
 
 
-class SaidWords:
+class ShownWords:
     """The words of all text that was shown so far."""
 
     def __init__(self) -> None:
-        """Start without any text."""
         self._words = " "
 
-    def drop_repeats(self, lines: Sequence[str]) -> tuple[list[str], bool]:
-        """Return the lines that say something new, and whether others repeat a text that was shown before this one.
+    def add_lines(self, lines: Sequence[str]) -> tuple[list[str], bool]:
+        """Add lines. Return those that say something new, and whether any others repeat lines of earlier calls.
 
         A table or a piece of code is left out only as a whole. A line that follows a colon is never left out.
         """
         kept: list[str] = []
         words_before, is_shortened = self._words, False
         for block in _list_blocks(lines):
-            words = " ".join(_SAID_WORD.findall(" ".join(block).lower()))
+            words = " ".join(_WORD.findall(" ".join(block).lower()))
             is_announced = bool(kept) and kept[-1].rstrip("*_ ").endswith(":")
             if len(block) == 1 and kept and kept[-1] == block[0] and not _BRACKETS.fullmatch(block[0]):
                 continue
@@ -102,7 +103,7 @@ class SaidWords:
 
 
 def _list_blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield each table, each piece of code and each other line with the lines that continue its sentence."""
+    """Group lines: a table, a fenced piece of code, or any other line with the lines that continue its sentence."""
     block: list[str] = []
     fence = ""
     for line in lines:

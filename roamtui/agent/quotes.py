@@ -21,7 +21,7 @@ _ALIKE = str.maketrans(
         **dict(zip("，。：；！？（）", ",.:;!?()", strict=True)),
     }
 )
-_MARK = re.compile(
+_MARKUP = re.compile(
     # The lookahead lists every first character and saves two thirds of the time.
     r"(?=[\]\[!<\\&*`~\"' \t#>\-+\d_\u00ad\u200b-\u200d\ufeff|])(?:"
     r"(?P<break><br\s*/?>|\\(?=\s)|\||(?<=\d)(?:[*`~\[\]]+|</?su[bp]>)(?=\d))"  # between words, cells or numbers
@@ -38,7 +38,7 @@ _MARK = re.compile(
     r"|(?<=\d) (?=[%‰°]))"  # some languages put a space before a percent sign
 )
 _NUMBERED = re.compile(r"(?:\A|(?<![\s>])(?:[^\S\n\r]|>)*+[\n\r])[\s>]*+\d")
-"""A number at the start of a line: a list number, or any other."""
+"""A number at the start of a line, whether it is a list number or not."""
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}
 GAP = re.compile(r"(?:(?<!\s)\s++)?(?:\[(?:…|\.{3})\]|…|\.{3,4})\s*+")
 """An ellipsis for omitted words."""
@@ -47,14 +47,14 @@ _SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
 _EDGE = " \t\n.,;:!?-\\"
 _LEADING = re.compile(r"\A(?:(?!-?(?:[$¢-¥₠-⃀] ?-?)?\.?\d)[ \t\n.,;:!?\\-])+")
 _EDGE_LENGTH = 12
-"""Characters around an edge of a match. Without a digit among them, the edge cannot cut a number."""
+"""Number of characters to check on each side of an edge of a match. Without a digit there, it cannot cut a number."""
 _DIGIT = re.compile(r"\d")
 _BROKEN_WORD = re.compile("(?<=[^\\W\\d_])[-\u00ad\u2010][ \t]*(?:\r\n?|\n)[ \t]*(?=[^\\W\\d_])")
 """A word hyphenated at the end of a line, as in books and laws."""
 _ACCENT_OR_LIGATURE = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
 """Combining accents and ligatures, as in PDFs and in files of some systems."""
 _GLUED_SPACES_MIN = 2
-"""Minimum number of spaces in a quote that may be glued to its neighbours. Fewer words could be part of a name."""
+"""Minimum number of spaces in a quote whose match may be glued to its neighbours. Fewer words may be part of a name."""
 _NEGATION = re.compile(r"(?:n[o']t|non|\bno|never|without|\bun|\bdis)\Z", re.IGNORECASE)
 """The end of a word that reverses the meaning of the next one, as in ``isNotAllowed``."""
 _LENGTH_MIN = 2
@@ -87,7 +87,7 @@ def find_quote(quote: str, text: str) -> QuoteMatch | None:
     """Find a quote in a text. Return None if the text does not contain it.
 
     An ellipsis may omit words of one sentence, list item or table row. A match must not start or end inside a number,
-    because that is another number, nor start inside a word, which may mean the opposite ("legal" in "illegal").
+    because that is a different number, nor start inside a word, which may mean the opposite ("legal" in "illegal").
     """
     match = find_quoted_words(quote, text)
     return match if match is not None and not match.is_joined else None
@@ -107,8 +107,8 @@ def find_quoted_words(quote: str, text: str) -> QuoteMatch | None:
     if not has_words:
         return None
     joined: QuoteMatch | None = None
-    for has_numbers in (True, False) if _NUMBERED.search(text) else (True,):
-        match = _find_parts(quote, text, has_numbers=has_numbers)
+    for keep_numbers in (True, False) if _NUMBERED.search(text) else (True,):
+        match = _find_parts(quote, text, keep_numbers=keep_numbers)
         if match is not None and not match.is_joined:
             return match
         joined = joined or match
@@ -135,15 +135,15 @@ class _NormalisedSearch:
     """Searches a normalised text. Its offsets are computed only if a match needs them, because that is slow."""
 
     text: str
-    has_numbers: bool
+    keep_numbers: bool
 
     @property
     def plain(self) -> str:
-        return strip_markup(self.text, has_numbers=self.has_numbers)
+        return strip_markup(self.text, keep_numbers=self.keep_numbers)
 
     @property
     def offsets(self) -> array[int]:
-        return normalise_markdown(self.text, has_numbers=self.has_numbers).offsets
+        return normalise_markdown(self.text, keep_numbers=self.keep_numbers).offsets
 
     def find(self, part: str, start: int = 0, stop: int | None = None) -> int:
         """Return the offset of `part` in the plain text, or -1. A match must not start or end inside a word or number.
@@ -220,9 +220,9 @@ class _NormalisedSearch:
         return QuoteMatch(self.offsets[bounds[0]], end, is_exact=False, is_joined=is_joined)
 
 
-def _find_parts(quote: str, text: str, *, has_numbers: bool) -> QuoteMatch | None:
+def _find_parts(quote: str, text: str, *, keep_numbers: bool) -> QuoteMatch | None:
     whole = _SHORTENED_TARGET.sub("", quote) if "](" in quote else quote
-    pieces = (normalise_markdown(piece, has_numbers=True).text for piece in GAP.split(whole))
+    pieces = (normalise_markdown(piece, keep_numbers=True).text for piece in GAP.split(whole))
     # marks at the ends of a piece do not count, but a sign or a point belongs to its number
     parts = [part for piece in pieces if (part := _LEADING.sub("", piece).rstrip(_EDGE))]
     spellings = [parts] if parts else []
@@ -230,7 +230,7 @@ def _find_parts(quote: str, text: str, *, has_numbers: bool) -> QuoteMatch | Non
         other_spelling = parts[0][0].swapcase() + parts[0][1:]
         if other_spelling != parts[0]:
             spellings.append([other_spelling, *parts[1:]])
-    search = _NormalisedSearch(text, has_numbers)
+    search = _NormalisedSearch(text, keep_numbers)
     joined: QuoteMatch | None = None
     for parts in spellings:
         bounds = search.find_all(parts)
@@ -246,7 +246,7 @@ def _find_across_lines(quote: str, text: str) -> QuoteMatch | None:
     """Find a quote in a text with words hyphenated at the ends of lines."""
     joined: QuoteMatch | None = None
     for joint in ("", "-"):
-        match = _find_parts(quote, _BROKEN_WORD.sub(joint, text), has_numbers=True)
+        match = _find_parts(quote, _BROKEN_WORD.sub(joint, text), keep_numbers=True)
         if match is None:
             continue
         bounds = [match.start, match.end - 1]
@@ -276,47 +276,47 @@ _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
 
 
 @lru_cache(maxsize=256)
-def normalise_markdown(text: str, *, has_numbers: bool = False) -> _NormalisedText:
+def normalise_markdown(text: str, *, keep_numbers: bool = False) -> _NormalisedText:
     """Remove markup, collapse white space, and unify characters that look alike, such as dashes.
 
     Args:
         text: Markdown.
-        has_numbers: Whether to keep a number at the start of a line, as in a date across two lines. If not, it is a
-            list number.
+        keep_numbers: Whether to keep a number at the start of a line, because it may be part of a date that spans two
+            lines. Otherwise, it is removed as a list number.
     """
     alike = text.translate(_ALIKE)
     characters: list[str] = []
     offsets = array("Q")
     position = 0
-    for match in _MARK.finditer(alike):
-        if has_numbers and match.lastgroup == "number":
+    for match in _MARKUP.finditer(alike):
+        if keep_numbers and match.lastgroup == "number":
             continue
         _append(alike[position : match.start()], position, characters, offsets)
         if match.lastgroup in ("break", "entity"):
-            _append(_read_mark(match, has_numbers=False), match.start(), characters, offsets)
+            _append(_replace_markup(match, keep_numbers=False), match.start(), characters, offsets)
         position = match.end()
     _append(alike[position:], position, characters, offsets)
     return _NormalisedText("".join(characters), offsets)
 
 
 @lru_cache(maxsize=256)
-def strip_markup(text: str, *, has_numbers: bool) -> str:
+def strip_markup(text: str, *, keep_numbers: bool) -> str:
     """Return the text of `normalise_markdown` without its offsets, in half the time.
 
     Few texts contain a given quote, and only those need offsets.
     """
     alike = text.translate(_ALIKE)
-    plain = _SPACES.sub(" ", _MARK.sub(partial(_read_mark, has_numbers=has_numbers), alike))
-    return normalise_markdown(text, has_numbers=has_numbers).text if _ACCENT_OR_LIGATURE.search(plain) else plain
+    plain = _SPACES.sub(" ", _MARKUP.sub(partial(_replace_markup, keep_numbers=keep_numbers), alike))
+    return normalise_markdown(text, keep_numbers=keep_numbers).text if _ACCENT_OR_LIGATURE.search(plain) else plain
 
 
-def _read_mark(mark: re.Match[str], *, has_numbers: bool) -> str:
+def _replace_markup(mark: re.Match[str], *, keep_numbers: bool) -> str:
     match mark.lastgroup:
         case "break":
             return " "
         case "entity":
             return _ENTITIES.get(mark.group(), "")
-        case "number" if has_numbers:
+        case "number" if keep_numbers:
             return mark.group()
         case _:
             return ""

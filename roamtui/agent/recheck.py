@@ -38,8 +38,8 @@ from roamtui.document.plain import sanitise_line
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
 
-_SOURCE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
-_SOURCE_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
+_SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
+_CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
     r"^(?:-|\d+\.(?: [✓!✗])?) \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): \")(?P<quote>.+)\"[ \t]*$",
     re.MULTILINE,
 )
@@ -105,13 +105,13 @@ class Finding:
 
 def parse_source_line(markdown: str) -> str:
     """Return the value of the ``Source:`` line in a Markdown text, or empty if there is none."""
-    match = _SOURCE.search(markdown)
+    match = _SOURCE_LINE.search(markdown)
     return match["source"] if match else ""
 
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     """Return the claims in a Markdown file called `name`, in order. A person or an export may have written it."""
-    exported = [*_SOURCE_LINE.finditer(markdown)]
+    exported = [*_CITATION_LINE.finditer(markdown)]
     exported_quotes = {" ".join(line["quote"].split()) for line in exported}
     claims = [
         Claim(quote=line["quote"], place=name, line=_get_line_number(markdown, line.start()), section_id=line["id"])
@@ -126,14 +126,14 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
         return f"[{placeholder_id}]"
 
     # links become ids, so that a quote binds to its link as it would to an id in an answer
-    text = _LINK.sub(replace_link, _SOURCE_LINE.sub("", markdown))
+    text = _LINK.sub(replace_link, _CITATION_LINE.sub("", markdown))
     for quotation in parse_citations(text).quotes:
         if quotation.is_code or not quotation.marks:
             continue
         quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)
         words = " ".join(quote.split())
         if any(exported_quote.startswith(words) for exported_quote in exported_quotes):
-            continue  # a link at the end of a quote looks like its id, and ends the quote
+            continue  # only the beginning is compared, because `parse_citations` cuts off a link at the end
         section_id, source, anchor = quotation.marks[0].section_id, "", ""
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
@@ -158,9 +158,9 @@ def _get_line_number(text: str, offset: int) -> int:
 def recheck(claim: Claim, library: Library) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
-    It is searched in three passes: the exact quote (`SAME` or `MOVED`); then, if it contains an ellipsis, its pieces,
-    all in a single section (`JOINED`); then similar words (`CHANGED`). Each pass searches the claimed section
-    first, then its document, then all other documents.
+    The library is searched in three passes: for the exact quote (`SAME` or `MOVED`); then, if it contains an
+    ellipsis, for its pieces in a single section (`JOINED`); then for similar words (`CHANGED`). Each pass begins with
+    the claimed section, and continues with its document, then all other documents.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -207,15 +207,11 @@ def _make_finding(claim: Claim, status: ClaimStatus, within: Span, bounds: Bound
     return Finding(claim=claim, standing=status, span=span, section_id=section_id)
 
 
-def count_stale_quotes(citations: Iterable[Citation], library: Library) -> int:
-    """Count the quotes that `list_stale_quotes` lists."""
-    return len(list_stale_quotes(citations, library))
-
-
 def list_stale_quotes(citations: Iterable[Citation], library: Library) -> tuple[str, ...]:
     """List the verified quotes that are stale, that is, no longer in their documents.
 
-    Documents that are not loaded do not count. This is fast enough to run when a conversation is shown.
+    Quotes from documents that may not be loaded yet do not count. This is fast enough to run when a conversation is
+    shown.
     """
     loaded = {document.key for document in library.documents if not document.problem}
     is_fully_loaded = not library.list_unloaded_files()
@@ -254,7 +250,7 @@ def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
 
 @lru_cache(maxsize=32)
 def _read_words(text: str) -> TextWords:
-    normal = normalise_markdown(text, has_numbers=True)
+    normal = normalise_markdown(text, keep_numbers=True)
     words = [*_WORD.finditer(normal.text)]
     offsets = normal.offsets  # of the characters of the normalised text, in the original one
     bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in words)
@@ -265,7 +261,7 @@ def _find_changed_words(quote: str, text: str, similarity_min: float) -> Bounds 
     """Return the bounds of the words in a text that are most similar to a quote.
 
     Args:
-        quote: Words that are not in the text as they are.
+        quote: Words that the text does not contain exactly.
         text: The text to search.
         similarity_min: The similarity, from 0 to 1, must be higher than this.
     """

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from roamtui.agent.quoted_excerpts import SaidWords, has_text, quote_spans
+from roamtui.agent.quoted_excerpts import ShownWords, has_text, quote_spans
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery_tokens
@@ -30,15 +30,15 @@ from roamtui.search.sentences import get_first_sentence
 from roamtui.search.terms import locate_terms, query_terms, tokenise
 
 HITS_MAX = 5
-"""Number of hits of a search by the model, unless it asks for another number."""
+"""Maximum number of hits of a search by the model, unless it asks for another number."""
 _START_HITS_MAX = 10
-"""Number of hits sent with a question. With more hits and a shorter outline, more questions need no tool call."""
+"""Maximum number of hits sent with a question. More hits and a shorter outline save tool calls."""
 _EXCERPT_TOKENS = (350, 180, 150, 120)
 """Size of the excerpt of each hit, by rank. The last number applies to all later hits."""
 _WHOLE_TOKENS = (1_000, 560, 400, 250, 150)
 """Up to this size, by rank, a section is shown with its whole subtree: a call to open it would cost far more."""
 _WHOLES_TOKENS_MAX = 1_500
-"""Once the excerpts exceed this, no section is shown whole merely because it is small."""
+"""Once all excerpts together exceed this, no further section is shown whole merely because it is small."""
 _NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS = 700, 1_500
 """The same two limits for a section that the query names: for its excerpt, and for showing it whole. They apply at
 every rank."""
@@ -61,13 +61,13 @@ _LIMITS_ANOTHER = re.compile(
 )
 """Words with which a section limits another one that it refers to."""
 _LIMITED_MAX = 3
-"""Number of top hits that come with the sections that limit them."""
-_LIMIT_TOKENS = 120
+"""Number of top hits that are followed by the sections that limit them."""
+_LIMITING_TOKENS_MAX = 120
 _OPENING_TOKENS = 40
 """Maximum number of tokens that the first sentence of a page adds to an excerpt."""
 _EXCERPT_TOKENS_MIN = 40
 _HEADINGS_LENGTH_MAX = 2_000
-"""Number of characters above which a part of a section is taken to have text, without a look at it."""
+"""Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
 _SIBLINGS_MAX = 12
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
@@ -76,24 +76,24 @@ _WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.
 _PIECE_LENGTH = 100_000
 """Number of characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
-_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
+_NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
 _CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 _SHOWN_MARK = "excerpt above"
-_SAID_MARK = "same words above"
+_REPEATED_MARK = "same words above"
 _OPEN_MARK = "open: its text stands above"
 _PATH_TITLES_MAX = 3
 """Maximum number of titles in a section's path, including its own title."""
-RIVAL_MAX = 0.8
+RUNNER_UP_SHARE_MAX = 0.8
 """The best hit is clear if the second score is at most this share of the best."""
-COVERED_MIN = 0.75
+COVERED_SHARE_MIN = 0.75
 """Share of the question's content words that the section's text must contain. A title or one mention is not enough."""
 _OPENED_TOKENS_MAX = 1_000
 _TERMS_MIN = 2
 """Minimum number of words in a question. With fewer, a clear hit means little: even a greeting may have one."""
-_PROSE_MIN = 12
+_PROSE_WORDS_MIN = 12
 """A text with fewer words is a bare link or a label."""
-_EMPTY_TERMS = frozenset(
+_TOPICLESS_TERMS = frozenset(
     {
         *("advantage", "advantages", "benefit", "benefits", "difference", "function", "happens", "help", "mean"),
         *("meaning", "means", "point", "purpose", "role", "significance", "use", "used", "uses", "using", "work"),
@@ -174,25 +174,25 @@ async def retrieve_context(
 def pick_confident_hit(
     state: ConversationState, hits: Sequence[Hit], question: str, room_tokens: int | None = None
 ) -> tuple[str, ...]:
-    """Return the first hit if its text clearly answers the question and is short; otherwise nothing.
+    """Return the id of the first hit if it is far ahead, short and contains most terms of the question; else nothing.
 
     Fused scores do not show how far ahead a hit is. For a fused ranking, `Hit.runner_up` of the keyword search is used
     instead.
     """
-    terms = [term for term in query_terms(question) if term not in _EMPTY_TERMS]
+    terms = [term for term in query_terms(question) if term not in _TOPICLESS_TERMS]
     if not hits or len(terms) < _TERMS_MIN:
         return ()
-    rival = hits[0].runner_up
-    if rival is None:
-        rival = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
+    runner_up = hits[0].runner_up
+    if runner_up is None:
+        runner_up = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     library, section_id = state.library, hits[0].section_id
     tokens_max = _OPENED_TOKENS_MAX if room_tokens is None else min(_OPENED_TOKENS_MAX, room_tokens)
-    if rival > RIVAL_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
+    if runner_up > RUNNER_UP_SHARE_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
         return ()
     text = library.text_at(library.get_own_content_span(section_id))
     found = {term for _, term in locate_terms(text, terms)}
-    is_text = len(text.split()) >= _PROSE_MIN and estimate_tokens(text) <= _OPENED_TOKENS_MAX
-    return (section_id,) if is_text and len(found) >= COVERED_MIN * len(terms) else ()
+    is_text = len(text.split()) >= _PROSE_WORDS_MIN and estimate_tokens(text) <= _OPENED_TOKENS_MAX
+    return (section_id,) if is_text and len(found) >= COVERED_SHARE_MIN * len(terms) else ()
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
@@ -231,12 +231,12 @@ def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 @dataclass(frozen=True, slots=True)
 class _HitLine:
     section_id: str
-    source_id: str
-    """The section to excerpt, which may be below `section_id`."""
+    excerpted_id: str
+    """The section to excerpt, which is `section_id` or below it."""
     named: tuple[int, int] | None = None
     """As in `Hit`."""
-    is_limit: bool = False
-    """Whether the section is not a hit but limits one."""
+    is_limiting: bool = False
+    """Whether the section is not a hit, but limits what a hit says."""
 
 
 def format_hits(
@@ -274,14 +274,14 @@ def format_hits(
         exchange = state.transcript.exchanges[-1]
         shown += [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
     delivered = {doc: [*bounds] for doc, bounds in state.delivered.items()}
-    said = SaidWords()
+    shown_words = ShownWords()
     for span in shown:
-        said.drop_repeats(library.read(span).splitlines())
+        shown_words.add_lines(library.read(span).splitlines())
     for section_id in opened:
         is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
         delivered.setdefault(span.doc, []).append((span.start, span.end))
-        said.drop_repeats(library.read(span).splitlines())
+        shown_words.add_lines(library.read(span).splitlines())
     lines: list[str] = []
     excerpts: list[Span] = []
     for file_id, members in groups.items():
@@ -299,9 +299,9 @@ def format_hits(
             if note not in (_OPEN_MARK, _SHOWN_MARK):
                 excerpts += spans
                 shown += spans
-                quoted, is_shortened = quote_spans(library, hit.source_id, spans, said)
+                quoted, is_shortened = quote_spans(library, hit.excerpted_id, spans, shown_words)
                 if is_shortened:
-                    note = "" if quoted else _SAID_MARK
+                    note = "" if quoted else _REPEATED_MARK
             size = format_size(library, library.node(hit.section_id))
             marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
             lines += [f"- [{hit.section_id}] {name} ({marks})", *quoted]
@@ -329,7 +329,8 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
         or (is_english and match["inside"] is not None)
     )
     forms = {
-        word: (word.rstrip("s").casefold(), *_PARTS.findall(word), *_CURRENCY_SIGNS.get(word, "")) for word in words
+        word: (word.rstrip("s").casefold(), *_NAME_PARTS.findall(word), *_CURRENCY_SIGNS.get(word, ""))
+        for word in words
     }
     phrases = {
         f'"{phrase}"': re.compile(r"\W+".join(rf"\b{re.escape(word)}\w*" for word in tokenise(phrase)))
@@ -380,7 +381,7 @@ def _merge_small_files(library: Library, hits: Sequence[Hit]) -> list[_HitLine]:
     for hit in hits:
         text = library.text_at(library.get_own_content_span(hit.section_id)).strip()
         if text in texts:
-            continue  # sites contain pages twice
+            continue  # some sites contain a page twice
         texts.add(text)
         file_id = _get_file(library, hit.section_id)
         is_small = bool(file_id) and counts[file_id] > 1 and library.node(file_id).tokens <= _SMALL_FILE_TOKENS
@@ -409,7 +410,7 @@ def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[S
 
 def _limits(library: Library, section_id: str, other_id: str) -> bool:
     """Check whether a small section refers to another one and limits it, as "Section 3 does not apply to ..." does."""
-    if section_id == other_id or library.node(section_id).tokens > _LIMIT_TOKENS:
+    if section_id == other_id or library.node(section_id).tokens > _LIMITING_TOKENS_MAX:
         return False
     span = library.get_own_content_span(section_id)
     if _LIMITS_ANOTHER.search(library.text_at(span)) is None:
@@ -460,8 +461,8 @@ def _choose_spans(
 ) -> dict[_HitLine, tuple[Span, ...]]:
     """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
 
-    A hit whose excerpt is part of another one is left out. After a hit come the small sections that limit its excerpt,
-    which may not be in `hits`. Hits are left out once `room_tokens` is used up.
+    A hit whose excerpt is part of another one is left out. Small sections that limit the excerpt of a hit follow it,
+    even if they are not in `hits`. Hits are left out once `room_tokens` is used up.
     """
     chosen: dict[_HitLine, tuple[Span, ...]] = {}
     used = wholes = rank = 0
@@ -476,36 +477,37 @@ def _choose_spans(
             tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
             if tokens_max < _EXCERPT_TOKENS_MIN:
                 break
-        rank += not hit.is_limit and hit.named is None
+        rank += not hit.is_limiting and hit.named is None
         previous = [span for spans in chosen.values() for span in spans]
-        source = own = library.get_own_content_span(hit.source_id)
+        excerpted = own = library.get_own_content_span(hit.excerpted_id)
         if hit.named is not None and hit.named[0]:  # a table or paragraph inside the section
-            source = Span(doc=own.doc, start=own.start + hit.named[0], end=own.start + hit.named[1])
-        for section_id in (hit.source_id, hit.section_id) if source == own else ():
+            excerpted = Span(doc=own.doc, start=own.start + hit.named[0], end=own.start + hit.named[1])
+        for section_id in (hit.excerpted_id, hit.section_id) if excerpted == own else ():
             whole = library.get_content_span(section_id)
             overlaps = any(
                 span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous
             )
             is_bare_chapter = hit.named is not None and not has_text(library, own)
             if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
-                source = whole
-        text = library.read(source)
+                excerpted = whole
+        text = library.read(excerpted)
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max, language=language)
-        if source == own:
+        if excerpted == own:
             growth = _OPENING_TOKENS if room_tokens is None else min(_OPENING_TOKENS, room_tokens - used - tokens_max)
-            bounds = _add_page_opening(library, hit.source_id, text, bounds, growth)
-        spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
+            bounds = _add_page_opening(library, hit.excerpted_id, text, bounds, growth)
+        doc, offset = excerpted.doc, excerpted.start
+        spans = tuple(Span(doc=doc, start=offset + start, end=offset + end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
-            if hit.source_id != hit.section_id and source == own:
-                hit = replace(hit, section_id=hit.source_id)  # the model must name the section that it quotes
+            if hit.excerpted_id != hit.section_id and excerpted == own:
+                hit = replace(hit, section_id=hit.excerpted_id)  # the model must name the section that it quotes
             chosen[hit] = spans
             cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
             used += cost
             wholes += cost if hit.named is None else 0
-            if not hit.is_limit and rank <= _LIMITED_MAX:
-                limits = dict.fromkeys(_list_limiting_sections(library, hit.source_id, spans))
-                small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMIT_TOKENS)
-                waiting.extendleft(_HitLine(node_id, node_id, is_limit=True) for node_id in reversed([*small]))
+            if not hit.is_limiting and rank <= _LIMITED_MAX:
+                limits = dict.fromkeys(_list_limiting_sections(library, hit.excerpted_id, spans))
+                small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMITING_TOKENS_MAX)
+                waiting.extendleft(_HitLine(node_id, node_id, is_limiting=True) for node_id in reversed([*small]))
     if any(chosen.values()):  # a heading without text answers nothing, but a page may still be loaded
         chosen = {
             hit: spans

@@ -30,16 +30,16 @@ class Alignment(NamedTuple):
     similarity: float
     """Share of common words, in order, among the words of both."""
     pairs: tuple[tuple[int, int], ...]
-    """For each common word, its number in the quote and its number in the text."""
+    """Index of each common word in the quote, and its index in the text."""
 
     @property
     def first(self) -> int:
-        """Number of the first common word in the text."""
+        """Index of the first common word in the text."""
         return self.pairs[0][1]
 
     @property
     def last(self) -> int:
-        """Number of the last common word in the text."""
+        """Index of the last common word in the text."""
         return self.pairs[-1][1]
 
 
@@ -53,7 +53,7 @@ def align_words(quote_words: Sequence[str], text_words: Sequence[str]) -> Alignm
 
 
 def _list_candidate_positions(quote_words: Sequence[str], text_words: Sequence[str]) -> list[int]:
-    """List the word numbers after which most words of a quote follow. A rare word counts for more."""
+    """List the word indexes in a text that most words of a quote follow, best first. Rare words count for more."""
     known_words = set(quote_words)
     hits = [index for index, word in enumerate(text_words) if word in known_words]
     weights = {word: 1 / (1 + log2(count)) for word, count in Counter(text_words[index] for index in hits).items()}
@@ -76,7 +76,7 @@ def _list_candidate_positions(quote_words: Sequence[str], text_words: Sequence[s
 
 
 def _align_nearby(quote_words: Sequence[str], text_words: Sequence[str], low: int, high: int) -> Alignment | None:
-    """Return the most similar run of words among those from `low` to `high`."""
+    """Return the run of words that is most similar to a quote, between the indexes `low` and `high` in a text."""
     blocks = LCSseq.editops(quote_words, text_words[low:high]).as_matching_blocks()
     pairs = [(block.a + step, low + block.b + step) for block in blocks for step in range(block.size)]
     for index in range(len(pairs) - 2, -1, -1):  # a title may repeat the first word: keep neighbours together

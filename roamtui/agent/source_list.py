@@ -33,7 +33,7 @@ def split_source(citation: Citation, library: Library) -> tuple[str, str]:
     return ("" if file == title else file), title
 
 
-def find_holder(citation: Citation, library: Library) -> str:
+def find_quote_section(citation: Citation, library: Library) -> str:
     """Return the id of the section that contains a quote: the cited one, unless the quote was found in another."""
     span = citation.span
     if citation.state is not QuoteState.MISATTRIBUTED or span is None or not library.has_document(span.doc):
@@ -41,14 +41,14 @@ def find_holder(citation: Citation, library: Library) -> str:
     return library.section_at(span.doc, span.start) or citation.section_id
 
 
-def describe_place(citation: Citation, holder: str) -> str:
-    """Say where a quote is, or that it was not found. `holder` is the path of the section that contains it."""
+def describe_place(citation: Citation, section_path: str) -> str:
+    """Say where a quote is, or that it was not found. `section_path` leads to the section that contains it."""
     place = citation.place if citation.page is None else f"p. {citation.page}"
     match citation.state:
         case QuoteState.UNVERIFIED:
             return "these words are not in the text"
         case QuoteState.MISATTRIBUTED:
-            return f"these words stand in {holder}, {place}"
+            return f"these words stand in {section_path}, {place}"
         case QuoteState.JOINED:
             return f"joined from several sentences, {place}"
         case _:
@@ -57,10 +57,10 @@ def describe_place(citation: Citation, holder: str) -> str:
 
 def format_place(citation: Citation, library: Library) -> str:
     """Format where the words of a quote are, with the path of their section if that is not the cited one."""
-    holder = find_holder(citation, library)
-    if holder not in library:
+    section_id = find_quote_section(citation, library)
+    if section_id not in library:
         return describe_place(citation, "")
-    titles = list_path_titles(replace(citation, path=library.node(holder).path), library.title)
+    titles = list_path_titles(replace(citation, path=library.node(section_id).path), library.title)
     return describe_place(citation, _PATH_STEP.join(titles))
 
 

@@ -17,7 +17,7 @@ _TOOL_TOKENS = 120
 _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
 _ESTIMATES_MAX = 8_192
-"""Maximum number of cached estimates. A full cache is emptied. A long conversation has fewer messages."""
+"""Maximum number of cached estimates, more than a long conversation has messages. A full cache is emptied."""
 _ESTIMATES: dict[tuple[int, int], int] = {}
 """Token estimates by hash and length of a text. The texts themselves are not kept, so that their memory is freed."""
 
@@ -59,14 +59,14 @@ def _compute_answer_room(window_tokens: int) -> int:
 _REQUEST_TOKENS_MIN = 1_000
 """A shorter request teaches nothing, because what the provider adds to each request weighs too much."""
 _NEGLIGIBLE_RATIO_MAX = 1.05
-"""Maximum ratio of provider tokens to estimated tokens that changes nothing."""
+"""Maximum ratio of provider tokens to estimated tokens that is ignored."""
 _FACTOR_MAX = 4.0
 _TENTHS = 10
 """Factors are rounded up to tenths, so that budgets rarely change."""
 
 
 class TokenCalibration:
-    """Learns how many model tokens one estimated token is: at least one, because overestimating does no harm."""
+    """Learns the ratio of provider tokens to estimated ones: at least 1, because overestimating does no harm."""
 
     def __init__(self) -> None:
         self._model = ""

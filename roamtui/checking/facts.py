@@ -160,5 +160,5 @@ def _collect_words(facts: DocumentFacts, location: SourceLocation, words: Inline
             facts.images.append((location, is_described or _EMPTY_ALT.search(following) is not None))
     for number in dict.fromkeys(word.link for word in words if word.link is not None):
         link = links[number]
-        if not link.is_reference_mark and not link.href.startswith("[["):  # files of any folder may be meant
+        if not link.is_reference_mark and not link.href.startswith("[["):  # a wiki link may name a file of any folder
             facts.links.append((location, link.href))

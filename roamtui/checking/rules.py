@@ -37,7 +37,7 @@ LONG_TOKENS = 2_000
 OUTLINE_TOKENS = 2_500
 """Size of the outline in which sections should be found."""
 _PROSE_SHARE_MIN = 0.5
-"""A text counts as prose if at least this share of its length is prose."""
+"""Minimum share of a text's length that must be in paragraphs for the text to count as prose."""
 _OMITTED_AT_TOP_MIN, _OMITTED_ELSEWHERE_MIN = 20, 60
 """A node is reported if the outline omits at least this many of its children, and more than half of them.
 
@@ -136,7 +136,9 @@ def check_skipped_levels(facts: DocumentFacts) -> Iterator[Diagnostic]:
             columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not location.document.page_starts
         )
         source = location.document.text[location.offset : location.offset + 7].lstrip(" ")
-        source_level = len(source) - len(source.lstrip("#"))  # headings of a page within a document may be lowered
+        source_level = len(source) - len(
+            source.lstrip("#")
+        )  # a page inside a document may have had its headings demoted
         if parent >= 0 and is_skipped and key not in reported and source_level in (0, level):
             reported.add(key)
             message = f"{location.quoted_title} is at level {level}, but the heading above it is at level {above}"
@@ -184,7 +186,7 @@ def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield titles that many sections of a document share, except parts of releases, which are always alike."""
+    """Yield titles that many sections of a document share. Parts of releases are skipped: they are always alike."""
     groups: dict[tuple[int, str], list[SourceLocation]] = defaultdict(list)
     for location in facts.sections:
         columns = location.document.columns
@@ -442,7 +444,7 @@ class CheckReport:
     findings: tuple[tuple[Rule, Diagnostic], ...]
     """In document order."""
     parts: dict[str, int]
-    """Score of each part that applies, from 0 to 100: the share of checked places without findings."""
+    """Score of each part that applies, from 0 to 100: the share of places without findings, averaged over its rules."""
 
     @property
     def score(self) -> int:
@@ -451,7 +453,7 @@ class CheckReport:
 
 
 def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule, ...]:
-    """Select rules by prefixes of their codes or by their names. Without a selection, all are selected.
+    """Select rules by prefixes of their codes or by their names; all if `selected` is empty. Drop those in `ignored`.
 
     Raises:
         UsageError: A word matches no rule.

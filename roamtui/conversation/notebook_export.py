@@ -1,4 +1,4 @@
-"""Exports a notebook as a folder for someone else: only what its sources read, with relative paths."""
+"""Export a notebook as a folder for someone else: only the files that its sources read, with relative paths."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _SOURCES = "sources"
 
 
 def export_notebook(notebook: Notebook, folder: Path, pages: Mapping[str, str] | None = None) -> None:
-    """Copy a notebook with its documents and their pictures into a new folder. The paths in its file are relative.
+    """Copy a notebook with its documents and their pictures into a new folder. The copy has relative paths.
 
-    `pages` are more files to write, by their path in the folder. If the export fails, nothing is left behind.
+    `pages` maps paths in the folder to the texts of further files. If the export fails, nothing is left behind.
 
     Raises:
         UsageError: The folder exists and is not empty.
@@ -107,7 +107,7 @@ def _export_source(source: LibrarySource, folder: Path) -> LibrarySource:
 
 
 def _list_pictures(source: str, doc: str, path: Path) -> list[Path]:
-    """List the files of the pictures that a document shows, if they are next to it or below."""
+    """List the picture files that a document shows, if they are inside the opened source."""
     found: list[Path] = []
     if path.suffix.lower() in (*SLOW_SUFFIXES, ARCHIVE_SUFFIX):  # they contain their pictures
         return found

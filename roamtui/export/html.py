@@ -20,7 +20,7 @@ from typing import Any
 from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import read_answer_markdown
 from roamtui.agent.proof import AnswerProof, JudgedMark, match_citations
-from roamtui.agent.source_list import find_holder, format_place
+from roamtui.agent.source_list import find_quote_section, format_place
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
@@ -160,13 +160,13 @@ class _ReplayPage:
         library, state, quote = self.library, citation.state, citation.quote
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
         place = f"{citation.place} · {state.label}"
-        if library is not None and (holder := find_holder(citation, library)) in library:
-            self._add_sections([citation.section_id, holder])
+        if library is not None and (section_id := find_quote_section(citation, library)) in library:
+            self._add_sections([citation.section_id, section_id])
             place = format_place(citation, library)
-            target = f"s-{holder}"
-            if quote and (citation.is_verified or holder != citation.section_id):
+            target = f"s-{section_id}"
+            if quote and (citation.is_verified or section_id != citation.section_id):
                 target = f"m{name}"
-                self.quotes.setdefault(holder, []).append((quote, target))
+                self.quotes.setdefault(section_id, []).append((quote, target))
             path = f'<a href="#{target}">{path}</a>'
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(_to_plain_text(quote))}</q>" if quote else ""

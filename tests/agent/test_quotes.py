@@ -48,8 +48,8 @@ def test_words_are_found_despite_markup_around_them(words: list[str], data: st.D
 
 @given(st.text(alphabet="ab *_`[]()#>-|\\\n\r\"'“”&;1.…漢", max_size=80))
 def test_a_normalised_text_has_the_offset_of_each_character(text: str) -> None:
-    for has_numbers in (False, True):
-        normal = normalise_markdown(text, has_numbers=has_numbers)
+    for keep_numbers in (False, True):
+        normal = normalise_markdown(text, keep_numbers=keep_numbers)
         assert len(normal.text) == len(normal.offsets)
         assert list(normal.offsets) == sorted(set(normal.offsets))
         assert "  " not in normal.text

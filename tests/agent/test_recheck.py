@@ -13,8 +13,8 @@ from roamtui.agent.recheck import (
     Claim,
     ClaimStatus,
     cite_span,
-    count_stale_quotes,
     format_word_diff,
+    list_stale_quotes,
     locate_notes,
     read_claims,
     recheck,
@@ -119,8 +119,8 @@ def test_a_quote_that_an_older_version_found_in_pieces_is_not_stale() -> None:
     span = Span(doc="", start=start, end=end)
     quote = "A book may be kept … Ask at the desk"
     citation = make_citation(section_id, quote, QuoteState.NORMALISED, span, library)
-    assert count_stale_quotes([citation], library) == 0
-    assert count_stale_quotes([citation], parse(HANDBOOK.replace("Ask at", "Go to"))) == 1
+    assert list_stale_quotes([citation], library) == ()
+    assert list_stale_quotes([citation], parse(HANDBOOK.replace("Ask at", "Go to"))) == (quote,)
 
 
 def test_claims_with_links_are_read() -> None:

@@ -31,7 +31,7 @@ class ToolContext:
     room_tokens: int
     """Maximum number of estimated tokens of section text that this call may deliver."""
     excerpts: tuple[Span, ...] = ()
-    """Text in the results of earlier calls of the same step."""
+    """Document text in the results of earlier calls of the same step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class ToolOutcome:
     events: tuple[ConversationEvent, ...] = ()
     """Events of the call, in order."""
     excerpts: tuple[Span, ...] = ()
-    """Text of documents in the result, except for the text of opened sections."""
+    """Document text in the result, except for the text of opened sections."""
 
 
 class Tool(Protocol):
@@ -61,7 +61,7 @@ class Tool(Protocol):
 
 
 def parse_tool_arguments(text: str) -> Mapping[str, object]:
-    """Parse the arguments of a call. If they are not a JSON object, they are under the key ``_raw``."""
+    """Parse the arguments of a call. Anything but a JSON object becomes the value of the key ``_raw``."""
     try:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -77,8 +77,8 @@ def parse_tool_arguments(text: str) -> Mapping[str, object]:
 def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ...]:
     """Return the ids that a model requests, in order, from a list, a string or broken JSON.
 
-    A path or title that only one section has becomes its id. Words around an id are left out. Any other text is
-    returned as it is, so that the tool can answer it.
+    If a path or title refers to exactly one section, it is replaced by its id. Words around an id are left out. Any
+    other text is returned as it is, so that the tool can explain what is wrong with it.
     """
     for key in ("section_ids", "section_id", "ids", "id", "_raw"):
         value = arguments.get(key)

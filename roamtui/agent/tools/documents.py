@@ -29,7 +29,7 @@ SUMMARY_LENGTH = 400
 
 
 class DocumentsTool:
-    """Lists documents in the order of the library, page by page."""
+    """Lists the documents of a library in order, up to `limit` in each call."""
 
     spec = ToolSpec(
         name=NAME,

@@ -63,8 +63,8 @@ class SearchTool:
             within = question_within
         limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
         earlier = list_history_texts(state.transcript.exchanges[:-1])
-        found = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
-        hits = trim_weak_hits(found)
+        hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
+        hits = trim_weak_hits(hits)
         listed = format_hits(state, hits, query, shown=context.excerpts)
         results = tuple(ToolResult(id=section_id, status="found") for section_id in listed.section_ids)
         finished = ToolFinished(tool=NAME, query=query, results=results)

@@ -321,7 +321,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Make views of saved exchanges to show before all others, each with the notices that followed it."""
-        from roamtui.agent.recheck import count_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
+        from roamtui.agent.recheck import list_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
 
         library = self._startup.state.library
         widgets: list[Widget] = []
@@ -336,7 +336,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                     widgets.append(NoticeView(notice.format(with_ids=False), notice.severity))
             view.finish(exchange, library)
             views.append(view)
-            if lost := count_stale_quotes(exchange.citations, library):
+            if lost := len(list_stale_quotes(exchange.citations, library)):
                 words = "1 quote is" if lost == 1 else f"{lost} quotes are"
                 is_last = exchange is self._startup.state.transcript.exchanges[-1]
                 advice = "press r to ask again" if is_last else "ask again"

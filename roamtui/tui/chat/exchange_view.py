@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from roamtui.agent.answer import UnopenedHits, format_verification, list_unopened_hits
 from roamtui.agent.passages import read_passage_reply, replies_with_passages
-from roamtui.agent.source_list import describe_place, find_holder, strip_links
+from roamtui.agent.source_list import describe_place, find_quote_section, strip_links
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -356,11 +356,11 @@ class SourcesView(ContentView):
         """Show citations in the order of their numbers, without repeating quotes that `answer` already contains."""
         self._citations = citations
         self._answer = strip_links(answer)
-        holders = [find_holder(citation, library) for citation in citations]
-        self._targets = tuple(map(SectionTarget, holders, citations))
+        section_ids = [find_quote_section(citation, library) for citation in citations]
+        self._targets = tuple(map(SectionTarget, section_ids, citations))
         self._places = [
-            describe_place(citation, format_full_path(library, holder))
-            for citation, holder in zip(citations, holders, strict=True)
+            describe_place(citation, format_full_path(library, section_id))
+            for citation, section_id in zip(citations, section_ids, strict=True)
         ]
         self.invalidate()
 
