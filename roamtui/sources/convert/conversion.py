@@ -144,6 +144,6 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
 
 
 def looks_like_text(data: bytes) -> bool:
-    """Check whether the start of a file has no NUL characters, or the byte order mark of UTF-16 or UTF-32."""
+    """Check whether a file starts like text: without NUL characters, or with a byte order mark of UTF-16 or UTF-32."""
     sample = data[:_SAMPLE_LENGTH]
     return b"\0" not in sample or sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))

@@ -75,6 +75,6 @@ MACROS_LOST = "macros, which are never run"
 
 
 def format_lost(counts: Mapping[str, int], *others: str) -> str:
-    """Format what was left out: `counts`, by names in the singular, and then `others` as they are."""
+    """List what was left out: `counts`, by nouns in the singular, and then `others` as they are."""
     counted = (f"{count:,} {name}{'s' * (count > 1)}" for name, count in counts.items() if count)
     return ", ".join((*counted, *others))

@@ -104,7 +104,7 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
     A style without an outline level inherits the level of its base style. Built-in heading styles need no rule, because
     mammoth knows them.
     """
-    found: dict[str, _Style] = {}
+    styles_by_id: dict[str, _Style] = {}
     style = _Style()
     for token in read_tokens(styles.decode("utf-8", "replace")):
         if isinstance(token, str) or token.is_end:
@@ -112,7 +112,7 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
         value = token.attributes.get("w:val", "")
         match token.name:
             case "w:style":
-                style = found[token.attributes.get("w:styleid", "")] = _Style()
+                style = styles_by_id[token.attributes.get("w:styleid", "")] = _Style()
             case "w:name":
                 style.name = value
             case "w:basedon":
@@ -120,15 +120,15 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
             case "w:outlinelvl" if value.isdigit() and len(value) == 1:
                 style.level = int(value)
     count = 0
-    for style in found.values():
+    for style in styles_by_id.values():
         base, level = style, None
         for _ in range(_BASES_MAX):
             level = base.level
             if level is None and (heading := _HEADING_NAME.fullmatch(base.name)):
                 level = int(heading[1]) - 1
-            if level is not None or base.base not in found:
+            if level is not None or base.base not in styles_by_id:
                 break
-            base = found[base.base]
+            base = styles_by_id[base.base]
         if level is None or level >= _BODY_LEVEL or _HEADING_NAME.fullmatch(style.name):
             continue
         count += 1

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 PIXELS_MAX = 25_000_000
-"""A picture this large takes 138 MB and about a second to decode."""
+"""Maximum number of pixels of a picture. Decoding one of this size takes 138 MB and about a second."""
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
-"""In lower case. SVG drawings are not drawn, but opened in their own program."""
+"""Suffixes of pictures, in lower case. SVG drawings are not drawn here, but opened in their own program."""
 Box = tuple[float, float, float, float]
-"""Left, top, right and bottom of a part, as shares of the whole."""
+"""Left, top, right and bottom edges of a rectangle, as shares of the width and height of the picture or page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,9 @@ class DrawingRequest:
     """Which part of a picture or of a page of a PDF to draw, and how."""
 
     width: int
-    """Maximum width of the drawing in pixels, as `height` is its maximum height."""
+    """Maximum width of the drawing, in pixels."""
     height: int
+    """Maximum height of the drawing, in pixels."""
     is_stretched: bool = False
     """Whether to fill `width` x `height` exactly with the whole picture. Otherwise, its pixels stay square."""
     zoom: float = 1.0
@@ -47,7 +48,7 @@ class DrawingRequest:
     quote: str = ""
     """Words to mark on the page."""
     is_packed: bool = False
-    """Whether to return a PNG file (a picture) or compressed pixels (a page), for a terminal that decodes them."""
+    """Whether to compress the drawing for a terminal that can decode it: a picture as PNG, a page by zlib."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ class Drawing:
     """A drawn part of a picture or page."""
 
     data: bytes
-    """Three bytes for each pixel, row by row; a PNG file or zlib-compressed pixels if `is_packed` was requested."""
+    """Three bytes for each pixel, row by row; compressed if `is_packed` was requested."""
     viewport: Viewport
     full_width: float
     """Width of the whole picture in pixels, or of the page in points."""
@@ -77,7 +78,7 @@ class Drawing:
 def compute_viewport(
     request: DrawingRequest, full_width: float, full_height: float, marks: Sequence[Box] = ()
 ) -> Viewport:
-    """Compute which part to draw of a picture or page of this size."""
+    """Compute which part of a picture or page to draw, given its full size and the marked rectangles."""
     if request.is_stretched:
         return Viewport(box=(0.0, 0.0, 1.0, 1.0), width=request.width, height=request.height, zoom=1.0)
     fitting = min(request.width / full_width, request.height / full_height)

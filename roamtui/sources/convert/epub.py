@@ -34,7 +34,7 @@ _MARKER = re.compile("\ue000(\\d+)\ue001")
 _LINK_TARGET = re.compile(r"\]\([^()\n]*\)")
 _ID = re.compile(r"""<([a-zA-Z][\w:]*)(?![\w:])[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
 _ELEMENTS_WITHOUT_TEXT = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
-"""Elements that may not contain text directly. Their marker is inserted before them, not inside."""
+"""Elements that must not contain text directly, so that a marker is inserted before them, not inside."""
 _DRAWING = re.compile(r"(?<=<)(/?)(?:[\w-]{1,20}:)?svg(?=[\s/>])")
 _DRAWN_TEXT = frozenset({"title", "desc", "text"})
 """Elements of an SVG drawing that contain text."""
@@ -45,9 +45,9 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 _SIMILAR_LENGTH_MIN = 4
 """Titles with fewer letters and digits are similar only if they are the same."""
 _ENDING_SHARE_MIN = 0.3
-"""Two titles are similar if one ends with the other, and the shorter has at least this share of the longer's length."""
+"""If one title ends with another, they are similar only if the other has at least this share of its length."""
 _TITLE_DISTANCE_MAX = 8
-"""Number of blocks that are searched for a title, from the start of a chapter or the last title that was found."""
+"""Maximum number of blocks to search for a title, from the start of the chapter or from the title found before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

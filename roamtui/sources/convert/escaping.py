@@ -37,7 +37,7 @@ def escape_line_starts(text: str) -> str:
 
 
 def write_heading(level: int, title: str) -> str:
-    """Write a heading, without a line end. A level above 6 becomes 6; line ends in the title become blanks."""
+    """Write a heading, without a line end. A level above 6 becomes 6; line ends in the title become spaces."""
     line = _CLOSING_HASHES.sub(r"\\", " ".join(title.split()))
     return f"{'#' * max(1, min(6, level))} {line}"
 

@@ -16,7 +16,7 @@ from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, El
 from roamtui.sources.decode import normalise_charset
 
 _SHELL_LENGTH_MAX = 1_500
-"""Length in characters. A longer page is never taken for a shell that waits for JavaScript or a captcha."""
+"""Maximum length, in characters, of a shell: a page without content that waits for JavaScript or a captcha."""
 _SHELL_TEXT = re.compile(
     r"enable javascript|javascript is (?:required|disabled|not enabled)|requires javascript|without javascript enabled"
     r"|checking your browser|checking if the site connection is secure|just a moment|verif(?:y|ying) (?:that )?you are"
@@ -24,8 +24,8 @@ _SHELL_TEXT = re.compile(
     r"|unsupported browser|^\W*loading\W*$",
     re.IGNORECASE,
 )
-_SHELL_HEADINGS_MAX = 2
-"""A page with this many headings below its first line is not a shell."""
+_REAL_HEADINGS_MIN = 2
+"""A page with at least this many headings below its first line is not a shell."""
 _HEAD_LENGTH = 4_096
 _CHARSET = re.compile(
     rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.I
@@ -33,7 +33,7 @@ _CHARSET = re.compile(
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _FALLBACK_ENCODING = "cp1252"
 """Encoding that browsers assume if a page is not UTF-8 and names no charset."""
-_BLANKS = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
+_SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _BRACKETS = re.compile(r"[\[\]\\]")
 _ESCAPED = r"\\\g<0>"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
@@ -60,7 +60,7 @@ def convert_html(html: str, *, base_url: str | None = None, image_base: str | No
     """
     root, title = read_page(html, base_url, image_base)
     text = _write_main_text(root)
-    is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _SHELL_HEADINGS_MAX
+    is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _REAL_HEADINGS_MIN
     if is_short and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
@@ -261,7 +261,7 @@ def _write_paragraph(nodes: _Nodes) -> str:
         lines.pop(0)
     while lines and not lines[-1]:
         lines.pop()
-    return escape_line_starts(_LINE_BREAK.join(_BLANKS.sub(" ", line) for line in lines))
+    return escape_line_starts(_LINE_BREAK.join(_SPACES.sub(" ", line) for line in lines))
 
 
 def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _LINE_BREAK) -> str:
@@ -271,12 +271,12 @@ def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _LINE_BREAK) 
         if node is None:
             parts.append(" ")
         elif isinstance(node, str):
-            text = _BLANKS.sub(" ", node)
+            text = _SPACES.sub(" ", node)
             parts.append(text if "code" in around else escape_inline(text))
         elif node.name == "br":
             parts.append(" " if "code" in around else end)
         elif node.name == "img":
-            alt = _BLANKS.sub(" ", node.attributes["alt"]).strip()
+            alt = _SPACES.sub(" ", node.attributes["alt"]).strip()
             # A heading or a cell keeps only the words of an image.
             image = f"![{_BRACKETS.sub(_ESCAPED, alt)}]({node.attributes['src']})"
             parts.append(escape_inline(alt) if end == " " else image)
@@ -286,7 +286,7 @@ def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _LINE_BREAK) 
 
 
 def _write_inline(element: Element, around: frozenset[str], end: str) -> str:
-    """Write an inline element. Blanks at the ends of its text are moved outside its marks."""
+    """Write an inline element. Spaces at the ends of its text are moved outside its marks."""
     name, children = element.name, element.children
     mark = "code" if name in _CODE_NAMES else _MARKS_BY_NAME.get(name, "")
     text = _write_words(children, around | {mark}, end)
@@ -299,8 +299,8 @@ def _write_inline(element: Element, around: frozenset[str], end: str) -> str:
         return text
     if mark == "code":
         ticks = max(map(len, _TICKS.findall(inner)), default=0)
-        fence, blank = "`" * (ticks + 1), " " * bool(ticks)
-        inner = f"{fence}{blank}{inner}{blank}{fence}"
+        fence, space = "`" * (ticks + 1), " " * bool(ticks)
+        inner = f"{fence}{space}{inner}{space}{fence}"
     elif name == "q":
         inner = f'"{inner}"'
     elif name == "a":

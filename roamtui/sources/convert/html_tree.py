@@ -20,7 +20,7 @@ from roamtui.sources.convert.escaping import replace_surrogates
 
 _CHUNK_BYTES = 1 << 14
 _OPEN_ELEMENTS_MAX = 2_000
-"""If more elements are open, a new parser reads the next chunk. At a stray end tag, libxml2 searches all of them."""
+"""If more elements are open, a new parser reads on, because libxml2 searches all of them at each stray end tag."""
 _ATTRIBUTES_MAX = 60
 _HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?=[\s/>])", re.IGNORECASE)
 _HEADING_PREFIX = "as-"
@@ -51,13 +51,13 @@ _PERMALINK_CLASSES = frozenset(
         "heading-link",
     }
 )
-_CHROME_NAMES = frozenset(
+_HIDDEN_NAMES = frozenset(
     {"nav", "footer", "template", "select", "object", "audio", "video", "canvas", "button", "textarea", "dialog"}
 )
-_CHROME_ROLES = frozenset(
+_HIDDEN_ROLES = frozenset(
     {"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog"}
 )
-_CHROME_CLASSES = frozenset(
+_HIDDEN_CLASSES = frozenset(
     {
         *("linenos", "lineno", "linenumber", "line-number", "line-numbers", "line-numbers-rows", "gutter"),
         *("mw-editsection", "copybtn", "copy-button", "visually-hidden", "sr-only", "screen-reader-text", "skip-link"),
@@ -88,7 +88,7 @@ _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "link", "p
 _HREF_LENGTH_MAX = 2_000
 _SCHEMES = frozenset({"", "http", "https", "mailto"})
 _NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
-_BLANKS_AND_CONTROLS = "".join(map(chr, range(33)))
+_SPACES_AND_CONTROLS = "".join(map(chr, range(33)))
 
 
 class Tag(NamedTuple):
@@ -184,7 +184,7 @@ def read_first_text(source: str, *names: str) -> str:
 
 def _is_hidden(name: str, attributes: Mapping[str, str]) -> bool:
     """Check whether an element is invisible, or part of the navigation around the text."""
-    if name in _CHROME_NAMES or attributes.get("role", "").lower() in _CHROME_ROLES:
+    if name in _HIDDEN_NAMES or attributes.get("role", "").lower() in _HIDDEN_ROLES:
         return True
     if "hidden" in attributes and attributes.get("role") != "tabpanel":
         return True
@@ -193,7 +193,7 @@ def _is_hidden(name: str, attributes: Mapping[str, str]) -> bool:
     if "style" in attributes and _HIDING_STYLE.search(attributes["style"][:2_000]):
         return True
     classes = attributes.get("class")
-    return bool(classes) and not _CHROME_CLASSES.isdisjoint(_split_classes(attributes))
+    return bool(classes) and not _HIDDEN_CLASSES.isdisjoint(_split_classes(attributes))
 
 
 def _split_classes(attributes: Mapping[str, str]) -> list[str]:
@@ -216,7 +216,7 @@ def _extract_code_language(attributes: Mapping[str, str]) -> str:
 
 def make_absolute_href(href: str, base_url: str | None) -> str:
     """Return a link target, quoted for Markdown and absolute if `base_url` is given, or an empty string if invalid."""
-    href = href.strip(_BLANKS_AND_CONTROLS).replace("\t", "").replace("\n", "").replace("\r", "")
+    href = href.strip(_SPACES_AND_CONTROLS).replace("\t", "").replace("\n", "").replace("\r", "")
     if not href or len(href) > _HREF_LENGTH_MAX:
         return ""
     try:

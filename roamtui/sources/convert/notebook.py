@@ -110,7 +110,7 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Remove terminal colours and what a progress bar overwrites."""
+    """Remove terminal colours, and text that a progress bar has overwritten."""
     lines = _TERMINAL_CODE.sub("", text).split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines).strip("\n").rstrip()
 

@@ -16,7 +16,7 @@ from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_l
 
 _TITLE_PART = "meta.xml"
 _REPEATED_MAX = 1_000
-"""A row or cell that is repeated more often is written this often."""
+"""Maximum number of times that a repeated row or cell is written."""
 _AREA = re.compile(r"\$?(?:'((?:[^']|'')+)'|([^'.$]+))\.(\$?[A-Z]+\$?\d+):(?:.*\.)?(\$?[A-Z]+\$?\d+)")
 _OBJECT_PART = re.compile(r"[^/]+/content\.xml")
 _VALUES = ("value", "date-value", "time-value", "string-value", "boolean-value")
@@ -30,7 +30,7 @@ def convert_ods(data: bytes, name: str, *, report: PageReport | None = None) -> 
     if CONTENT_PART not in package.parts:
         raise SourceError(f"{name} is damaged or not an OpenDocument spreadsheet. Save it again as ODS.")
     sheets: list[Sheet] = []
-    areas: list[tuple[str, str]] = []
+    named_ranges: list[tuple[str, str]] = []
     number = cell_count = 0
     hidden: set[str] = set()
     tags = ("table", "table-row", "database-range", "named-range", "table-properties")
@@ -55,8 +55,8 @@ def convert_ods(data: bytes, name: str, *, report: PageReport | None = None) -> 
             hidden.add(get_attribute(element.getparent(), "name"))
         elif kind.endswith("-range") and event == "end":
             address = get_attribute(element, "target-range-address") or get_attribute(element, "cell-range-address")
-            areas.append((get_attribute(element, "name"), address))
-    _add_tables(sheets, areas)
+            named_ranges.append((get_attribute(element, "name"), address))
+    _add_tables(sheets, named_ranges)
     texts = [write_sheet(sheet) for sheet in sheets if sheet.rows]
     if not texts:
         raise SourceError(f"{name} contains no text: all its cells are empty.")
@@ -71,9 +71,9 @@ def convert_ods(data: bytes, name: str, *, report: PageReport | None = None) -> 
     )
 
 
-def _add_tables(sheets: Sequence[Sheet], areas: Iterable[tuple[str, str]]) -> None:
-    """Add named ranges, each with its address, to the sheets that hold them."""
-    for name, address in areas:
+def _add_tables(sheets: Sequence[Sheet], named_ranges: Iterable[tuple[str, str]]) -> None:
+    """Add each named range, given with its address, to the sheet that contains it."""
+    for name, address in named_ranges:
         found = _AREA.fullmatch(address)
         area = parse_range(f"{found[3]}:{found[4]}") if found else None
         for sheet in sheets:
@@ -83,7 +83,7 @@ def _add_tables(sheets: Sequence[Sheet], areas: Iterable[tuple[str, str]]) -> No
 
 
 def _read_row(row: Any, number: int) -> tuple[dict[int, str], list[CellRange]]:  # noqa: ANN401 - lxml has no types
-    """Return the text of the cells of a row by column, and the merged cells that begin in it."""
+    """Return the text of each cell of a row by its column, and the merged cells that start in the row."""
     cells: dict[int, str] = {}
     merged: list[CellRange] = []
     column = 1
@@ -100,7 +100,7 @@ def _read_row(row: Any, number: int) -> tuple[dict[int, str], list[CellRange]]: 
 
 
 def _read_text(cell: Any, attributes: Mapping[str, str]) -> str:  # noqa: ANN401 - lxml has no types
-    """Return what a cell shows, or else its value."""
+    """Return the text that a cell shows, or its value if it shows none."""
     texts = (_join_text(paragraph) for paragraph in cell.iterfind("{*}p"))
     shown = " ".join(filter(None, texts))
     return shown or next((attributes[name] for name in _VALUES if name in attributes), "")

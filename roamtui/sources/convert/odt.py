@@ -34,7 +34,7 @@ _BOXES = ("{*}text-box", "{*}custom-shape")
 _BASES_MAX = 20
 _LISTS_MAX = 16
 """Maximum depth of nested lists. Items of deeper lists move up to this depth."""
-_BLANKS_MAX = 100
+_SPACES_MAX = 100
 _COLUMNS_MAX = 50
 _ROWS_REPEATED_MAX = 100
 _LINK_SCHEMES = ("http://", "https://", "mailto:")
@@ -47,7 +47,7 @@ def check_opendocument(package: ZipPackage) -> None:
 
 
 def list_losses(package: ZipPackage) -> tuple[str, ...]:
-    """List what is left out of any OpenDocument file, besides what its converter counts."""
+    """List what any OpenDocument file loses besides what its converter counts: macros."""
     macros = (part for part in package.parts if part.startswith(_MACRO_FOLDERS) and not part.endswith("/"))
     return (MACROS_LOST,) if any(not part.endswith(_MACRO_LISTS) for part in macros) else ()
 
@@ -212,7 +212,7 @@ class _TextReader:
         name = get_local_name(element)
         match name:
             case "s":
-                return [" " * _read_count(element, "c", _BLANKS_MAX)]
+                return [" " * _read_count(element, "c", _SPACES_MAX)]
             case "tab":
                 return ["\t"]
             case "line-break":

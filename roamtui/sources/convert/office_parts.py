@@ -30,5 +30,5 @@ def read_relationship_targets(package: ZipPackage, part: str, *, is_external: bo
 
 
 def get_relationship_id(element: Any) -> str:  # noqa: ANN401 - lxml has no types
-    """Return the relationship id that an element names, or an empty string. The element's own id has no namespace."""
+    """Return the relationship id that an element refers to, or an empty string. Its own `id` has no namespace."""
     return next((str(value) for key, value in element.attrib.items() if key.endswith("}id")), "")

@@ -21,9 +21,9 @@ _DEFAULT_TITLES = frozenset({"PowerPoint Presentation", "Slide 1"})
 _SLIDES_MAX = 5_000
 _TITLE_TYPES = frozenset({"title", "ctrTitle"})
 _SKIPPED_TYPES = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})
-"""Placeholders that are the same on each slide."""
+"""Types of placeholders that are left out: date, footer, header, slide number, and the slide's picture in the notes."""
 _LIST_TYPES = frozenset({"", "body", "obj"})
-"""Placeholders whose paragraphs are items of a list unless a paragraph says otherwise."""
+"""Types of placeholders whose paragraphs are list items, unless a paragraph says otherwise."""
 _LEVELS_MAX = 9
 _GROUPS_MAX = 50
 _FIRST_WORDS_LENGTH = 60

@@ -18,13 +18,13 @@ CELLS_MAX = 4_000_000
 """Maximum number of cells with text in a workbook."""
 _SHEET_BYTES_MAX = 200_000_000
 _MERGED_CELLS_MAX = 100_000
-"""Maximum number of cells that merged cells fill in a sheet."""
+"""Maximum number of cells that the merged cells of a sheet cover together. Further ones are not filled."""
 _TABLE_LENGTH_MAX = 40_000
-"""A longer table, in characters, becomes sections, because search looks for rows at the start of a section only."""
+"""Length, in characters, above which a table is divided into sections: search looks for rows only at their start."""
 _SECTION_LENGTH = 20_000
 _PIECE_LENGTH = 4_000
-"""A section is written as tables of this length, in characters, each with the header, so that all its pages have it."""
-_NAME_LENGTH = 30
+"""Length of the tables in a section, in characters. Each has the header, so that every page of the section shows it."""
+_ROW_NAME_LENGTH_MAX = 30
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _ADDRESS = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
@@ -76,7 +76,7 @@ def parse_range(text: str) -> CellRange | None:
 def iter_elements(
     package: ZipPackage, part: str, *names: str, events: Sequence[str] = ("end",)
 ) -> Iterator[tuple[str, Any]]:
-    """Yield an event and its element for each element of a large part with one of these local names.
+    """Parse a large part step by step. Yield each event, with its element, of elements with these local names.
 
     An element is cleared once its end event has been handled.
 
@@ -173,7 +173,7 @@ def _write_table(
 ) -> Iterator[str]:
     """Yield a table in pieces, each with the header. A long table becomes sections at `level`, titled by their rows.
 
-    The header continues below a row in `spanned`.
+    A header row may follow another one only if that is in `spanned`, the rows with a cell over several columns.
     """
     if not rows:
         return
@@ -199,7 +199,7 @@ def _write_table(
 
 
 def _split_lines(lines: Sequence[str], length: int) -> Iterator[tuple[int, int]]:
-    """Yield the first line of each part, and the line after its last. A part ends once it has `length` characters."""
+    """Yield the start and the end (exclusive) of each part. A part ends once it has `length` characters."""
     start = total = 0
     for number, line in enumerate(lines, start=1):
         total += len(line)
@@ -209,7 +209,7 @@ def _split_lines(lines: Sequence[str], length: int) -> Iterator[tuple[int, int]]
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _NAME_LENGTH else f"{text[:_NAME_LENGTH]}…"
+    return text if len(text) <= _ROW_NAME_LENGTH_MAX else f"{text[:_ROW_NAME_LENGTH_MAX]}…"
 
 
 def _is_header(row: Mapping[int, str]) -> bool:

@@ -42,8 +42,8 @@ from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
 _DRAWING_SECONDS_MAX = 30
-_GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
-"""The subprocess leads a group, so that it can be killed together with what it starts."""
+_PROCESS_GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
+"""Makes the subprocess the leader of a process group, so that it can be killed together with what it starts."""
 _CACHED_SECONDS_MIN = 0.2
 """A faster conversion is not cached."""
 _CACHE_BYTES_MAX = 200_000_000
@@ -55,8 +55,8 @@ _TIMEOUT_ADVICE = {
 }
 """What to do about a file that takes too long, by what the subprocess does with it."""
 _DIGEST_SIZE = 16
-_VERSION = 21
-"""Increment it when a converter's output changes."""
+_OUTPUT_VERSION = 21
+"""Increment this when the output of a converter changes."""
 
 
 def convert_cached(
@@ -74,16 +74,16 @@ def convert_cached(
     Raises:
         SourceError: See `convert_in_subprocess`.
     """
-    wanted = options.ocr_languages if options.reads_scans and source_format is Format.PDF and has_tesseract() else ()
+    languages = options.ocr_languages if options.reads_scans and source_format is Format.PDF and has_tesseract() else ()
     if options.cache_dir is None:
-        if wanted:
-            return _convert_with_ocr(data, name, wanted, report=report, path=None)
+        if languages:
+            return _convert_with_ocr(data, name, languages, report=report, path=None)
         return convert_in_subprocess(source_format, data, name, report=report)
     digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
-    digest.update(f"{__version__} {_VERSION}".encode())
+    digest.update(f"{__version__} {_OUTPUT_VERSION}".encode())
     path = options.cache_dir / f"{digest.hexdigest()}.json"
-    if wanted:
-        path = path.with_suffix(f".{'+'.join(wanted).replace('/', '-')}.json")
+    if languages:
+        path = path.with_suffix(f".{'+'.join(languages).replace('/', '-')}.json")
         paths = [path]
     else:
         paths = [*options.cache_dir.glob(f"{path.stem}.*.json"), path]
@@ -93,11 +93,11 @@ def convert_cached(
             os.utime(cached_path)  # marks it as used
             return cached
     started = time.perf_counter()
-    if wanted:
-        converted = _convert_with_ocr(data, name, wanted, report=report, path=path.with_suffix(".scans"))
+    if languages:
+        converted = _convert_with_ocr(data, name, languages, report=report, path=path.with_suffix(".scans"))
     else:
         converted = convert_in_subprocess(source_format, data, name, report=report)
-    if wanted or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
+    if languages or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
             _store_in_cache(path, converted)
     return converted
@@ -197,7 +197,7 @@ def _run(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            **_GROUP,
+            **_PROCESS_GROUP,
         )
     except (OSError, ValueError) as error:
         raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None

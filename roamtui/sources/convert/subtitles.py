@@ -19,7 +19,7 @@ _PARAGRAPH_SECONDS_MIN = 20
 _PARAGRAPH_SECONDS_MAX = 60
 _PAUSE_SECONDS = 3
 """A longer pause starts a paragraph."""
-_TITLE_LENGTH = 60
+_TITLE_LENGTH_MAX = 60
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]+-+>[ \t]+{_TIME}(?:[ \t]|$)")
 _SPEAKER = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^<>]{1,100})>")
@@ -54,8 +54,8 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     blocks: list[str] = []
     for section in _split_sections(paragraphs):
         words = section[0].text
-        if len(words) > _TITLE_LENGTH:
-            words = f"{words[:_TITLE_LENGTH].rpartition(' ')[0] or words[:_TITLE_LENGTH]} …"
+        if len(words) > _TITLE_LENGTH_MAX:
+            words = f"{words[:_TITLE_LENGTH_MAX].rpartition(' ')[0] or words[:_TITLE_LENGTH_MAX]} …"
         times = "–".join(_format_time(time, has_hours=has_hours) for time in (section[0].start, section[-1].end))
         blocks.append(write_heading(1, f"{times} {escape_inline(words)}"))
         blocks += [
@@ -65,7 +65,7 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
 
 
 def _read_cues(text: str) -> Iterator[_Cue]:
-    """Yield the cues with text, without the lines that captions that roll up repeat from the cue before."""
+    """Yield the cues that have text. Lines that roll-up captions repeat from the cue before are left out."""
     timing: re.Match[str] | None = None
     lines: list[str] = []
     shown: list[str] = []
@@ -95,7 +95,7 @@ def _parse_time(parts: tuple[str | None, ...]) -> float:
 
 
 def _join_cues(cues: Iterator[_Cue]) -> Iterator[_Paragraph]:
-    """Join cues to paragraphs. A new one starts at a pause, at another speaker, or at a sentence end after a while."""
+    """Join cues into paragraphs. A new one starts at a pause, a new speaker, or a sentence end after a while."""
     paragraph: _Paragraph | None = None
     speaker = ""
     for cue in cues:

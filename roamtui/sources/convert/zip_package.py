@@ -14,7 +14,7 @@ _PART_BYTES_MAX: Final = 32_000_000
 _BYTES_MAX: Final = 200_000_000
 """Limit for the total unpacked size of all parts that are read."""
 ENCRYPTED_FLAG = 1
-"""Bit in `flag_bits` of a file in an archive that needs a password."""
+"""Bit of `flag_bits` that marks a file in an archive as encrypted."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for a damaged archive."""
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
@@ -37,7 +37,7 @@ class ZipPackage:
         self.parts = {part.filename: part for part in parts}
 
     def read_xml(self, part_name: str, *, bytes_max: int | None = None) -> bytes | None:
-        """Return a part that is XML, like `read`.
+        """Return the content of a part that is XML, as `read` does.
 
         Raises:
             SourceError: See `read`; also if it declares entities, which may expand to gigabytes or include other files.
