@@ -12,6 +12,12 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.sources.web.urls import resolve_href
 
+_INDEX_FILES = ("README.md", "index.md", "index.mdx")
+INDEX_NAMES = frozenset({"readme", "index"})
+"""Names of pages that stand for their folder, in lower case and without a suffix."""
+_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
+"""Suffixes that a link may leave out, or replace by `.html`."""
+
 
 @dataclass(frozen=True, slots=True)
 class SectionLink:
@@ -85,10 +91,7 @@ def _find_link_to_url(library: Library, url: str) -> str | None:
 
 
 def _resolve_relative_path(library: Library, section_id: str, path: str) -> str | None:
-    """Find the file that a relative path in a section leads to, with or without its extension, and return its id.
-
-    A path of a folder leads to its index page.
-    """
+    """Find the file that a relative path in a section leads to, and return its id."""
     if not library.root.columns.has_files:
         return None
     node = library.node(section_id)
@@ -96,10 +99,13 @@ def _resolve_relative_path(library: Library, section_id: str, path: str) -> str 
     name = posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/")
     paths = map("/".join, library.root.columns.paths())
     ids = dict(zip(paths, library.root.ids, strict=True))
-    stem = name.removesuffix(".html")
-    indexes = (posixpath.join(name, "README.md"), posixpath.join(name, "index.md"))
-    candidates = (*indexes, name, f"{stem}.md", f"{stem}.mdx")
-    return next((ids[candidate] for candidate in candidates if candidate in ids), None)
+    return next((ids[candidate] for candidate in list_candidate_paths(name) if candidate in ids), None)
+
+
+def list_candidate_paths(path: str) -> list[str]:
+    """List the files that the path in a link may lead to, best first: it may leave out an index page or a suffix."""
+    stem = path.removesuffix(".html")
+    return [*(posixpath.join(path, name) for name in _INDEX_FILES), path, *(stem + suffix for suffix in _SUFFIXES)]
 
 
 def find_anchored_section(library: Library, section_id: str, fragment: str) -> str | None:
@@ -114,8 +120,6 @@ _LINK = re.compile(
     r"|^ {0,3}\[[^\]\n]+\]:[ \t]*<?(?P<defined>[^\s<>]+)|\bhref=[\"'](?P<html>[^\"'\s]+)",
     re.MULTILINE,
 )
-INDEX_NAMES = frozenset({"readme", "index"})
-"""Names of pages that stand for their folder."""
 
 
 def list_backlinks(library: Library, section_id: str) -> list[str]:

@@ -15,7 +15,14 @@ from urllib.parse import quote, unquote, urlsplit
 
 from roamtui.document.document import make_anchor
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, SectionLink, WebLink, find_anchored_section, resolve_link
+from roamtui.document.link_targets import (
+    DeadLink,
+    SectionLink,
+    WebLink,
+    find_anchored_section,
+    list_candidate_paths,
+    resolve_link,
+)
 from roamtui.document.node import NodeKind, Span
 from roamtui.sources.file_sources import is_multi_file
 from roamtui.sources.listing import is_document_name, is_skipped_folder
@@ -24,9 +31,6 @@ _ENTRIES_MAX = 5_000
 """Maximum number of files to search for the file of a wikilink, or for similar names."""
 _NEAREST_MAX = 5
 _SIMILARITY_MIN = 0.5
-_ADDED_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
-"""Suffixes that a link may leave out."""
-_INDEXES = ("README.md", "index.md", "index.mdx")
 _NO_FILES = "Links in answers do not open files."
 _HEAD_LENGTH = 4_000
 """Number of bytes at the start of a file that show whether it is text."""
@@ -148,12 +152,11 @@ def _find_file(folder: Path, root: Path, path: str) -> Path | None:
     bases = (root / path.lstrip("/"), Path(path)) if path.startswith("/") else (folder / path,)
     with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, a NUL, a loop of links
         for base in bases:
-            stem = base.with_suffix("") if base.suffix == ".html" else base
-            for candidate in (base, *(stem.with_name(stem.name + suffix) for suffix in _ADDED_SUFFIXES if stem.name)):
+            for candidate in map(Path, list_candidate_paths(str(base))):
                 if candidate.is_file():
                     return candidate.resolve()
             if base.is_dir():
-                return next((base / name for name in _INDEXES if (base / name).is_file()), base).resolve()
+                return base.resolve()
     return None
 
 

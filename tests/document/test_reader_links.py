@@ -76,6 +76,35 @@ def test_a_link_to_the_top_folder_leads_to_its_index_page_and_back(notes: Path) 
     assert [library.title_of(i) for i in list_backlinks(library, index)] == ["Up"]
 
 
+@pytest.mark.parametrize(
+    ("href", "files"),
+    [
+        ("part/", ("part/README.md", "part/index.md", "part/index.mdx", "part.md")),
+        ("part/", ("part/index.md", "part/index.mdx")),
+        ("part", ("part/index.mdx", "part/other.md")),
+        ("part", ("part/index.mdx", "part.md")),
+        ("part", ("part.markdown", "part.txt")),
+        ("part.html", ("part.txt", "part.rst")),
+    ],
+)
+def test_a_link_leads_to_the_same_file_whether_its_folder_is_open_or_not(
+    tmp_path: Path, href: str, files: tuple[str, ...]
+) -> None:
+    (tmp_path / "part").mkdir()
+    for name in files:
+        (tmp_path / name).write_text("# Part\n\nWords.\n", "utf-8")
+    start = tmp_path / "start.md"
+    start.write_text(f"# Start\n\n[part]({href})\n", "utf-8")
+    alone, folder = open_library([str(start)]), open_library([str(tmp_path)])
+    expected = FileLink((tmp_path / files[0]).resolve(), "", is_outside=False)
+    assert resolve_reader_link(href, alone, _first(alone)) == expected
+    origin = next(i for i in folder.walk() if folder.node(i).doc == "start.md")
+    link = resolve_reader_link(href, folder, origin)
+    assert isinstance(link, SectionLink)
+    assert folder.node(link.section_id).doc == files[0]
+    assert [folder.title_of(i) for i in list_backlinks(folder, link.section_id)] == ["Start"]
+
+
 def test_a_symbolic_link_out_of_the_folder_is_outside_and_a_loop_is_no_file(notes: Path) -> None:
     (notes / "out.md").symlink_to(notes.parent / "secret.md")
     (notes / "loop.md").symlink_to(notes / "loop.md")
