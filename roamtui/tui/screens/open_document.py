@@ -11,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 
 from textual import events, on, work
@@ -161,7 +162,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         self._load_offers()
         if self._request is not None:
             self.add_class("-named")
-            self._begin(self._request.source, self._request.conversation_id)
+            self._begin(self._request.source, self._request.conversation_id, is_added=self.is_adding)
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
@@ -193,8 +194,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
                 lines += [(offer, self._draw(offer, name_width)) for offer in offers]
         self._list.set_items(lines, 1 if lines and not _is_existing_source(self._typed) else None)
         if self._typed and not lines and self._job is None:
-            address = self._opener.suggest_url(self._typed)
-            problem = f"no match; enter fetches {sanitise_line(address)}" if address else "No match"
+            url = self._opener.suggest_url(self._typed)
+            problem = f"no match; enter fetches {sanitise_line(url)}" if url else "No match"
             self._set_message("enter to open" if _is_existing_source(self._typed) else problem)
 
     def _draw(self, offer: StartOffer, name_width: int) -> Content:
@@ -223,22 +224,26 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def action_open(self) -> None:
+        self._use_source(is_added=self.is_adding)
+
+    def _use_source(self, *, is_added: bool) -> None:
+        """Open the chosen or typed source, or add it to the current conversation. Ask before fetching a guessed URL."""
         chosen, typed = self._list.chosen, self._typed
         if self._job is not None or (chosen is None and not typed):
             return
         if chosen is not None:
-            self._begin(expand_user(chosen.source), chosen.conversation_id)
+            self._begin(expand_user(chosen.source), chosen.conversation_id, is_added=is_added)
             return
         if typed == "-":
             self._set_message("Standard input works from the command line only: roamtui -", is_problem=True)
             return
-        address = None if _is_existing_source(typed) else self._opener.suggest_url(typed)
-        if address is None:
-            self._begin(typed if "://" in typed else expand_user(typed), None)
+        url = None if _is_existing_source(typed) else self._opener.suggest_url(typed)
+        if url is None:
+            self._begin(typed if "://" in typed else expand_user(typed), None, is_added=is_added)
             return
-
         question = "No such file. Fetch it from the web?"
-        ConfirmDialog(question, address, yes="Fetch").ask(self.app, lambda: self._begin(address, None))
+        begin = partial(self._begin, url, None, is_added=is_added)
+        ConfirmDialog(question, url, yes="Fetch").ask(self.app, begin)
 
     @property
     def _foot_actions(self) -> tuple[str, ...]:
@@ -249,10 +254,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         """Add the typed or chosen source to the current conversation."""
         if self.has_class("-alone"):
             self._set_message("Open a document first", is_problem=True)
-            return
-        was_adding, self.is_adding = self.is_adding, True
-        self.action_open()
-        self.is_adding = was_adding or self.app.screen is not self  # a dialog may ask first
+        else:
+            self._use_source(is_added=True)
 
     def action_complete(self) -> None:
         """Complete the path as far as all listed files agree, or else to the chosen one."""
@@ -265,8 +268,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         elif self._job is None:
             self._set_message("Nothing to complete")
 
-    def _begin(self, source: str, conversation_id: str | None) -> None:
-        if self.is_adding:
+    def _begin(self, source: str, conversation_id: str | None, *, is_added: bool) -> None:
+        if is_added:
             self.finish(OpenChoice(source=source, conversation_id=None, opened=None, is_added=True))
             return
         names = (source, os.path.abspath(source))  # noqa: PTH100 - keeps links

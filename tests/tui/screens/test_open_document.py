@@ -207,6 +207,24 @@ async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, ope
     assert opener.opened == [("https://site.example", None)]
 
 
+async def test_a_source_that_is_not_added_after_all_can_be_opened(opener: Opener) -> None:
+    app = opener.make_app("/d/fees.md")
+    async with running(app, (80, 24)) as (_, pilot):
+        await pilot.press("ctrl+o")
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog))
+        app.screen.query_one(Input).value = "site.example"
+        await wait_until(pilot, lambda: "no match; enter fetches" in screen_text(app))
+        await pilot.press("ctrl+s")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await pilot.press("n")
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: opener.opened != [])
+    assert opener.opened == [("https://site.example", None)]
+
+
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await wait_for_offers(app, pilot)
