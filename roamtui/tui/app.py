@@ -70,7 +70,7 @@ _IDLE_SECONDS = 1.0
 """After this time without a key, a full garbage collection delays nobody."""
 _TERMINAL_CHECK_SECONDS = 1.0
 _TYPING_ROUNDS, _IDLE_ROUNDS = 100, 5
-"""Collections of the middle generation before a full one, which delays keys, while a person types and when idle."""
+"""Number of collections of the middle generation before a full one, which delays keys: while typing, and when idle."""
 _DEFECT_MESSAGE = (
     "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
@@ -527,7 +527,7 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
 
 def defer_garbage_collection() -> None:
     """Make keys wait less often for the garbage collector. Each painted line leaves dozens of cyclic objects."""
-    gc.freeze()  # a large document is never garbage: without it each full round would take as long as a keypress
+    gc.freeze()  # a large document is never garbage, and each full collection would scan it, which delays keys
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, _TYPING_ROUNDS)
 

@@ -96,8 +96,8 @@ class TuiOptions:
     make_model: ModelFactory | None = None
     """Makes any model. None if only the offered models can be used."""
     fetch_picture: Callable[[str, str], bytes] | None = None
-    """Fetches a picture by its URL, for a document of this source, or raises `RoamtuiError`. Called in a thread, and
-    only when a person wants it. None if nothing can be fetched."""
+    """Fetches a picture by its URL, for a document from the given source, or raises `RoamtuiError`. Called in a thread,
+    and only when a person wants it. None if nothing can be fetched."""
     save_settings: Callable[[Mapping[str, str]], None] | None = None
     """Saves settings, by name, for the next start, or raises `RoamtuiError`."""
     reading_positions_path: Path | None = None

@@ -53,9 +53,9 @@ class ResultGroup:
 
     kind: SearchKind
     summary: str
-    """The number of results, in words."""
+    """How many results there are, or how they were found, in words."""
     count: int
-    """The number of all results, including those not listed."""
+    """Number of results, including those not listed. Literal matches in text count one by one, not by section."""
     sections: tuple[FindResult, ...]
     words: tuple[str, ...] = ()
     """Words to highlight in the sections."""
@@ -93,7 +93,7 @@ class Finder:
 
         Args:
             query: The text that the person typed.
-            start: Lists text matches in order from this position. None lists the best matches first.
+            start: The position from which text matches are listed in order, or None to list the best ones first.
 
         Raises:
             RoamtuiError: The configured search failed.
@@ -227,7 +227,7 @@ def _strip_markup(text: str) -> str:
 
 
 def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...]:
-    """List the kinds of results to choose from. `SearchKind.MEANING` is one of them only if the search has vectors."""
+    """List the kinds of results to choose from. `SearchKind.MEANING` is left out if there are no such results."""
     has_meaning = any(group.kind is SearchKind.MEANING for group in groups)
     return tuple(kind for kind in SearchKind if kind is not SearchKind.MEANING or has_meaning)
 
@@ -235,9 +235,9 @@ def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...
 _FUZZY_SCORE_MIN = 75
 """Minimum score of a similar title, from 0 to 100, as RapidFuzz computes it."""
 _FUZZY_SCORE_SPREAD = 8
-"""Matches that score lower than the best by more than this are noise."""
+"""Maximum difference from the best score. Titles with lower scores are noise."""
 _FUZZY_LENGTH_MIN = 3
-"""Shorter patterns resemble nearly every title."""
+"""Minimum length of a pattern, in characters. A shorter one resembles nearly every title."""
 SLICE = 2_000
 """Number of titles compared in one slice of work. The slowest comparison takes a few milliseconds for them."""
 _RatedTitle = tuple[float, int, int]

@@ -18,7 +18,8 @@ from textual.message_pump import MessagePump
 from textual.timer import Timer
 
 _ROUNDS = 2
-"""The first round follows the key up to the app, which looks for its binding. The second follows its effects."""
+"""Number of rounds until a key is handled. The first ends when the key, or a marker sent after it, has bubbled up to
+the app. The second ends when another marker has, which is sent to the widget that has the focus by that time."""
 _CHECK_SECONDS = 0.3
 """Interval for checking the marker, which is lost if its widget is removed."""
 _CHECKS_MAX = 10
@@ -33,7 +34,7 @@ class KeyQueue:
     """A queue that holds typed events back until the previous one is handled."""
 
     class HandledMarker(Message):
-        """A message that is sent to a widget after a key. When it arrives, the widget has handled the key."""
+        """A message that is sent to a widget after a key. When it reaches the app, the widget has handled the key."""
 
         verbose = True
 

@@ -60,7 +60,7 @@ class PictureStore:
     """The pictures that a reader shows."""
 
     def __init__(self, mode: ImageMode) -> None:
-        """Draw as `CELLS` or `KITTY`."""
+        """Draw in `mode`, which is `CELLS` or `KITTY`."""
         self.mode = mode
         self._is_pillow_missing: bool | None = False
         """Whether a picture could be shown if Pillow were installed. None once the person was told."""

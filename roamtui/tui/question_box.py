@@ -71,10 +71,10 @@ class QuestionBox(TextArea):
         self._chosen: str | None = None
         """The command that an arrow put into the box."""
 
-    def set_border_label(self, tag: str) -> None:
-        """Show in the frame how the next question will be asked. An empty tag hides this."""
+    def set_border_label(self, label: str) -> None:
+        """Show a label on the border that says how the next question will be asked. An empty string removes it."""
         if isinstance(self.parent, Widget):
-            self.parent.border_title = Content(tag)
+            self.parent.border_title = Content(label)
 
     def prepend_history(self, questions: Iterable[str]) -> None:
         """Add proposed questions to the start of the history."""
@@ -239,7 +239,7 @@ class QueuedLine(Widget):
     """The question that waits until the current answer has ended."""
 
     def __init__(self, question: str, back_key: str) -> None:
-        super().__init__()  # without an id, for the previous line may not be removed yet
+        super().__init__()  # without an id, because the previous line may not be removed yet
         self._question = sanitise_line(question)
         self._back_key = back_key
 

@@ -177,7 +177,7 @@ text {{ font: 20.26px Menlo, Consolas, "DejaVu Sans Mono", monospace; white-spac
 
 
 def _name_lines(picture: str, styles: dict[str, str], lines: dict[str, str]) -> Mapping[int, str]:
-    """Return the name of the content of each screen line. Add new styles and contents, with new names."""
+    """Return, for each line of a picture, the name of its content in `lines`. Add new styles and contents to both."""
     new_names = {name: styles.setdefault(css, f"s{len(styles)}") for name, css in _SVG_STYLE.findall(picture)}
     contents: dict[int, list[str]] = {}
     for fill, x, y, width in _SVG_RECTANGLE.findall(picture):

@@ -114,7 +114,7 @@ class StatusLine(ClickableBar):
         self.refresh()
 
     def show_message(self, words: str, *, is_progress: bool) -> None:
-        """Replace the message. Empty words of progress only end earlier progress, so other messages stay."""
+        """Replace the message. With `is_progress`, empty words remove only a message of progress."""
         if words or not is_progress or self.status.is_progress:
             self.update_status(message=words, is_progress=is_progress and bool(words))
 
@@ -204,7 +204,7 @@ def _format_losses(library: Library) -> str:
 
 
 def _measure_room(width: int, *parts: Content) -> int:
-    """Return the cells that parts with a gap after each leave free."""
+    """Return the number of cells that are free after `parts`, each followed by a gap."""
     return max(0, width - sum(part.cell_length + len(_PART_GAP) for part in parts))
 
 

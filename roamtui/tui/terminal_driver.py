@@ -47,7 +47,7 @@ class TerminalOutput:
 
 
 class TerminalDriver(Driver):
-    """The part of each platform's driver that deletes images at the end, and ends the app if the terminal is gone."""
+    """A mixin for each platform's driver. It deletes images at the end, and ends the app if the terminal is gone."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - as Textual makes it
         super().__init__(*args, **options)

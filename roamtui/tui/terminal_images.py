@@ -24,7 +24,8 @@ _MARKS = """
 20e9 20f0 2cef-2cf1 2de0-2dff a66f a67c a67d a6f0 a6f1 a8e0-a8f1 aab0 aab2 aab3 aab7 aab8 aabe aabf aac1 fe20-fe26 10a0f
 10a38 1d185-1d189 1d1aa-1d1ad 1d242-1d244
 """
-"""The marks for the numbers from 0 to 296: those of Unicode 6.0 above a letter that no normalisation changes."""
+"""Code points of the combining marks for the numbers from 0 to 296. They stand above a letter, are in Unicode 6.0, and
+no normalisation changes them."""
 CELLS_MAX = 297
 """Maximum number of columns and of rows of an image, because there are no more marks."""
 _FIRST_ID = 0x52_4F_01

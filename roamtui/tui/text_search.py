@@ -19,7 +19,7 @@ from roamtui.document.text import DocumentText
 
 Result = TypeVar("Result")
 SlicedWork = Generator[None, None, Result]
-"""Work that yields after each slice, so that the caller may do something else, or stop. Its result is returned last."""
+"""A generator that yields after each slice of work, so that its caller can do other work or stop. Returns a result."""
 _TURN_SECONDS = 0.004
 """Slices run at most this long before waiting keys are handled."""
 _DOTTED_I = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
@@ -110,13 +110,13 @@ class TextMatches:
 
 
 def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
-    """Find the phrase; if it occurs nowhere, the sections with all its words."""
+    """Find a query as a phrase. If it occurs nowhere, find the sections that contain all its words."""
     words = tuple(dict.fromkeys(query.split()))
     phrase = " ".join(query.split())
     if not phrase:
         return TextMatches(library=library)
     numbering = NodeNumbering(library)
-    # A run is a part of a document in reading order. The one that starts at row 0 lists each document once.
+    # A run is a part of a document, and runs are in reading order. Each document has one run that starts at row 0.
     documents = [document for document, row, _ in numbering.iter_runs(range(len(numbering))) if row == 0]
     matches: list[tuple[Document, array[int]]] = []
     for document in documents:

@@ -61,7 +61,7 @@ Each exchange slows down every change below it.
 """
 
 _DIGITS_SECONDS = 1.0
-"""A second digit completes a number if it is typed within this time."""
+"""Maximum time between two digits of one number."""
 _QUESTION_SHARE = 0.25
 """Maximum share of the view that a question and its steps may take above the start of a long answer."""
 
@@ -320,7 +320,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return view
 
     def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
-        """Make views of saved exchanges to show before all others, each with the notices that followed it."""
+        """Make views of saved exchanges and of the notices that followed them. Record them as the first ones shown."""
         from roamtui.agent.recheck import list_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
 
         library = self._startup.state.library
@@ -507,7 +507,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
 
     def action_ask_model(self) -> None:
-        """Ask a model the question that the selected passages answered, or else the last ones. Open their sections."""
+        """Ask a model the question of the selected passages, or else of the last ones, after opening their sections."""
         view = self._pointed_at
         if view is None or view.passage_ids is None:
             self.post_message(StatusMessage("No passages to ask about"))

@@ -182,6 +182,6 @@ def link_target(content: Content, index: int, *, is_selected: bool) -> Content:
 
 
 def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:
-    """Wrap `content` to lines of at most `width` cells, including their prefixes."""
+    """Wrap `content` to lines of at most `width` cells. `lead` begins the first line, and `follow` all others."""
     room = max(8, width - Content(str(follow)).cell_length)
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]

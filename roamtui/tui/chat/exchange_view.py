@@ -59,10 +59,10 @@ class ExchangeView(Vertical):
         """Show a question.
 
         Args:
-            number: Its number in the conversation.
+            number: The question's number in the conversation.
             question: The question's text.
-            about: The section it is limited to, or empty for the whole document.
-            format_source: Returns the section of a citation, with its file if there are several.
+            about: The section that the question is limited to, or empty for the whole document.
+            format_source: Formats the section of a citation, after the name of its document if there are several.
             get_state: Returns the newest state of the conversation.
             keys: The keys to name in hints.
         """
@@ -128,7 +128,7 @@ class ExchangeView(Vertical):
         return draft
 
     def append_answer(self, text: str, state: ConversationState) -> None:
-        """Append streamed text to the answer. Its quotes are looked up in what was read according to `state`.
+        """Append streamed text to the answer. Its quotes are looked up in what the model has read according to `state`.
 
         Passages are not shown before `finish`.
         """

@@ -29,7 +29,7 @@ from roamtui.tui.status_line import format_key_hint
 
 _TEXT_WIDTH_MIN = 20
 _WORD_STYLE = "bold $secondary"
-"""The style of matches in a list of results, but not underlined: many underlined words would be hard to read."""
+"""Style of the question's words. Matches in Find are also underlined, but here, that would make text hard to read."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
 
@@ -153,7 +153,7 @@ def _make_card(passage: ShownPassage, library: Library) -> _Card:
 
 
 def _read_blocks(passage: ShownPassage, library: Library) -> Sequence[Block]:
-    """Parse a passage with the indent of its first line. A cut table keeps its head, and cut code its language."""
+    """Parse a passage with what its first line needs: its indent, the head of its table, or the fence of its code."""
     if passage.span is None:
         return read_markdown(passage.text).blocks
     doc, start = passage.span.doc, passage.span.start

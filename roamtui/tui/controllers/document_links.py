@@ -8,11 +8,11 @@ from collections.abc import Callable
 from roamtui.tui.messages import DocumentRequested, LinkedFileRequested
 
 _FOLLOWED_MAX = 100
-"""Number of followed links that a person can go back."""
+"""Maximum number of followed links that are remembered, so that a person can go back."""
 
 
 class DocumentLinkController:
-    """Remembers from which document to which each followed link led. A document is named by its mode."""
+    """Follows links between documents, and remembers them to go back. A document is identified by its Textual mode."""
 
     def __init__(
         self,
@@ -35,12 +35,12 @@ class DocumentLinkController:
         """Show the file that a link in the current document leads to."""
         origin = self._get_mode()
 
-        def arrive(mode: str) -> None:
+        def on_opened(mode: str) -> None:
             if mode != origin:
                 self._followed.append((origin, mode))
                 self._show_document(mode, link.anchor)
 
-        self._open_document(DocumentRequested(link.path), arrive)
+        self._open_document(DocumentRequested(link.path), on_opened)
 
     def go_back(self) -> bool:
         """Show the document whose link led to the current one. Return false if there is none."""

@@ -159,7 +159,7 @@ class ModelController:
         if self._then is not None:
             self._then()
         self._unsaved_url = url
-        self._screen.call_next(self._ask_to_save, url)  # the list, which is about to close, would lose the answer
+        self._screen.call_next(self._ask_to_save, url)  # not now: a dialog over the closing list would lose its answer
 
     def _ask_to_save(self, url: str) -> None:
         name, save = self._agent.model.name, self._options.save_settings

@@ -32,7 +32,7 @@ class _QueuedQuestion:
 
 
 class QuestionController:
-    """Asks one question at a time, while another may wait. The frame of the box shows how the next will be asked."""
+    """Asks one question at a time; one more can wait. A label on the box says how the next one will be asked."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class QuestionController:
         self._box.set_border_label(f"Editing last question{where} · esc to cancel")
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
-        """Limit the next question to one section, and quote the text selected there at its start."""
+        """Limit the next question to one section. If text is selected there, begin the question with it as a quote."""
         if section_id is None:
             return
         self._options = AskOptions(within=section_id)
@@ -98,7 +98,7 @@ class QuestionController:
         return options
 
     def on_conversation_switched(self, edited: Exchange | None) -> None:
-        """Prepare the box for another conversation. `edited` is a question of the previous one to edit and ask."""
+        """Prepare the box for another conversation. If `edited` is given, put its question into the box for editing."""
         state = self._get_state()
         self.reset_options()
         for exchange in state.transcript.exchanges:
@@ -171,7 +171,10 @@ class QuestionController:
         return queued
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = ()) -> None:
-        """Open some sections, then ask a question again: the last one in its place, an earlier one as a new one."""
+        """Ask question `number` again, after opening the sections `open_first`.
+
+        If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new question.
+        """
         state = self._get_state()
         exchanges = state.transcript.exchanges
         exchange = exchanges[number - 1]

@@ -19,7 +19,7 @@ from roamtui.tui.messages import StatusMessage
 
 _NOTES_SHOWN = 3
 _IDLE_FACTOR = 20
-"""A pause between two checks of the files is at least this many times as long as a check."""
+"""Minimum pause between two checks of the files, as a multiple of the time that the last check took."""
 
 
 class ReloadController:
@@ -34,7 +34,7 @@ class ReloadController:
         reload_key: str,
         is_asking: Callable[[], bool],
     ) -> None:
-        """Watch the document of `context`. `stamp` is the stamp of a single file when it was read, otherwise None."""
+        """Watch the document of `context`. If it is a single file, `stamp` is the file's stamp when it was read."""
         self._context = context
         self._controller = controller
         self._chat_log = chat_log
@@ -58,14 +58,14 @@ class ReloadController:
     async def check(self) -> None:
         """Check the files. If they have changed, say so, or reload the document if the settings ask for it.
 
-        Only one check runs at a time. The thread of a cancelled check could not be stopped, and could see the change
-        when nobody waits for its result any more.
+        Only one check runs at a time, and none is cancelled. The thread of a cancelled check would continue, and record
+        a change that nobody is told about.
         """
         if self._context.reload_library is None or self._is_checking or self._is_reloading:
             return
         self._is_checking = True
         try:
-            is_new_change = await self._has_changed()
+            is_new_change = await self._detect_change()
             is_untried = self._seen_stamps not in (None, self._loaded_stamps, self._tried_stamps)
             if self._context.reload_on_change and is_untried:
                 if not self._is_asking():
@@ -76,10 +76,10 @@ class ReloadController:
         finally:
             self._is_checking = False
 
-    async def _has_changed(self) -> bool:
-        """Check the files. Return whether they have changed since the previous check and since they were loaded.
+    async def _detect_change(self) -> bool:
+        """Check the files, if it is time. Return whether they differ from the last check and from what is loaded.
 
-        A file that is missing for a moment, because an editor replaces it, has not changed.
+        A file that is missing for a moment, because an editor replaces it, counts as unchanged.
         """
         if time.monotonic() < self._next_check_at:
             return False
@@ -97,7 +97,7 @@ class ReloadController:
         return stamps != self._loaded_stamps
 
     def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
-        """Return the stamp of each file by its key, or None while the source is missing."""
+        """Return the stamp of each file by its key, or None while the source is missing. Schedule the next check."""
         started = time.monotonic()
         stamps: Mapping[str, SourceStamp] | None
         sources = self._controller.state.library.sources

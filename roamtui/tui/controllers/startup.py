@@ -72,7 +72,7 @@ async def recheck_saved_quotes(session: Session, saved: tuple[ConversationSummar
                 state = store.load(summary.id)
             except StoreError:
                 continue
-            # With the same hash, the quotes were verified in this very text. With other sources, in other texts.
+            # With the same hash, quotes were verified in this very text. With other sources, they are from other texts.
             if state.content_hash != content_hash and state.sources == library.sources:
                 citations = (citation for exchange in state.transcript.exchanges for citation in exchange.citations)
                 target = ConversationTarget(summary.id)

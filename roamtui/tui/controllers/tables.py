@@ -38,7 +38,7 @@ class TableController:
         self._open_document = open_document
         self._show_document = show_document
         self._modes: dict[tuple[str, str | None], str] = {}
-        """The mode of each document that a cell led to, by its source and conversation."""
+        """Textual's mode of each document that a cell led to, by the document's source and conversation."""
 
     async def show(self, sources: tuple[str, ...]) -> RoamtuiError | None:
         """Show the table of some sources, or a table by its folder, until the person leaves it.
@@ -61,9 +61,9 @@ class TableController:
         cell = (request.source, request.log)
         target = SectionTarget(request.section_id, request.citation) if request.section_id is not None else None
 
-        def arrive(mode: str) -> None:
+        def on_opened(mode: str) -> None:
             self._modes[cell] = mode
             self._show_document(mode, target)
 
         if not self._show_document(self._modes.get(cell, ""), target):
-            self._open_document(DocumentRequested(*cell), arrive)
+            self._open_document(DocumentRequested(*cell), on_opened)

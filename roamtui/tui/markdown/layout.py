@@ -51,7 +51,7 @@ _ALERT_ROLES = (
     | dict.fromkeys(("caution", "danger", "error", "failure", "bug"), TextRole.CAUTION)
     | {"important": TextRole.IMPORTANT}
 )
-"""The roles of alerts that are not notes."""
+"""Roles of alerts by kind. All other kinds have the role `NOTE`."""
 _CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
 _WIDTH_MIN = 8
 """In cells. Nested text is at least this wide."""
@@ -61,7 +61,7 @@ _PICTURE_ROWS_MIN = 3
 """In cells. Lower pictures, such as badges, are shown as words."""
 _PICTURE_COLUMNS_MAX, _PICTURE_ROWS_MAX = 80, 24
 _PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
-"""Minimum number of pixels of a picture that a cell shows, so that no picture is enlarged."""
+"""Minimum number of pixels that a cell shows across and down, so that no picture is enlarged."""
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class MarkdownLayout:
     _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
     _is_titled: bool = False
-    """Whether the last line is a title that no gap may follow."""
+    """Whether the last line is the title of an alert or `<details>` element, so that no blank line may follow it."""
 
     def add_blocks(self, blocks: Sequence[Block]) -> None:
         """Lay out blocks, and append their lines."""

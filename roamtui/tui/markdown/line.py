@@ -80,7 +80,7 @@ class PictureLine(NamedTuple):
 
     file: PictureFile
     link_number: int
-    """Number of the link to it within the chunk."""
+    """Number, within the chunk, of the link to the picture."""
     columns: int
     rows: int
     row: int
@@ -98,13 +98,13 @@ class Line:
     block_number: int
     """Number of the block within the chunk, shared by all lines of a paragraph or table row. Negative for gaps."""
     prefix_length: int = 0
-    """Number of characters at its start that are not from the document, such as indents, bullets and bars."""
+    """Number of characters at the start that are not from the document, such as indents, bullets and bars."""
     is_code: bool = False
     """Whether it has the background of code, up to the right edge."""
     is_page_mark: bool = False
     """Whether it marks the start of a page and has no text from the document."""
     head: tuple[Line, ...] = ()
-    """The lines of the heading row, if it belongs to another row of a table."""
+    """The lines of the table's heading row, if this line belongs to another row of the table."""
     picture: PictureLine | None = None
     """The row of a picture that follows the runs."""
 
@@ -131,7 +131,7 @@ def measure_runs(runs: tuple[Run, ...] | list[Run]) -> int:
 
 _CITATION_MARK = rf"[^\s{WIDE_CHARACTERS}]*\[[\d,]+ [✓!✗]\][^\s{WIDE_CHARACTERS}]*"
 _WRAPPED_PIECE = re.compile(rf"{LINE_SPACE}+|{_CITATION_MARK}|{UNBROKEN_TEXT}")
-"""A space, a citation's mark, a character of a script without spaces (with marks that end a line), or a word."""
+"""Text to keep on one line: white space, a citation's mark, a word, or a wide character with its closing marks."""
 _WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
 """A word with the spaces after it, or the spaces at the start."""
 HARD_BREAK = Run("\n")

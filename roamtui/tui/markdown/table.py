@@ -48,7 +48,7 @@ def lay_out_rows(
 
 
 def list_column_starts(line: Line) -> list[int]:
-    """Return the cell at which each column of a table's row starts, except the first. Empty for other lines."""
+    """Return the x coordinate at which each column of a table row starts, except the first. Empty for other lines."""
     starts: list[int] = []
     width = 0
     for run in line.runs:

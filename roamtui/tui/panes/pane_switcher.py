@@ -104,7 +104,7 @@ class PaneSwitcher(Horizontal):
                 yield self._box
 
     def on_mount(self) -> None:
-        # Its own width is known only after the first layout. Without this, the first frame would show a single pane.
+        # The switcher's own width is known only after the first layout. Until then, it would show a single pane.
         self._columns = self.app.size.width
         self._show()
 
@@ -273,7 +273,7 @@ class PaneSwitcher(Horizontal):
                     self.focus_tree()
 
     def focus_adjacent(self, direction: int) -> None:
-        """Focus the next (1) or previous (-1) stop of the tab key, wrapping around."""
+        """Focus the next (1) or previous (-1) widget in the order of the tab key, wrapping around."""
         stops: list[Widget] = [self._tree.outline]
         if self._log_view.current is not None or self._log_view.has_targets:
             stops.append(self._log_view)

@@ -33,7 +33,7 @@ class ReaderPane(Vertical):
         super().__init__(id="reader-pane")
         self._images = images
         self.title_line = PaneTitle(Pane.READER)
-        """Shows the path, page and progress in view, the number of the match, and whether follow mode is on."""
+        """Shows the path and page in view, the progress, the number of the match, and whether follow mode is on."""
         self._library: Library | None = None
         self._keys = keys
         self._search_words: tuple[str, ...] = ()

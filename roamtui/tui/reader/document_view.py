@@ -1,8 +1,8 @@
 """`DocumentView`: the document that the reader shows for a node, split into chunks. Independent of the screen.
 
 Each chunk can be parsed by itself, with the same result as in the whole document. Chunks start at pages and headings,
-or after a blank line outside fences if the next line is not indented. If there is no such position for long, the chunk
-gets a prefix that restores the parser's state.
+or after a blank line outside code fences if the next line is not indented. A longer stretch without such a position is
+split at any line end. The next chunk then gets a prefix that restores the parser's state.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from roamtui.document.text import DocumentText, compute_line_starts, normalise_l
 from roamtui.tui.labels import format_node
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
-"""In characters. Front matter is searched for only up to here."""
+"""In characters. The end of front matter is not looked for beyond this length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentView:
-    """The part of `document` to show: from `start` to `end`, or to the document's end if `end` is None."""
+    """What to show of `document`: all of it, opened at `start`, or if `end` is given, only `start` to `end`."""
 
     document: Document
     start: int = 0
@@ -67,7 +67,7 @@ _EXCERPT_LENGTH_MAX = 20_000
 
 
 def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
-    """Return the view of a node: its document from the node on, or the file or page that was loaded below the node.
+    """Return the view of a node: its document, opened at the node. A loaded file or link has a document of its own.
 
     With `is_excerpt`, it shows only the node's own text and the beginning of its descendants' text.
 
@@ -88,9 +88,10 @@ def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = 
 
 
 CHUNK_LENGTH = 3_000
-"""In characters. The first good position after this length ends a chunk: some screens, which parse in milliseconds."""
+"""In characters. A chunk ends at the first suitable position after this length. Parsing it takes milliseconds."""
 CHUNK_LENGTH_MAX = 12_000
-"""In characters. After this, any line end ends a chunk. A longer line is split."""
+"""In characters. A chunk without a suitable position up to here ends at a line end in its second half. If there is no
+line end, the line is split."""
 
 _FENCE_OR_BLANK = re.compile(r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE)
 """The first or last line of a fence, or a blank line before a line that is not indented."""
@@ -174,7 +175,7 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]
 
 
 def build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
-    """Return the lines that bring a parser into its state at `cut`: after reading `prefix` and `text[start:cut]`."""
+    """Return the fence of the code block, or the head of the table, that `prefix` and `text[start:cut]` leave open."""
     before = prefix + text[start:cut]
     fence = reduce(update_fence, (match[0] for match in _FENCE_OR_BLANK.finditer(before)), "")
     if fence:

@@ -159,7 +159,7 @@ class LazyLines:
         return laid_out
 
     def invalidate(self, chunk: int) -> None:
-        """Discard the lines of a chunk after its content has changed."""
+        """Lay out a chunk again after its content has changed."""
         self._cached.pop(chunk, None)
         self.measured.discard(chunk)
         self.get_chunk_lines(chunk)
@@ -184,7 +184,7 @@ class LazyLines:
         return LocatedLine(position, lines[position.line]) if position.line < len(lines) else None
 
     def measure_from(self, y: int, height: int) -> None:
-        """Measure the chunks that contain the `height` lines from line `y` on. Line `y` itself does not move."""
+        """Lay out the chunks that contain the `height` lines from line `y` on. Line `y` itself does not move."""
         chunk = self.locate(y).chunk
         while chunk < len(self.chunks) and self.top(chunk) < y + height:
             if chunk not in self.measured:
@@ -210,7 +210,7 @@ class LazyLines:
         return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_y(offset)
 
     def get_links(self, chunk: int) -> dict[int, tuple[int, int]]:
-        """Return the links of a chunk in order, each with its line and first cell."""
+        """Return the line and the first cell of each link of a chunk, by the link's number, in order."""
         links: dict[int, tuple[int, int]] = {}
         text, span = self.document.text, self.chunks[chunk]
         if text.find("[", span.start, span.end) < 0 and text.find("<", span.start, span.end) < 0:
@@ -276,7 +276,7 @@ class LazyLines:
         return max(1, line_ends + (chunk.end - chunk.start) // max(1, width) if self._is_wrapped else line_ends)
 
     def compute_progress(self, offset: int) -> ReadingProgress:
-        """Return how much of the document is before an offset."""
+        """Return how much of the document is before an offset, and how long the rest takes."""
         length = len(self.document.text)
         minutes = math.ceil((length - offset) / self._characters_per_minute)
         return ReadingProgress(round(100 * offset / max(1, length)), minutes)

@@ -50,7 +50,7 @@ class LinesView(ScrollView):
         return ("◂" if start > 0 else "") + ("▸" if has_more else "")
 
     def action_select(self) -> None:
-        """Start to select by keyboard, or if that has started, set the start of the selection at the caret."""
+        """Start to select by keyboard. If that has started, set or unset the start of the selection at the caret."""
         if self._caret is not None:
             self.post_message(SelectionChanged(has_start=self._caret.toggle_start()))
         else:
@@ -122,7 +122,7 @@ class LinesView(ScrollView):
 
     @property
     def _head_in_view(self) -> tuple[Line, ...]:
-        """The head of the table at the top of the view, which covers lines there. Empty if the table starts in view."""
+        """The head to draw over the first lines in view if a table that starts above continues there, else empty."""
         top = self.lines.get_line(self.top_y)
         head = top.line.head if top else ()
         if not 0 < len(head) <= JUMP_MARGIN:  # a higher head would cover the target of a jump

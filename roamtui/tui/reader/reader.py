@@ -1,4 +1,4 @@
-"""`Reader`: the text of a document from any section on, laid out while a person scrolls.
+"""`Reader`: the text of a document, opened at any section, and laid out while a person scrolls.
 
 The text in view does not move when estimated heights above it are corrected.
 """
@@ -49,12 +49,12 @@ _MARGIN_RIGHT = 1
 _JUMPS_MAX = 100
 """Maximum number of positions to go back to."""
 _LINK_MARGIN = 3
-"""Minimum number of cells between a selected link and the edge of the view that it was beyond."""
+"""Number of cells kept beside a selected link when the view scrolls sideways to show it."""
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
 class Reader(LinesView, can_focus=True, inherit_bindings=False):
-    """A document, shown from one of its sections on. After scrolling, the section at the top is the current one."""
+    """A document, opened at one of its sections. Once the person scrolls, the section at the top is the current one."""
 
     BINDINGS = make_bindings(Scope.READER)
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
@@ -81,7 +81,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         # A jump shows a section below some lines of context, so its section is not the one at the top. Until the person
         # scrolls, the current section is the target of the jump. Then it is the section at the top.
         self._jump_offset = 0
-        """The offset of the last jump to a section. Shown again if the width becomes known only after the jump."""
+        """Offset in the document of the last jump. It is scrolled to again if the width becomes known only later."""
         self._jump_block_offset: int | None = None
         """Offset of the block at the top after the last jump, or None once the person has scrolled."""
         self._is_jumping = False
@@ -102,7 +102,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def show_section(
         self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), offset: int = 0
     ) -> None:
-        """Show the text from a section on, or from the first span to highlight.
+        """Scroll to a section, or to the first span to highlight. If necessary, show another document first.
 
         `offset` is the number of characters from the start of the section to the top of the view.
 
@@ -519,7 +519,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     @override
     def on_mount(self) -> None:
-        """Draw pictures again after another program used the terminal, which has forgotten its images."""
+        """Draw pictures again whenever another program has used the terminal, which forgets its images then."""
         self.app.app_resume_signal.subscribe(self, lambda _: self._forget_pictures())
 
     def _forget_pictures(self) -> None:
@@ -568,7 +568,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         return self._palette
 
     def _measure_view(self, *, is_upward: bool) -> None:
-        """Lay out the lines in view, which corrects their estimated number.
+        """Lay out the lines in view, which corrects their estimated number. Then post the position, and load pictures.
 
         The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
         """

@@ -103,7 +103,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _get_initial_state(self) -> ConversationState:
         return self.startup.state
 
-    # Comparing two states of 100,000 sections would take long, and no state repaints the whole screen.
+    # Comparing two states of 100,000 sections would take long. The panes draw changes, so the screen is not repainted.
     state: reactive[ConversationState] = reactive(
         Initialize(_get_initial_state), always_update=True, repaint=False, init=False
     )

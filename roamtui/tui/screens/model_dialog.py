@@ -1,4 +1,4 @@
-"""`ModelDialog`: adds a model by its name, address and key, after a test."""
+"""`ModelDialog`: adds a model by its name, URL and key, after a test."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ModelDialog(Dialog[tuple[Model, str] | None]):
         self._tested_fields: tuple[str, str, str] | None = None
         """The fields with which the model last replied, or None."""
         self._test_lock = asyncio.Lock()
-        """Held until a test has restored the environment, so that the next one does not restore this one's key."""
+        """Held while a test has the typed key in the environment. A second test would take it for the earlier value."""
 
     @override
     def compose(self) -> ComposeResult:

@@ -135,7 +135,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
 
 
 def make_note_target(located: LocatedNote, library: Library) -> SectionTarget | None:
-    """Return where a note leads: to its text, or else to the link that it came from. None if both are gone."""
+    """Return where a note leads: to its text, or else to the link to its page. None if both are gone."""
     if located.new_citation is not None:
         return SectionTarget(located.new_citation.section_id, located.new_citation)
     link = next((link for link in reversed(located.note.links) if link in library), None)

@@ -158,7 +158,7 @@ class ExportDialog(PromptDialog):
             heading: Title of the dialog.
             stem: Name of the file, without suffix.
             renderers: Functions that return the text for a file, by its suffix. The first is the default. They are
-                called in a thread, and raise RoamtuiError if nothing must be written there.
+                called in a thread, and raise RoamtuiError if that file must not be written.
         """
         default, *others = renderers
         formats = "".join(f"{suffix} exports {_FORMAT_NAMES[suffix]}, " for suffix in others)

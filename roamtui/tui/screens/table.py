@@ -38,7 +38,7 @@ from roamtui.tui.screens.table_grid import TableGrid
 from roamtui.tui.status_line import ScreenKeyHints
 
 _BREAK_WIDTH = 8
-"""In cells. A line that breaks at a word leaves about this much empty."""
+"""Average number of cells that a line leaves empty because it breaks between words."""
 _FILTER_LENGTH = 20
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
 _OFFLINE_NOTE = "cells are best passages, which no model has read"

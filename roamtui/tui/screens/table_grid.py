@@ -22,12 +22,12 @@ from roamtui.table.columns import Column
 from roamtui.table.store import Row
 
 _TITLE_SHARE = 0.3
-"""Largest share of the width for the titles of the rows."""
+"""Maximum share of the grid's width for the titles of the rows."""
 _TITLE_WIDTH_MAX = 32
 _COLUMN_WIDTH_MIN = 18
 """Minimum width of a column in cells. Columns that do not fit scroll, and arrows in the header point to them."""
 _VALUE_LENGTH_MAX = 300
-"""In characters. No column is wider, and a passage may have thousands of characters."""
+"""Maximum number of characters of a value to draw. A passage may have thousands, but no column is that wide."""
 _STATES = ("found", "partly", "not_found", "failed")
 
 
@@ -45,7 +45,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class CellClicked(Message):
-        """The person clicked the cell under the cursor again."""
+        """The person clicked a cell that the cursor was on already."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -220,7 +220,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _fit(text: str, width: int) -> str:
-    """Cut a text with an ellipsis or pad it to a width in cells. The last cell is a space."""
+    """Cut a text, with an ellipsis, or pad it to exactly `width` cells. The last cell is always a space."""
     if cell_len(text) >= width:
         text = set_cell_size(text, max(0, width - 2)) + "…"
     return set_cell_size(text, width)

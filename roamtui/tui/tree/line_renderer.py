@@ -29,13 +29,13 @@ from roamtui.tui.labels import format_node
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
 SIZE_WIDTH_MIN = 33
-"""Narrower trees show no sizes, which leaves more cells for titles."""
+"""Minimum width of a tree that shows sizes, in cells. A narrower one leaves their cells to the titles."""
 _TITLE_WIDTH_MIN = 8
 """In cells. If a title would get less, the page and then the size are left out."""
 _TITLE_LENGTH_MAX = 1_000
 """In characters. No screen shows more, and a heading may have a million."""
 _NEARBY_LINES = 24
-"""Siblings within this many lines are on the screen together."""
+"""Maximum distance in lines between siblings whose titles are compared. They are likely on the screen together."""
 _OPENING_LENGTH = 300
 """Number of characters, from the start of a heading, in which the words below it are looked for. These words
 distinguish siblings with the same title."""
@@ -65,7 +65,7 @@ class LineSegment(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeHighlights:
-    """Ids of nodes that are marked in the tree without being part of the conversation state."""
+    """Ids of nodes with marks that do not follow from the conversation state."""
 
     opened: frozenset[str] = frozenset()
     """Nodes that the model opened last."""
@@ -281,7 +281,7 @@ class LineRenderer:
 
 
 def _cut_middle(title: str, width: int) -> str:
-    """Return a title, or its beginning and its end, in at most `width` cells."""
+    """Shorten a title to at most `width` cells by leaving out its middle."""
     if cell_len(title) <= width:
         return title
     end = ""

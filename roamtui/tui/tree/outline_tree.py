@@ -65,7 +65,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor_id = self._id_at(0)
         """Id of the node under the cursor, or None in an empty outline."""
         self.highlights = TreeHighlights()
-        """Nodes that are marked without being part of the conversation state."""
+        """Nodes with marks that do not follow from the conversation state."""
         self._state = state
         self._renderer = LineRenderer(self.lines, state, self.highlights)
         self._palette: Palette = {}

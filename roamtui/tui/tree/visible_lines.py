@@ -17,7 +17,7 @@ from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
 
 _SPLICES_MAX = 256
-"""For more changes at once, all lines are rebuilt, because each splice moves the lines after it."""
+"""Maximum number of changes that are spliced in. For more, all lines are rebuilt, because each splice moves many."""
 
 
 class FoldState(StrEnum):
@@ -50,7 +50,7 @@ class VisibleLines:
         self._title_number = None if row is None else self.numbering.number_of(library.root, row)
         hidden = [number for document in library.documents for number in map(self.numbering.find, document.hidden_ids)]
         self._skipped = {self._title_number, *hidden}
-        """Nodes that the top-down order skips: the title comes first, and hidden nodes have no line."""
+        """Nodes that `_list_lines` leaves out: the title, because it always has the first line, and hidden nodes."""
         self._unfolded = {self._title_number, *map(self.numbering.find, self.unfolded)}
         self.numbers = array("Q") if self._title_number is None else array("Q", [self._title_number])
         """The number of the node on each line."""
@@ -88,7 +88,7 @@ class VisibleLines:
         return parent
 
     def has_next(self, line: int) -> tuple[bool, ...]:
-        """Return for each depth from 1 to the line's own whether a sibling follows. Time grows with the depth."""
+        """Return, for each guide of a line from left to right, whether it continues, because a sibling follows."""
         following = []
         number = self.numbers[line]
         while (parent := self.parent(number)) is not None:
