@@ -1,9 +1,9 @@
 """Add sources to a library, remove them and mute them. The ids of all other sections stay the same.
 
-The root of such a library is a listing. The first source keeps its keys in it: a single document is grafted below a
-file row with the key "", and the rows of a folder stay at the top. Each added source is one row at the top, a file or a
-folder, whose title is its key. The keys of its documents begin with that key, so that ids never depend on other
-sources.
+The root of such a library is a listing. The documents of the first source keep their keys: a single document, whose key
+is empty, is grafted below a file row, and the rows of a folder stay at the top. Each added source is one row at the
+top, a file or a folder, whose title is the source's key. The keys of the source's files begin with this key, so that
+ids never depend on other sources.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def make_source_key(library: Library, name: str) -> str:
     return make_unique_key(name, taken)
 
 
-def add_source(library: Library, source: LibrarySource, part: Library) -> Library:
-    """Return `library` with one more source, whose documents are in `part`. The ids of all other nodes stay."""
-    library = _make_listing(library)
+def add_source(library: Library, source: LibrarySource, added: Library) -> Library:
+    """Return `library` with one more source, whose documents are in `added`. The ids of all other nodes stay."""
+    library = _wrap_in_listing(library)
     root, first_row = library.root, len(library.root.columns)
-    rows = [*list_listing_rows(root.columns), *_make_source_rows(source, part)]
+    rows = [*list_listing_rows(root.columns), *_make_source_rows(source, added)]
     sources = (*library.sources, source)
-    notes = part.root.notes if part.root.columns.has_files else ()
+    notes = added.root.notes if added.root.columns.has_files else ()
     ids = root.ids
     root = replace(
         root,
@@ -54,23 +54,23 @@ def add_source(library: Library, source: LibrarySource, part: Library) -> Librar
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
     )
     vars(root)["ids"] = (*ids, *root.ids[first_row:])  # as they were, even if one has a salt
-    grown = replace(library, root=root, sources=sources, summaries={**library.summaries, **part.summaries})
+    grown = replace(library, root=root, sources=sources, summaries={**library.summaries, **added.summaries})
     new_ids: dict[str, str] = {}
-    """Id in the grown library of each node of `part`."""
-    if part.root.columns.has_files:
-        new_ids.update(zip(part.root.ids, root.ids[first_row + bool(source.key) :], strict=True))
+    """Id in the grown library of each node of `added`."""
+    if added.root.columns.has_files:
+        new_ids.update(zip(added.root.ids, root.ids[first_row + bool(source.key) :], strict=True))
     else:
-        grown = _graft(grown, {root.ids[first_row]: (part.root, replace(part.root, key=source.key))}, new_ids)
-    pending = dict(part.grafts)
+        grown = _graft(grown, {root.ids[first_row]: (added.root, replace(added.root, key=source.key))}, new_ids)
+    pending = dict(added.grafts)
     while ready := {node_id: document for node_id, document in pending.items() if node_id in new_ids}:
         pending = {node_id: document for node_id, document in pending.items() if node_id not in ready}
         documents = {}
         for node_id, document in ready.items():
-            is_file = _is_file(part, node_id) and source.key  # the key of a page is its URL
+            is_file = _is_file(added, node_id) and source.key  # the key of a page is its URL
             key = f"{source.key}/{document.key}" if is_file else document.key
             documents[new_ids[node_id]] = (document, replace(document, key=key))
         grown = _graft(grown, documents, new_ids)
-    aliases = {new_ids[link]: new_ids[host] for link, host in part.aliases.items() if {link, host} <= new_ids.keys()}
+    aliases = {new_ids[link]: new_ids[host] for link, host in added.aliases.items() if {link, host} <= new_ids.keys()}
     return replace(grown, aliases={**aliases, **grown.aliases})
 
 
@@ -80,7 +80,7 @@ def mute_source(library: Library, key: str, *, is_muted: bool) -> Library:
         replace(source, is_muted=is_muted) if source.key == key else source for source in list_sources_of(library)
     )
     is_same = sources == list_sources_of(library)
-    return library if is_same else replace(_make_listing(library), sources=sources)
+    return library if is_same else replace(_wrap_in_listing(library), sources=sources)
 
 
 def make_missing_library(name: str, problem: str) -> Library:
@@ -89,7 +89,10 @@ def make_missing_library(name: str, problem: str) -> Library:
 
 
 class SourcesLoader:
-    """Loads the files and pages of several sources, each with its own loader. Files of added sources are all loaded."""
+    """Loads the files of the first source, and the pages of all sources, each source with its own loader.
+
+    The files of an added source were all loaded when it was added.
+    """
 
     def __init__(self, loaders: Mapping[str, Loader | None]) -> None:
         """`loaders` has the loader of each source by its key, or None if all files of the source are loaded."""
@@ -135,7 +138,10 @@ class SourcesLoader:
 
 
 def add_loader(loader: Loader | None, key: str, other: Loader | None) -> SourcesLoader:
-    """Return a loader that also loads the source `key`, with `other`. `loader` may be only for the first source."""
+    """Return a loader that loads the source `key` with `other`, and all other sources like `loader`.
+
+    `loader` may be a loader of only the first source.
+    """
     loaders = loader.loaders if isinstance(loader, SourcesLoader) else {"": loader}
     return SourcesLoader({**loaders, key: other})
 
@@ -174,26 +180,26 @@ def restore_sources(
     """
     wanted = wanted or (LibrarySource(name=library.source, key=""),)
     is_empty = library.root.key == LISTING_KEY and not len(library.root.columns)
-    has = set() if is_empty else {(source.name, source.key) for source in list_sources_of(library)}
-    library = library.select_sources({source.key for source in wanted if (source.name, source.key) in has})
+    opened = set() if is_empty else {(source.name, source.key) for source in list_sources_of(library)}
+    library = library.select_sources({source.key for source in wanted if (source.name, source.key) in opened})
     for source in wanted:
-        if (source.name, source.key) in has:
+        if (source.name, source.key) in opened:
             continue
-        part_loader: Loader | None = None
+        added_loader: Loader | None = None
         try:
-            part, part_loader = opener(source.name)
-            part = part if part_loader is None else load_files(part, part_loader)
+            added, added_loader = opener(source.name)
+            added = added if added_loader is None else load_files(added, added_loader)
         except RoamtuiError as error:
-            part = make_missing_library(source.name, str(error))
-        library = add_source(library, source, part)
-        loader = add_loader(loader, source.key, part_loader)
+            added = make_missing_library(source.name, str(error))
+        library = add_source(library, source, added)
+        loader = add_loader(loader, source.key, added_loader)
     if wanted != list_sources_of(library):
-        library = replace(_make_listing(library), sources=wanted)
+        library = replace(_wrap_in_listing(library), sources=wanted)
     return library, loader
 
 
-def _make_listing(library: Library) -> Library:
-    """Return the library in the form that can have several sources."""
+def _wrap_in_listing(library: Library) -> Library:
+    """Return the library with a listing as its root, so that it can have several sources."""
     root = library.root
     if library.sources or root.key == LISTING_KEY:
         return library
@@ -203,14 +209,14 @@ def _make_listing(library: Library) -> Library:
     columns = build_columns([NodeRow(NodeKind.FILE, 1, make_short_name(library.source), 0)], 0)
     listing = Document(key=LISTING_KEY, title=root.title, text="", columns=columns)
     attempt = 0
-    while listing.ids[0] in library:  # or the first document would get other ids
+    while listing.ids[0] in library:  # otherwise, the first document would get other ids
         attempt += 1
         listing = replace(listing, salt=str(attempt))
     return replace(library, root=listing, grafts={listing.ids[0]: root, **library.grafts}, sources=(first,))
 
 
-def _make_source_rows(source: LibrarySource, part: Library) -> list[NodeRow]:
-    columns = part.root.columns
+def _make_source_rows(source: LibrarySource, added: Library) -> list[NodeRow]:
+    columns = added.root.columns
     if not columns.has_files:
         return [NodeRow(NodeKind.FILE, 1, source.title, 0)]
     if not source.key:

@@ -19,9 +19,10 @@ from roamtui.document.text import DocumentText, compute_line_starts
 from roamtui.document.tokens import estimate_tokens
 
 _ABOVE_LENGTH_MAX = 1_000
-"""Maximum length of a title in the paths of the nodes below, in characters. A title can be as long as a book."""
+"""A longer title, in characters, may be shortened in the paths of the nodes below it. It can be as long as a book."""
 _REPEATED_LENGTH_MAX = 50_000_000
-"""Maximum length of all repeats of a title in these paths, in characters. A 100 KB title may be above 50,000 nodes."""
+"""Maximum number of characters that all copies of such a title may have in these paths. With more, it is shortened. A
+title of 100 KB may be above 50,000 nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Columns:
     titles: tuple[str, ...]
     urls: tuple[str, ...]
     starts: array[int]
-    """Start of each row's own text, which ends where the next row starts, and the end of the last one."""
+    """Start offset of each row's own text, which ends where the next one starts. The last entry is the end offset."""
     parents: array[int]
     """Row of the parent of each row, or -1 at the top."""
     ends: array[int]
@@ -154,7 +155,7 @@ class Document:
     notes: tuple[str, ...] = ()
     """One sentence for each replacement or guess made while reading."""
     salt: str = ""
-    """Added to all ids of this document if another one would have the same ids; usually empty."""
+    """Hashed into all ids of this document if another document would have one of them too; usually empty."""
     page_starts: tuple[int, ...] = ()
     """Start offset of each page; empty if the file has no pages."""
     lost: str = ""
@@ -288,7 +289,7 @@ class Document:
         return hash_text(self.text)
 
     def precompute(self) -> None:
-        """Compute the expensive cached values in a thread now, so that nobody has to wait for them later."""
+        """Compute the expensive cached values now, in the thread that loads the document, because they are slow."""
         _ = self.rows_by_id, self.tokens_before, self.content_hash
 
 

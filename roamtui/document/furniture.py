@@ -29,9 +29,9 @@ _PAGE_LENGTH_MIN = 1_500
 """Minimum number of characters between two page numbers. Other numbers are closer together."""
 _PARAGRAPH_LINE = re.compile(r"(?:(?<=\n\n)|\A)[^\s#|>`~*-][^\n]{2,299}(?=\n[ \t]*\n|\n?\Z)")
 _RUNNING_MIN = 3
-"""Minimum number of page breaks with the same line, apart from its numbers, for it to be a running head."""
+"""A line is a running head only if it occurs next to at least this many page footers. Numbers in it may differ."""
 _RUNNING_SHARE_MIN = 0.6
-"""Share of these lines that must be next to a page footer."""
+"""Minimum share of all occurrences of a running head that are next to a page footer."""
 _GAP_LENGTH_MAX = 20
 """Maximum number of white-space characters between a footer and a running head."""
 _DIGITS = re.compile(r"\d+")
@@ -56,8 +56,8 @@ def blank_footers(text: DocumentText, start: int, end: int) -> str:
     A line with only a number n is a footer if the page before ends with n - 1, or the page after with n + 1. A running
     head is a line that repeats next to several footers.
     """
-    low = max(0, start - _CONTEXT_LENGTH)
-    window = text[low : end + _CONTEXT_LENGTH]
+    window_start = max(0, start - _CONTEXT_LENGTH)
+    window = text[window_start : end + _CONTEXT_LENGTH]
     lines = []
     for line in _FOOTER_LINE.finditer(window):
         before = _BLANK_BEFORE.search(window, max(0, line.start() - 100), line.start())
@@ -67,7 +67,7 @@ def blank_footers(text: DocumentText, start: int, end: int) -> str:
     footers = [line.span() for line in lines if line["named"] or _is_page_number(line, numbers)]
     piece = text[start:end]
     for footer_start, footer_end in (*footers, *_find_running_heads(window, footers)):
-        first, last = footer_start + low - start, footer_end + low - start
+        first, last = footer_start + window_start - start, footer_end + window_start - start
         if first >= 0 and last <= len(piece):
             piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
     return piece
@@ -108,8 +108,8 @@ def _find_running_heads(window: str, footers: Sequence[tuple[int, int]]) -> list
 def find_site_footer(text: DocumentText, titles: Sequence[str]) -> int:
     """Return the offset at which the footer of a site begins, or the length of the text if there is none.
 
-    It consists of lines of the document's own titles, of links that a scraper wrote twice (joined in one line, and then
-    one by one), and of usual phrases such as "Was this page helpful?".
+    The lines of a footer are the document's own titles, links that a scraper wrote twice (joined in one line, and then
+    one on each line), and common phrases such as "Was this page helpful?".
     """
     tail_start = max(0, len(text) - _TAIL_LENGTH)
     lines = [*_TEXT_LINE.finditer(text[tail_start : len(text)])]
@@ -125,7 +125,7 @@ def find_site_footer(text: DocumentText, titles: Sequence[str]) -> int:
 
 
 def _count_doubled_lines(lines: Sequence[re.Match[str]], titles: Sequence[str]) -> int:
-    """Return the size of the group at the end of the lines: one line, and its words again on several. 0 if none."""
+    """Return how many of the last lines are one line and a repetition of its words, on one or more lines. May be 0."""
     for size in range(2, len(lines) + 1):
         if lines[-size].string[lines[-size].end() : lines[-size + 1].start()] not in ("\n", "\r\n"):
             break

@@ -51,9 +51,9 @@ reach it do not overflow Python's stack."""
 _TOO_DEEP = "too_deep"
 """Key in the parser's environment that is set if a list or quote marker was read as text because it is too deep."""
 _SPAN_MAX = 1 << 20
-"""Maximum length of a span, in characters. Spans close to each other grow up to it, because each has a fixed cost."""
+"""Maximum of `HeadingScanner._span_min`, in characters. A few long spans are faster: each span has a fixed cost."""
 _CACHED_LINE_MAX = 100
-"""Maximum length of a line with an HTML tag that is cached, in characters."""
+"""Maximum length, in characters, of a line with an HTML tag whose result is cached."""
 _SENTINEL = "x\n"
 """A paragraph to add to a span: if the parser sees it start at the top level, the span ends at a base."""
 _MAY_LACK_END = ("fence", "html_block")
@@ -76,8 +76,9 @@ an indent."""
 _NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
 """A line that could be a heading or hide one: an ATX heading, a fence, an HTML block or a heading's underline.
 
-The pattern itself decides most of them. If `_TITLE` matched, it is a heading at column 0 that cannot belong to another
-block, and the group is its final title. If no group matched, it is a whole fence at column 0, closing line included.
+Most matches show what the line is. If `_TITLE` matched, the line is a heading at column 0 that cannot belong to another
+block, and the group is its final title. If no group matched, the match is a whole fence at column 0, from its opening
+to its closing line.
 """
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
 """The same, for the first line of a text."""
@@ -98,8 +99,8 @@ _TRIMMED = (
 """Characters that markdown-it-py strips from both ends of inline source."""
 
 _PARSED_MAX = 100_000
-"""Maximum length of a heading whose inline source is parsed, in characters. A longer one is its own title, because the
-time of parsing grows faster than the text."""
+"""Maximum length, in characters, of a heading whose inline source is parsed. The source of a longer one is its title,
+because parsing time grows faster than the text."""
 
 _INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n]")
 """Characters that an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
@@ -111,7 +112,7 @@ _NON_WORD = re.compile(r"[\W_]+")
 
 @dataclass(slots=True)
 class HeadingTable:
-    """Headings outside quotes and lists, in document order, by column."""
+    """Headings outside quotes and lists, in document order, stored by column."""
 
     levels: bytearray = field(default_factory=bytearray)
     """Levels, 1 to 6."""
@@ -122,7 +123,7 @@ class HeadingTable:
     is_too_deep: bool = False
     """Whether some quotes or lists were nested too deeply to be parsed."""
     unparsed: list[int] = field(default_factory=list)
-    """Rows whose inline source may differ from the title, in order."""
+    """Rows whose entry in `titles` was added as inline source, in order."""
 
     def add(self, level: int, offset: int, content: str) -> None:
         """Append a heading whose inline source must still be parsed."""
@@ -170,9 +171,11 @@ class HeadingScanner:
         self._text = text
         self._found = HeadingTable()
         self._position = start
-        """Start of the first line that is not yet known to be a heading or not."""
+        """Start of the first line that is not examined yet."""
         self._base = start
+        """The last known base (see the module), as an offset."""
         self._span_end = start
+        """End of the last span that was parsed."""
         self._span_min = 0
         """Minimum length of the next span, in characters. It grows while spans are close to each other."""
         self._tried_table = -1
@@ -192,7 +195,7 @@ class HeadingScanner:
         return self._found
 
     def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
-        """Add headings and skip fences at column 0 up to the first candidate of another kind, and decide that one.
+        """Add headings and skip fences at column 0 up to the first candidate of another kind. Decide what this one is.
 
         Return False if there was such a candidate. The search must then continue from the new position.
         """

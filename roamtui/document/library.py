@@ -42,8 +42,8 @@ class Library:
     summaries: Mapping[str, str] = field(default_factory=dict)
     """Summaries of documents and sections that a model wrote, by the digest of the summarised text."""
     sources: tuple[LibrarySource, ...] = ()
-    """Its sources, if a person has added or taken out any; see `document/added_sources.py`. The root is then a listing
-    with the documents of all of them."""
+    """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a listing of
+    the documents of all sources."""
     _nodes: dict[str, Node] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -208,7 +208,7 @@ class Library:
         return by_key.get(title) or by_key.get("")
 
     def select_sources(self, keys: Collection[str]) -> Library:
-        """Return a library with only the sources that have these keys. All ids of these sources stay.
+        """Return a library with only the sources that have these keys. The ids of their nodes stay the same.
 
         If only the first source is left, the library is again as it was before anything was added.
         """
@@ -410,11 +410,11 @@ class Library:
         return document.get_summary(row, self.summaries)
 
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
-        """Return a library that also has `documents`. In the mapping, the key of each is the id of the node above it.
+        """Return a library that also has `documents`, each under the id of the node that it is grafted below.
 
-        If two documents have the same id, the second one in the order of their keys gets a salt, so that ids do not
-        depend on the order of loading. If several nodes lead to one document, it is grafted below the first of them,
-        and the others become aliases.
+        If nodes of two documents would have the same id, the document of the source that was added later, or else the
+        one whose key sorts later, gets a salt. Ids therefore do not depend on the order of loading. If several nodes
+        lead to one document, it is grafted below the first of them, and the others become aliases.
         """
         for section_id in documents:
             self.locate(section_id)

@@ -28,7 +28,7 @@ class LibrarySource:
     """Title of its row at the top level, and prefix of the keys of its documents. Empty for the first source, so that
     its ids stay the same."""
     is_muted: bool = False
-    """Whether the model neither sees nor searches it."""
+    """Whether the source is hidden from the model, which then cannot search it either."""
 
     @property
     def title(self) -> str:
@@ -37,7 +37,7 @@ class LibrarySource:
 
 
 def make_short_name(name: str) -> str:
-    """Make a short name of a path or URL, without slashes."""
+    """Make a short name, without slashes, for the `name` of a source."""
     if is_path(name):
         short = format_names([format_name(PurePath(path).name) or path for path in split_sources(name)])
     else:

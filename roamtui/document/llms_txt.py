@@ -108,7 +108,7 @@ def make_title_from_url(url: str) -> str:
 
 
 def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:
-    """Yield each paragraph or heading in a list item, as the start of the item and the words."""
+    """Yield the words of each paragraph and heading in list items, each with the start of the item before them."""
     for block in blocks:
         match block:
             case List():
@@ -155,12 +155,12 @@ _PAGES_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx
 _NAMED_MIN = 2
 """Minimum number of boundaries of one kind, each with a URL, in a file whose name says that it has all pages."""
 _UNNAMED_MIN = 3
-"""Minimum number of boundaries of one kind in any other file."""
+"""The same minimum for any other file, or if a boundary has no URL."""
 _UNNAMED_LENGTH_MAX = 8_000_000
 """A longer file, in characters, is split into pages only if its name says what it is."""
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
-# Blanks and closing marks around a title are stripped later: a pattern that did so would backtrack for hours.
+# Spaces and closing marks around a title are stripped later: a pattern that did so would backtrack for hours.
 _TITLE_LINE = r"#{1,6}[ \t](?P<title>[^\n]+)\n"
 _URL_LINE = (
     r"(?:>[ \t]*)?\**(?:Source|URL|Url|source|url)(?: URL)?:\**[ \t]*<?(?P<url>(?:https?://|/)[^\s<>]*)>?[ \t]*\n"
@@ -299,14 +299,14 @@ def _get_open_fence(opening: str, line: re.Match[str]) -> str:
     return "" if closes else opening
 
 
-def split_into_pages(document: Document, normal: str, boundaries: Sequence[PageBoundary]) -> Document:
+def split_into_pages(document: Document, normalised: str, boundaries: Sequence[PageBoundary]) -> Document:
     """Make a section for each page of a document, and rows for the text before the first page."""
-    ends = [*(boundary.start for boundary in boundaries[1:]), len(normal)]
-    shown = _FRONT_MATTER.sub(lambda block: _NO_LINE_END.sub(" ", block.group()), normal)
+    ends = [*(boundary.start for boundary in boundaries[1:]), len(normalised)]
+    shown = _FRONT_MATTER.sub(lambda block: _NO_LINE_END.sub(" ", block.group()), normalised)
     pages = [_read_page(shown, boundary, end) for boundary, end in zip(boundaries, ends, strict=True)]
     levels = [page.level for page, _ in pages if page.level]
     level = max(sorted(set(levels)), key=levels.count, default=1)
-    opening = normal[: boundaries[0].start]
+    opening = normalised[: boundaries[0].start]
     rows = _scan(opening, measure_front_matter(opening))
     title = next((row.title for row in rows if row.level == 1), "")
     if opening and not (rows and rows[0].start == 0):
@@ -316,23 +316,23 @@ def split_into_pages(document: Document, normal: str, boundaries: Sequence[PageB
         rows.append(replace(page, level=level, url=url))
         deeper = max(0, level + 1 - min((heading.level for heading in headings), default=_LEVEL_MAX + 1))
         rows.extend(replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in headings)
-    if len(normal) != len(document.text):
-        starts = restore_offsets(str(document.text), normal, array("Q", (row.start for row in rows)))
+    if len(normalised) != len(document.text):
+        starts = restore_offsets(str(document.text), normalised, array("Q", (row.start for row in rows)))
         rows = [replace(row, start=start) for row, start in zip(rows, starts, strict=True)]
     return replace(document, title=title or document.title, columns=build_columns(rows, len(document.text)))
 
 
-def _read_page(normal: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
+def _read_page(normalised: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
     """Parse a page into its row and the rows of its other headings. Its level is 0 if its title is not a heading.
 
     A heading at the start of the page becomes its title, unless the boundary has a different title that is itself a
     heading.
     """
-    headings = _scan(normal[boundary.body_start : end], 0, boundary.body_start)
+    headings = _scan(normalised[boundary.body_start : end], 0, boundary.body_start)
     named = _scan(f"# {boundary.title}", 0) if boundary.title else []
     title = named[0].title if named else ""
     level = boundary.level
-    if headings and not normal[boundary.body_start : headings[0].start].strip():
+    if headings and not normalised[boundary.body_start : headings[0].start].strip():
         first = headings[0]
         if not level or first.title.casefold() == title.casefold():
             level = level or first.level

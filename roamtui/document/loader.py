@@ -12,7 +12,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import LOADED_ON_DEMAND, NodeKind
 
 Report = Callable[[int, int], None]
-"""Receives the number of pages of a batch that are loaded, and the number of bytes received. Called from any thread."""
+"""Receives the number of documents of a batch that are loaded, and of bytes received. Called from any thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +80,17 @@ def is_loadable(library: Library, node_id: str) -> bool:
     return document.columns.kinds[row] in LOADED_ON_DEMAND
 
 
-def load_files(library: Library, loader: Loader, report: Report | None = None) -> Library:
-    """Load all files of a folder that nobody has tried to load yet."""
+def load_files(library: Library, loader: Loader, on_progress: Callable[[int, int], None] | None = None) -> Library:
+    """Load all files of a folder that nobody has tried to load yet.
+
+    `on_progress` receives the number of files that are loaded, and their total.
+    """
     node_ids = library.list_unloaded_files()
     documents: dict[str, Document] = {}
     for done, node_id in enumerate(node_ids, start=1):
         documents[node_id] = loader.load(library, node_id)
-        if report is not None:
-            report(done, len(node_ids))
+        if on_progress is not None:
+            on_progress(done, len(node_ids))
     return library.graft_all(documents) if documents else library
 
 

@@ -53,7 +53,8 @@ class Node:
     """A node of a library. It is made on demand, because a library stores only columns and recently used nodes."""
 
     id: str
-    """8 hex digits, which stay the same when the document is read again, unless the path or its ordinal changes."""
+    """8 hex digits. They stay the same when the document is read again, unless the path changes, or the number of
+    earlier nodes with the same path."""
     kind: NodeKind
     level: int
     """1 to 6 for headings, 0 for a preamble."""

@@ -1,6 +1,6 @@
 """`NodeNumbering`: numbers the nodes of a library in document order, without a list of all nodes.
 
-Its cost grows with the documents, not with the nodes, so it can be rebuilt for each page that is loaded.
+Its cost grows with the number of documents, not of nodes, so it can be rebuilt for each page that is loaded.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class NodeNumbering:
         self._hosts: dict[int, tuple[Document, int]] = {}
         """Document and row above each grafted document, by the ``id()`` of the grafted document."""
         self._grafts: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
-        """By the ``id()`` of a document, the documents grafted below it. Each has the row before which it comes, the
-        negative row of the node that it belongs to, and the document."""
+        """By the ``id()`` of a document, the documents grafted below its rows. Each entry has the first row after the
+        graft, the row of the node that it is grafted below (negative, for sorting), and the grafted document."""
         for section_id, graft in library.grafts.items():
             host, row = library.locate(section_id)
             self._hosts[id(graft)] = (host, row)

@@ -13,7 +13,7 @@ _Result = TypeVar("_Result")
 
 
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
-    """Return the results of `work` for all items, in order, with at most `threads_max` items at a time.
+    """Run `work` on all items, at most `threads_max` at a time, and return the results in the order of the items.
 
     If `work` fails for several items, raise the error of the first one.
     """
@@ -36,7 +36,7 @@ def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threa
 
 
 def run_in_thread(work: Callable[[], _Result]) -> Future[_Result]:
-    """Start work in a thread of its own, and return the future result."""
+    """Start `work` in a new thread, and return a future for its result."""
     future: Future[_Result] = Future()
     threading.Thread(target=_run_into, args=(future, work), daemon=True).start()
     return future

@@ -25,14 +25,14 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
-_SPECIAL_SIGNS = (
+_LLMS_TXT_SIGNS = (
     *("\nSource:", "\nURL:", "\nurl:", "\n<page", "\n<doc", "\n<!-- doc", "\n<!-- page", "-page-", "\n[Skip to "),
     "](http",
 )
 """A list of links, or a file of pages, contains one of these strings at least three times."""
 _SIGNS_MIN = 3
 _HEAD_LENGTH = 2_000
-_SPECIAL_LENGTH_MAX = 8_000_000
+_LLMS_TXT_LENGTH_MAX = 8_000_000
 """A longer text, in characters, is a list of links or a file of pages only if its name says so."""
 
 
@@ -45,16 +45,16 @@ def parse_document(
     notes: tuple[str, ...] = (),
     is_markdown: bool = True,
 ) -> Document:
-    """Parse `text`, decoded and without byte order mark, into a document whose own texts add up to `text`.
+    """Parse `text`, decoded and without byte order mark, into a document.
 
-    The title is the only H1. If there is none, or several, it comes from the front matter, or else is `name`. If
-    `is_markdown` is false, ``#`` starts no heading.
+    The own texts of the nodes, one after the other, are exactly `text`. The title is the only H1. If there is none, or
+    several, it comes from the front matter, or else is `name`. If `is_markdown` is false, ``#`` starts no heading.
     """
-    normal = normalise_line_ends(text)
-    front_length = measure_front_matter(normal) if is_markdown else 0
-    headings = scan_headings(normal, front_length) if is_markdown else HeadingTable()
+    normalised = normalise_line_ends(text)
+    front_length = measure_front_matter(normalised) if is_markdown else 0
+    headings = scan_headings(normalised, front_length) if is_markdown else HeadingTable()
     if headings.levels:
-        starts = headings.offsets if text is normal else restore_offsets(text, normal, headings.offsets)
+        starts = headings.offsets if text is normalised else restore_offsets(text, normalised, headings.offsets)
         levels, titles = bytes(headings.levels), headings.titles
         kinds: tuple[NodeKind, ...] = (NodeKind.SECTION,) * len(levels)
         if starts[0] > 0:
@@ -78,7 +78,7 @@ def parse_document(
     if headings.is_too_deep:
         notes = (*notes, _TOO_DEEP)
     sole_title = headings.titles[headings.levels.index(1)] if headings.levels.count(1) == 1 else ""
-    title = sole_title or parse_front_matter_title(normal[:front_length]) or name
+    title = sole_title or parse_front_matter_title(normalised[:front_length]) or name
     return Document(key=key, title=title, text=compact_text(text), columns=columns, url=url, notes=notes)
 
 
@@ -93,32 +93,32 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
     if raw.lost:
         document = replace(document, lost=raw.lost)
     if raw.page_starts:
-        # The title of a PDF was chosen with its cover in view, so it is better than a sole heading of the top level.
+        # The converter chose the title of a PDF by its cover too, so it is better than the only H1.
         document = replace(document, page_starts=raw.page_starts, title=raw.title or document.title)
     name = raw.name.rpartition("/")[2]
-    if not raw.is_markdown or raw.is_converted or not (url or _may_be_special(raw.text, name)):
+    if not raw.is_markdown or raw.is_converted or not (url or _may_be_llms_txt(raw.text, name)):
         return document
     from roamtui.document.llms_txt import add_links, detect_page_boundaries, is_link_list, split_into_pages  # noqa: PLC0415 - rarely needed
 
-    normal = normalise_line_ends(raw.text)
-    boundaries = detect_page_boundaries(normal, name)
+    normalised = normalise_line_ends(raw.text)
+    boundaries = detect_page_boundaries(normalised, name)
     if boundaries:
-        return split_into_pages(document, normal, boundaries)
-    if has_links and is_link_list(normal, name, is_fetched=url is not None):
+        return split_into_pages(document, normalised, boundaries)
+    if has_links and is_link_list(normalised, name, is_fetched=url is not None):
         return replace(document, columns=add_links(document.columns, raw.text, url))
     return document
 
 
-def _may_be_special(text: str, name: str) -> bool:
+def _may_be_llms_txt(text: str, name: str) -> bool:
     """Check whether a text may be a list of links or a file of pages. Almost no ordinary document passes."""
     if "llms" in name.lower():
         return True
-    if len(text) > _SPECIAL_LENGTH_MAX:
+    if len(text) > _LLMS_TXT_LENGTH_MAX:
         return False
     # Links are frequent in ordinary documents, so they count only after the title and quote of an llms.txt.
     head = text[:_HEAD_LENGTH].lstrip()
     is_quoted = head.startswith("# ") and "\n>" in head
-    return any(text.count(sign) >= _SIGNS_MIN for sign in (_SPECIAL_SIGNS if is_quoted else _SPECIAL_SIGNS[:-1]))
+    return any(text.count(sign) >= _SIGNS_MIN for sign in (_LLMS_TXT_SIGNS if is_quoted else _LLMS_TXT_SIGNS[:-1]))
 
 
 def group_paragraphs(text: str, start: int) -> list[NodeRow]:

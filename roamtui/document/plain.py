@@ -50,5 +50,5 @@ def shorten(text: str, length_max: int) -> str:
 
 
 def strip_anchor(title: str) -> str:
-    """Remove the anchor that pages link to, ``{#anchor}`` or ``{: #anchor .class }``, from the end of a title."""
+    """Remove an attribute with an anchor, such as ``{#anchor}`` or ``{: #anchor .class }``, from the end of a title."""
     return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title

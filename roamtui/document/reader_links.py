@@ -101,14 +101,17 @@ def resolve_reader_link(href: str, library: Library, section_id: str, *, with_fi
 
 
 def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLink | None:
-    """Find what an anchor or a heading's title names in the document that contains a section."""
+    """Find the heading or HTML element that a fragment names in the document of a section.
+
+    The fragment is an anchor or the title of a heading.
+    """
     document, _ = library.locate(section_id)
     row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
     if row is not None:
         return SectionLink(document.ids[row])
     if not fragment:
         return None
-    name = re.escape(fragment)  # the id in braces after a heading, or of an HTML element
+    name = re.escape(fragment)  # an id in braces after a heading, or the id or name of an HTML element
     match = re.search(rf"\{{[^{{}}\n]*#{name}[ }}]|\b(?:id|name)=[\"']?{name}[\"'\s>]", document.text[:])
     target_id = library.section_at(document.key, match.start()) if match else None
     if match is None or target_id is None:
@@ -137,7 +140,7 @@ def _resolve_path(path: str, fragment: str, library: Library, section_id: str, *
 
 
 def _make_file_link(file: Path, fragment: str, root: Path) -> FileLink | DeadLink:
-    """Return a link to a file or folder, or a dead link if it cannot be read or is a binary file but no document."""
+    """Return a link to a file or folder, or a dead link if it cannot be read or is a binary file of unknown format."""
     with suppress(OSError):
         if file.is_file() and not is_document_name(file.name):
             with file.open("rb") as opened:
@@ -161,7 +164,7 @@ def _find_file(folder: Path, root: Path, path: str) -> Path | None:
 
 
 def _get_own_file(library: Library, section_id: str) -> tuple[Path | None, Path]:
-    """Return the file that contains a section, and the opened folder, or the folder of the opened file."""
+    """Return the file that contains a section, and the folder that was opened, or that contains the opened file."""
     file = get_source_file(library, section_id)
     added = library.source_of(section_id)
     source = Path(library.source if added is None else added.name)

@@ -41,9 +41,9 @@ _TAG = re.compile(r"<[^<>]*>")
 _FILE_SUFFIX = re.compile(
     r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z", re.IGNORECASE
 )
-"""End of a URL that is not a page."""
+"""Ending of a URL that leads to another file than a page, such as a picture."""
 _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
-"""Suffix of a page such as `install.html`. In `3.12`, there is none."""
+"""Suffix of a page such as `install.html`. `3.12` has none."""
 _MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
 _TITLE_LENGTH_MAX = 200
 _FOLDER_DEPTH_MAX = 4
@@ -52,10 +52,10 @@ _FOLDER_DEPTH_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class SiteOutline:
-    """A list of the pages of a site in Markdown."""
+    """The pages of a site, as a list in Markdown."""
 
     url: str
-    """URL of the sitemap or the page that lists them."""
+    """URL of the sitemap or page from which the list was made."""
     text: str
     note: str
     """A sentence for the person."""
@@ -120,7 +120,7 @@ def _fetch_text(fetch: Callable[[str], FetchedPage], url: str) -> str:
 def _list_locations(fetch: Callable[[str], FetchedPage], sitemaps: Sequence[str], origin: str) -> Iterator[str]:
     """Yield the URLs in sitemaps, and in the sitemaps that a sitemap index lists."""
     pending = list(sitemaps)
-    for url in islice(pending, _SITEMAPS_MAX):  # the list grows meanwhile
+    for url in islice(pending, _SITEMAPS_MAX):  # the loop adds to the list
         text = _fetch_text(fetch, url)
         hrefs = (html.unescape(match[1].strip()) for match in islice(_LOCATION.finditer(text), _URLS_MAX))
         found = (resolve_href(url, href) for href in hrefs)

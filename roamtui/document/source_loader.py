@@ -1,4 +1,4 @@
-"""Open the sources that a person named, paths or a URL, as a library and a loader for what is not read yet."""
+"""Open the paths or the URL that a person named, as a library and a loader for the files and pages not read yet."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def open_sources(
 
 
 def _build_listed(listing: Listing) -> Library:
-    """Build the library of several files, none of which is loaded."""
+    """Build a library that lists several files. None of them is loaded yet."""
     rows = [
         NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
         for path, is_folder in listing.list_entries()

@@ -16,7 +16,8 @@ from typing import Final
 from typing_extensions import override
 
 _PIECE_LENGTH: Final = 1 << 12
-"""Characters of a piece. With an emoji, each takes four bytes. 50 MB of MDN take 71 MB, or 97 MB in 32 KB pieces."""
+"""Number of characters in a piece. An emoji makes each character of its piece take four bytes, so pieces are small: in
+memory, 50 MB of MDN take 71 MB, but 97 MB in pieces of 32 KB."""
 LENGTH_MIN = 2_000_000
 """Minimum length of a text that is stored in pieces, in characters."""
 
@@ -65,7 +66,7 @@ class LongText:
         return self[start:end].count(character)
 
     def find(self, character: str, start: int, end: int | None = None) -> int:
-        """Return the offset of the first such character from `start` up to `end` (exclusive), or -1."""
+        """Return the offset of the first `character` from `start` up to `end` (exclusive), or -1."""
         end = len(self) if end is None else min(end, len(self))
         while start < end:
             stop = min(end, (start // _PIECE_LENGTH + 1) * _PIECE_LENGTH)

@@ -236,8 +236,8 @@ class PageLoader:
         for node_id in node_ids:
             url = get_link_url(library, node_id)
             origin = origin_of(url) if url else ""
-            is_asked = origin in self.origins_to_approve and origin not in approved
-            if url and (is_asked or not allowed.allows(url)):
+            needs_approval = origin in self.origins_to_approve and origin not in approved
+            if url and (needs_approval or not allowed.allows(url)):
                 found[origin] = (*found.get(origin, ()), node_id)
         return found
 
@@ -310,7 +310,7 @@ class _FetchBatch:
         return page
 
     def _fetch_and_detect_style(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
-        """Fetch a page or its variant. Return it and the style of the site, or None if the page does not show a style.
+        """Fetch a page or its variant. Return it with the site's style, or with None if it does not show the style.
 
         The page and all its possible variants are requested in parallel, which saves a round trip. This happens only
         once for each site. If the page cannot be fetched, its variant may still be in the cache.
@@ -431,7 +431,7 @@ def make_archive_url(url: str) -> str | None:
 
 
 def fetch_repository_listing(url: str, page_loader: PageLoader, conversion: ConversionOptions) -> Listing | None:
-    """List the documents of a repository from its archive, or return None if the URL is not that of a repository.
+    """Download the archive of a repository, and list its documents. Return None if the URL does not lead to one.
 
     Raises:
         SourceError: The archive cannot be fetched, is too large, or has no documents.
@@ -454,7 +454,7 @@ def fetch_repository_listing(url: str, page_loader: PageLoader, conversion: Conv
 
 
 def _fetch_list(fetch: Callable[[str], FetchedPage], url: str, notes: list[str]) -> FetchedPage | None:
-    """Fetch the llms.txt at a URL. If there is none, return None and add a note that says what was found."""
+    """Fetch the llms.txt at a URL. If something else is there, return None and add a note that says what it is."""
     try:
         page = fetch(url)
     except OriginNotApprovedError as error:
@@ -472,7 +472,7 @@ def _fetch_list(fetch: Callable[[str], FetchedPage], url: str, notes: list[str])
 
 
 def _fetch_linked_list(fetch: Callable[[str], FetchedPage], home: FetchedPage, notes: list[str]) -> FetchedPage | None:
-    """Fetch the llms.txt that the home page of a site links to. If there is none, return None and add a note."""
+    """Fetch the llms.txt that the home page of a site links to. If the link leads to something else, add a note."""
     html = decode_fetched_html(home)
     text_types = (*_MARKDOWN_TYPES, "")
     href = extract_link_url(html, *_LIST_RELS) or extract_link_url(html, "alternate", media_types=text_types)
@@ -489,7 +489,7 @@ def _fetch_linked_list(fetch: Callable[[str], FetchedPage], home: FetchedPage, n
 def _open_outline(
     fetch: Callable[[str], FetchedPage], url: str, home: FetchedPage, page_loader: PageLoader, notes: list[str]
 ) -> Library | None:
-    """Open the outline of a site with its home page. If the site has none, return None and add a note."""
+    """Open the outline of a site, with its home page loaded. If it has no outline, return None and add a note."""
     page = None
     with suppress(SourceError):  # a home page that runs JavaScript has no text
         page = parse_page(home, key=home.url, has_links=False)

@@ -193,7 +193,8 @@ class SectionLines:
     def __init__(self, tokens: Sequence[Token], source: str, base: int) -> None:
         self._tokens, self._source, self._base = tokens, source, base
         self._unclosed_end = 0
-        """Line up to which a statement was not closed. Statements before it are not examined, to stay linear."""
+        """Line up to which the end of a statement was searched for in vain. Statements before this line are not
+        examined, so that the time stays linear."""
 
     @cached_property
     def _lines(self) -> list[str]:

@@ -9,9 +9,9 @@ FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 
 
 def update_fence(opening: str, line: str) -> str:
-    """Return the opening line of the fence that the text after `line` is in, or an empty string outside of fences.
+    """Return the opening line of the fence that is open after `line`, or an empty string if none is.
 
-    `opening` is the opening line of the fence that `line` itself is in.
+    `opening` is the opening line of the fence that is open before `line`, or an empty string.
     """
     opened, match = FENCE.match(opening), FENCE.match(line)
     if match is None:

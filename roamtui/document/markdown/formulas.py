@@ -1,4 +1,4 @@
-r"""Formulas in the notation of TeX as one line of text, such as `x² ≤ 1/2` for `x^2 \le \frac{1}{2}`."""
+r"""Convert TeX formulas to one line of text, such as `x^2 \le \frac{1}{2}` to `x² ≤ 1/2`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _FONTS = frozenset(
 )
 """Commands that only change the font of their argument."""
 _FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
-_LOST = frozenset(
+_IGNORED_COMMANDS = frozenset(
     (
         *("left", "right", "big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl"),
         *("Bigr", "displaystyle", "textstyle", "limits", "nolimits"),
@@ -131,7 +131,7 @@ def _bracket_fractions(text: str) -> str:
 
 
 class _Converter:
-    """Converts one formula. It raises ValueError for what it does not know."""
+    """Converts one formula. Raises `ValueError` for anything unknown."""
 
     def __init__(self, tex: str) -> None:
         self._pieces: list[str] = _PIECE.findall(tex)
@@ -210,7 +210,7 @@ class _Converter:
             if self._next == "{":
                 return f"{name}({self._convert_argument()})"
             return f"{name} " if self._next[:1].isalnum() else name
-        if name in _LOST:
+        if name in _IGNORED_COMMANDS:
             if self._next == ".":  # a missing bracket
                 self._position += 1
             return ""

@@ -47,7 +47,7 @@ SEPARATING = re.compile(
     "nav|p|section|tbody|tfoot|thead"
 )
 """Elements whose tags separate paragraphs."""
-_IGNORED = re.compile(
+_OTHER_ELEMENTS = re.compile(
     "a|abbr|acronym|bdi|bdo|big|br|col|colgroup|font|h[1-6]|head|hr|img|ins|mark|nobr|picture|pre|q|rb|rp|rt|ruby|"
     "small|span|su[bp]|u|video|audio|wbr"
 )
@@ -136,7 +136,7 @@ def _is_placeholder(tag: re.Match[str], starts: TagStarts) -> bool:
 def is_html_element(name: str) -> bool:
     """Return whether HTML has an element with this name in lower case."""
     is_known = name in EMPHASES or name in CONTAINERS or name in HIDDEN
-    return is_known or bool(SEPARATING.fullmatch(name) or _IGNORED.fullmatch(name))
+    return is_known or bool(SEPARATING.fullmatch(name) or _OTHER_ELEMENTS.fullmatch(name))
 
 
 SplitMarks = Callable[[str, bool], Iterable[tuple[str, str | None]]]
@@ -145,12 +145,13 @@ argument tells whether the text is the first of its block."""
 
 _WHITE_SPACE = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
-_MARKS_MAX = 50
-"""Maximum number of open marks. Further ones are ignored."""
+_NESTING_MAX = 50
+"""Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
 SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
 """HTML elements of superscripts and subscripts, each with the sign that stands for it in plain text."""
 _SCRIPT_LENGTH_MAX = 3
-"""Longer text in such an element is small print, unless Unicode has all its characters."""
+"""Maximum length, in characters, of a text that gets such a sign if Unicode lacks one of its characters. A longer text
+is just small print."""
 
 
 def split_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]]:  # noqa: FBT001 - a `SplitMarks`
@@ -171,8 +172,8 @@ class InlineReader:
     split_marks: SplitMarks
     links: list[Link] = field(default_factory=list)
     _words: list[Words] = field(default_factory=list)
-    _marks: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
-    """Name, emphasis and link of each open mark."""
+    _open_elements: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
+    """Name, emphasis and link of each open element, outermost first."""
 
     @property
     def has_words(self) -> bool:
@@ -180,25 +181,25 @@ class InlineReader:
         return bool(self._words)
 
     def open(self, name: str, href: str | None = None) -> None:
-        """Open a mark or an element for the words that follow. It is a link if it has an `href`."""
-        if len(self._marks) >= _MARKS_MAX:
+        """Open an element, such as emphasis, for the words that follow. It is a link if it has an `href`."""
+        if len(self._open_elements) >= _NESTING_MAX:
             return
         number = None
         if href is not None:
             number = len(self.links)
             self.links.append(Link(href))
-        self._marks.append((name, EMPHASES.get(name, Emphasis.NONE), number))
+        self._open_elements.append((name, EMPHASES.get(name, Emphasis.NONE), number))
 
     def close(self, name: str) -> None:
-        """Close the innermost mark with this name."""
-        for index in range(len(self._marks) - 1, -1, -1):
-            if self._marks[index][0] == name:
-                del self._marks[index]
+        """Close the innermost element with this name."""
+        for index in range(len(self._open_elements) - 1, -1, -1):
+            if self._open_elements[index][0] == name:
+                del self._open_elements[index]
                 return
 
     def close_all(self) -> None:
-        """Close all marks at the end of a block."""
-        self._marks.clear()
+        """Close all elements at the end of a block."""
+        self._open_elements.clear()
 
     def add_text(self, text: str) -> None:
         """Add text that may contain marks, such as those of footnotes."""
@@ -249,13 +250,13 @@ class InlineReader:
     def _current_style(self) -> Words:
         """The current emphasis and link, as `Words` without text."""
         emphasis, link = Emphasis.NONE, None
-        for _, added, number in self._marks:
+        for _, added, number in self._open_elements:
             emphasis |= added
             link = link if number is None else number
         return Words("", emphasis, link)
 
     def _add(self, text: str, style: Words) -> None:
-        sign = next((SCRIPT_SIGNS[name] for name, _, _ in reversed(self._marks) if name in SCRIPT_SIGNS), "")
+        sign = next((SCRIPT_SIGNS[name] for name, _, _ in reversed(self._open_elements) if name in SCRIPT_SIGNS), "")
         if sign and style.link is None:
             is_short = len(text) <= _SCRIPT_LENGTH_MAX and text.isalnum()
             text = to_script_characters(text, sign) or (sign + text if is_short else text)

@@ -1,4 +1,4 @@
-"""The parts of Markdown laid out as lines: the signs of list items, and the pieces between which a line may end."""
+"""Constants for laying out Markdown in lines: the signs of list items, and patterns for where a line may end."""
 
 from __future__ import annotations
 

@@ -78,8 +78,8 @@ _CONTAINERS = {
 _PARENTS = {"item": "list", "row": "table", "cell": "row"}
 """Parent that each of these containers needs. It is added if its tag is missing."""
 _SCOPES = {"item": "list", "row": "table", "cell": "table"}
-"""Kinds of containers that close an open container of the same kind when they start. The search for that one ends at a
-container of the second kind."""
+"""A container of one of these kinds closes an open container of its own kind when it starts. The search for that one
+stops at a container of the kind in the value."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
 """Further elements that separate paragraphs. Each is a block of its own."""
@@ -124,7 +124,7 @@ def read_markdown(
 
 
 def parse_link_definitions(text: str) -> Definitions:
-    """Parse the link definitions of a text. The first one with a label counts."""
+    """Parse the link definitions of a text. If several have the same label, the first one counts."""
     definitions: Definitions = {}
     mark = text.find("]:")
     while mark >= 0:
@@ -188,7 +188,7 @@ class _BlockBuilder:
                 continue
             kind, _, side = token.type.rpartition("_")
             if token.level == self._nested_parses and self._starts_component(tokens, index):
-                done = self._add_region(tokens, index, sections)
+                done = self._add_component_with_content(tokens, index, sections)
             elif token.type == "paragraph_open" and not token.level and STATEMENT.match(tokens[index + 1].content):
                 done = self._add_statement(tokens, index, sections)
             elif side == "open":
@@ -254,7 +254,7 @@ class _BlockBuilder:
             self._end_container(self._ending_fence)
 
     def _add_text(self, token: Token, following: Token | None) -> None:
-        """Add a paragraph, a heading or a cell. `following` is the token of the next block, if it is a paragraph."""
+        """Add a paragraph, a heading or a cell. After a paragraph, `following` is the first token of the next block."""
         self._span = self._find_span(token)
         first_line = (token.map or (0, 0))[0]
         children, content, frame = token.children or [], token.content, self._frames[-1]
@@ -324,7 +324,8 @@ class _BlockBuilder:
     def _add_marked_lines(self, token: Token, following: Token | None) -> bool:
         """Add a paragraph or cell if any of its lines opens or closes a container. Return whether it was added.
 
-        If indented code follows the last line, and that opens a container, the code is the container's content.
+        In a cell, only lines that close one count. If the last line opens a container with indented content, a code
+        block after it is this content, because Markdown reads indented lines as code.
         """
         lines, first = token.content.split("\n"), (token.map or (0, 0))[0]
         is_cell = self._frames[-1].kind == "cell"
@@ -410,7 +411,7 @@ class _BlockBuilder:
         tag = next(iter_components(tokens[index + 1].content, self._tag_starts), None)
         return tag is not None and tag.start() == 0
 
-    def _add_region(self, tokens: Sequence[Token], index: int, sections: SectionLines) -> int:
+    def _add_component_with_content(self, tokens: Sequence[Token], index: int, sections: SectionLines) -> int:
         """Add a component with all blocks up to its end. Return the index of the first token after them."""
         first, _ = tokens[index].map or (0, 0)
         after, end = find_next_block(tokens, index, sections.find_component_end(first, self._tag_starts))
@@ -443,7 +444,7 @@ class _BlockBuilder:
                 line += tag[0].count("\n")
 
     def _add_nested(self, text: str, line: int) -> None:
-        """Parse Markdown that a container holds from a line on, and add its blocks."""
+        """Parse the Markdown in a container, which starts in the line with number `line`, and add its blocks."""
         if not text.strip():
             return
         if self._nested_parses >= _NESTED_PARSES_MAX:
@@ -505,7 +506,7 @@ class _BlockBuilder:
             self._add_inline_tag(piece)
 
     def _add_marked_html(self, text: str, first: int) -> None:
-        """Add text between tags. Lines of it may open and close containers."""
+        """Add text between tags. Some of its lines may open or close containers."""
         for number, line in enumerate(text.split("\n"), first):
             mark = read_mark(line)
             if mark is None or mark.is_indented:
@@ -597,7 +598,7 @@ class _BlockBuilder:
     def _close_element(self, kind: str, scope: str = "") -> None:
         """Close the innermost HTML container of a kind and all containers in it.
 
-        The search ends at a container of the kind `scope` and at a container of Markdown.
+        The search stops at a container of the kind `scope`, or at one that a Markdown token opened.
         """
         for frame in reversed(self._frames):
             if not frame.may_lack_end or frame.kind == scope:

@@ -50,7 +50,7 @@ def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a link to a name, such as `[[Name#Part|words]]`, unless the brackets hold a link that is defined."""
+    """Parse a link to a name, such as `[[Name#Part|words]]`, unless a link definition has the text as its label."""
     match = _WIKILINK.match(state.src, state.pos) if state.src[state.pos] in "![" else None
     if match is None or normalizeReference(match[1]) in state.env.get("references", {}):
         return False
