@@ -110,7 +110,9 @@ def make_search_services(
     if not options.needs_vectors and not needs_model:
         return SearchServices()
     background = background or BackgroundLoop()
-    services = SearchServices(cache=cache_path(), progress=progress or EmbeddingProgress(), on_warning=on_warning)
+    services = SearchServices(
+        vector_folder=cache_path(), progress=progress or EmbeddingProgress(), on_warning=on_warning
+    )
     if options.needs_vectors:
         _check_numpy(options.mode)
         if options.embedder is None:

@@ -289,7 +289,7 @@ class Document:
         return hash_text(self.text)
 
     def precompute(self) -> None:
-        """Compute the expensive cached values now, in the thread that loads the document, because they are slow."""
+        """Compute the expensive cached values now, in the loading thread, so that nobody waits for them later."""
         _ = self.rows_by_id, self.tokens_before, self.content_hash
 
 

@@ -74,7 +74,7 @@ class Searcher(Protocol):
     def prepare(self, on_progress: Progress | None = None) -> object:
         """Bring the index up to date before the first search needs it. It may take minutes; call it in a thread.
 
-        If `on_progress` raises an error, the index stays as far as it got, and a later call continues.
+        If `on_progress` raises an error, everything indexed so far is kept, and a later call continues.
 
         Raises:
             RoamtuiError: New text could not be embedded.
@@ -150,7 +150,7 @@ class SearchServices:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     rewriter: Rewriter | None = None
-    cache: Path | None = None
+    vector_folder: Path | None = None
     """Folder for vectors, or None to store none."""
     progress: Progress | None = None
     """Called while sections are embedded."""
@@ -158,13 +158,13 @@ class SearchServices:
     """Receives a sentence when the search falls back to another method or rebuilds an index."""
     needs_vectors: bool = False
     """Whether a hybrid search fails if the embedder fails, instead of using only keywords."""
-    reported: set[str] = field(default_factory=set)
-    """Warnings that were already given."""
+    given_warnings: set[str] = field(default_factory=set)
+    """The warnings given so far."""
 
     def warn_once(self, sentence: str) -> None:
         """Give a warning, unless the same one was given before."""
-        if self.on_warning is not None and sentence not in self.reported:
-            self.reported.add(sentence)
+        if self.on_warning is not None and sentence not in self.given_warnings:
+            self.given_warnings.add(sentence)
             self.on_warning(sentence)
 
     def fall_back_to_keywords(self, error: RoamtuiError, mode: SearchMode) -> None:

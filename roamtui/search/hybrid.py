@@ -61,7 +61,7 @@ class HybridSearcher:
 
     @property
     def uses_vectors(self) -> bool:
-        """Whether there are vectors. Without them, because the embedder failed, only words are searched."""
+        """Whether there are vectors. If the embedder failed, there are none, and only words are searched."""
         return self._vectors is not None
 
     def refresh(self, library: Library) -> None:
@@ -159,7 +159,7 @@ class HybridSearcher:
             vectors = None
             if options.needs_vectors:
                 assert services.embedder is not None
-                with closing(VectorStore(services.cache, services.warn_once)) as store:
+                with closing(VectorStore(services.vector_folder, services.warn_once)) as store:
                     try:
                         vectors = VectorIndex(
                             library, services.embedder, store, options.chunking, on_progress or services.progress

@@ -102,7 +102,7 @@ class SectionIndex:
 
     @cached_property
     def document_names(self) -> tuple[tuple[range, str], ...]:
-        """The files and pages of the library: their numbers, and their folded title and file name between spaces."""
+        """For each file and page: the numbers of its nodes, and the folded words of its title and file name."""
         names = []
         for section_id, document in self.library.grafts.items():
             stem_name = re.sub(r"\.\w{1,8}$", "", document.key.rpartition("/")[2])
@@ -174,7 +174,7 @@ VERSION = 1
 """Version of the tables. A file that has another version is rebuilt."""
 _BUSY_SECONDS = 3.0
 _BATCH_ROWS = 50_000
-"""Approximate number of sections written in one transaction, for which other programs wait about two seconds."""
+"""Approximate number of sections written in one transaction. Other programs wait for its end, about two seconds."""
 _CACHE_KIB = 16_000
 _CACHED_COUNTS_MAX = 20_000
 _TITLE_WORD_LENGTH_MIN = 4
@@ -196,7 +196,7 @@ _COUNT_WORD = """
 INSERT INTO words VALUES(?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count"""
 _ON_DISK_SECTIONS_MIN = 5_000
 _ON_DISK_CHARACTERS_MIN = 2_000_000
-"""An index is stored on disk if the library has at least one of these sizes. Building it then takes 0.25 s."""
+"""An index is stored on disk if the library reaches one of these sizes. Building it then takes 0.25 s."""
 
 
 class SectionStore:

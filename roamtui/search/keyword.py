@@ -80,11 +80,11 @@ _TOPIC_WEIGHT = 2.0
 _TERMS_MIN = 2
 """Minimum number of terms of a query for which sentences are read. For one term, the scores of sections are enough."""
 _RARE_SECTIONS_MAX = 10
-"""The synonyms of a word in at most this many sections are searched too, because the text may use another word."""
-WEIGHED_MAX = 8_000
+"""If at most this many sections contain a word, its synonyms are searched too: the text may use another word."""
+SCORED_MAX = 8_000
 """Maximum number of sections that are scored for a query. That takes 6 ms for one word, and twice as long for many."""
-_COUNTED_MAX = 150_000
-"""Common words are used for scores if the sections that contain them are at most this many. That takes 5 ms.
+_COMMON_SECTIONS_MAX = 150_000
+"""Maximum number of sections, added up over all common words that count in scores. That takes 5 ms.
 
 Words that are even more common distinguish almost nothing.
 """
@@ -107,7 +107,7 @@ class KeywordSearcher:
         self._options = options or RetrievalOptions()
         self._stores = StoreProvider(location)
         self._lock = threading.Lock()
-        self._topics: TopicTitles | None = None
+        self._topic_titles: TopicTitles | None = None
         """Titles that may be topics, with the index of the library. The first search makes both."""
 
     @property
@@ -142,22 +142,22 @@ class KeywordSearcher:
                 return self._rank_with_index(titles, query[:_QUERY_LENGTH_MAX], limit, within, earlier)
             except IndexLostError as error:
                 with self._lock:
-                    if self._topics is titles:
-                        self._topics = None  # the next round opens another store
+                    if self._topic_titles is titles:
+                        self._topic_titles = None  # the next round opens another store
                         self._stores.discard(titles.index.store, error)
 
     def _update_index(self, on_progress: Progress | None = None) -> TopicTitles:
         with self._lock:
-            while self._topics is None or self._topics.index.library is not self._library:
-                before = self._topics.index if self._topics is not None else None
+            while self._topic_titles is None or self._topic_titles.index.library is not self._library:
+                before = self._topic_titles.index if self._topic_titles is not None else None
                 store = before.store if before is not None else self._stores.open(self._library)
                 try:
                     index = SectionIndex(self._library, store, before=before, on_progress=on_progress)
-                    self._topics = TopicTitles(index, self._topics)
+                    self._topic_titles = TopicTitles(index, self._topic_titles)
                 except IndexLostError as error:
-                    self._topics = None
+                    self._topic_titles = None
                     self._stores.discard(store, error)
-            return self._topics
+            return self._topic_titles
 
     def _rank_with_index(
         self, titles: TopicTitles, text: str, limit: int, within: str | None, earlier: Sequence[str]
@@ -257,7 +257,7 @@ def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, w
         expression, rows = plan_search(index, query, within)
         found = index.rank(expression, weights, within, options.candidates, rows=rows)
         alternatives: list[tuple[str, float]] = []
-        if len(within) <= WEIGHED_MAX:  # in a large library, searching for more words takes too long
+        if len(within) <= SCORED_MAX:  # in a large library, searching for more words takes too long
             alternatives = [
                 *_list_synonyms(index, query, within),
                 (_join(query.neighbours), _NEIGHBOUR_WEIGHT),
@@ -366,17 +366,17 @@ def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], qu
 
 
 def plan_search(
-    index: SectionIndex, query: Query, within: range, *, weighed_max: int = WEIGHED_MAX
+    index: SectionIndex, query: Query, within: range, *, scored_max: int = SCORED_MAX
 ) -> tuple[str, tuple[int, int] | None]:
     """Return an FTS5 expression, and the first and last row of the store to search, or None for all rows.
 
-    A search with them finds the best sections, but scores not many more than `weighed_max` sections.
+    A search with them finds the best sections, but scores not many more than `scored_max` sections.
     """
-    if len(within) <= weighed_max or not query.fts_terms:
+    if len(within) <= scored_max or not query.fts_terms:
         return query.expression, None
     counts = {term: index.store.count(term) for term in query.fts_terms}
     terms = sorted((term for term in query.fts_terms if counts[term]), key=lambda term: counts[term])
-    rare = _take_terms(terms, counts, weighed_max)
+    rare = _take_terms(terms, counts, scored_max)
     common = terms[len(rare) :]
     if not common:
         return _join(rare) or query.expression, None
@@ -384,21 +384,21 @@ def plan_search(
     joint: list[str] = []
     for size in range(len(common), 1, -1):
         expression = f"({' AND '.join(common[:size])})"
-        count = index.store.count(expression, weighed_max + 1)
-        if count > weighed_max:
+        count = index.store.count(expression, scored_max + 1)
+        if count > scored_max:
             break
         if count:
             joint = [expression]
         if count >= _ENOUGH_SECTIONS:
             break
     if rare or joint:
-        weighed = [*rare, *_take_terms(common, counts, _COUNTED_MAX)]
-        return f"({_join([*rare, *joint])}) AND ({_join(weighed)})", None
+        counted = [*rare, *_take_terms(common, counts, _COMMON_SECTIONS_MAX)]
+        return f"({_join([*rare, *joint])}) AND ({_join(counted)})", None
     # Every term is too common, so search only titles, and even of these only as many rows as needed.
     expression = " AND ".join(f"title : {term}" for term in common if ":" not in term) or common[0]
     if not index.store.count(expression, 1):
         expression = common[0]
-    rows = index.store.list_matches(expression, index.get_row_range(within), weighed_max)
+    rows = index.store.list_matches(expression, index.get_row_range(within), scored_max)
     return expression, (rows[0], rows[-1]) if rows else None
 
 

@@ -42,7 +42,7 @@ _ROWS_PER_SECTION = 3
 """Number of rows fetched for each wanted section, because the best chunks often belong to the same section."""
 _ROWS_MIN = 50
 _ROWS_GROWTH_FACTOR = 8
-"""Factor on the number of rows if they contain too few sections."""
+"""If the fetched rows contain too few sections, this many times as many are fetched."""
 _TOKEN_LENGTH_MAX = 200
 _INDEXED_MIN = 100_000
 """Minimum number of vectors for which an approximate index is used."""
@@ -50,7 +50,7 @@ _PARTITION_ROWS = 4_096
 _SEARCHED_PARTITIONS = 25
 """Number of nearest partitions that a query searches."""
 _REFINE_FACTOR = 4
-"""Factor on the number of rows whose exact distance is computed."""
+"""Exact distances are computed for this many times as many rows as are fetched."""
 _ITERATIONS = 10
 """Rounds of clustering into partitions. 156,000 vectors take 8 s of CPU time. Product quantisation took minutes."""
 
@@ -85,7 +85,7 @@ class LanceSearcher:
             make_table = partial(LanceTable, database, self._library, options.chunking, on_progress=on_progress)
             if options.needs_vectors:
                 assert services.embedder is not None
-                with closing(VectorStore(services.cache, services.warn_once)) as store:
+                with closing(VectorStore(services.vector_folder, services.warn_once)) as store:
                     try:
                         self._table = make_table((services.embedder, store), on_embedded=services.progress)
                     except (IndexLostError, UsageError):
@@ -364,7 +364,7 @@ _ATTEMPTS_MAX = 8
 _PAUSE_SECONDS = 0.1
 _UNINDEXED_MIN = 1_000
 _UNINDEXED_SHARE = 0.05
-"""The index is updated if more than this number and share of the rows are not indexed, and so searched one by one."""
+"""The index is updated if more than this number and this share of the rows are not indexed. Searching those is slow."""
 _REASON_LENGTH = 200
 _REASONS = (
     (r"NoSuchBucket", "there is no such bucket"),

@@ -23,7 +23,7 @@ _STEMMER_LOCK = threading.Lock()
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the stem of a word as the index stores it, because FTS5 computes it. A new word takes 16 µs."""
+    """Return the stem that the index stores for a word. FTS5 computes it, which takes 16 µs for a new word."""
     with _STEMMER_LOCK:
         connection = _open_stemmer()
         connection.execute("INSERT INTO words VALUES(?)", (word,))
@@ -100,7 +100,7 @@ _FOREIGN = (Language.GERMAN, Language.FRENCH, Language.SPANISH)
 _QUESTION_WORDS = {language: frozenset(list_words(f"asking {language}")) for language in _FOREIGN}
 """Words that start questions and do not exist in English. One of them is enough to detect the language."""
 _FOREIGN_STOP_WORDS_MIN = 2
-"""A question with at least this many stop words of a language that are not English may be in that language."""
+"""Minimum number of stop words of a language, without those that are English too, to detect that language."""
 _ENGLISH_MEANING_WORDS = frozenset(list_words("meaning something")) - STOP_WORDS
 FUNCTION_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _ENGLISH_MEANING_WORDS
 """Stop words of any language, except those that have a meaning in English."""
@@ -135,7 +135,7 @@ def reduce_to_root(word: str, language: Language) -> str:
 
 
 def strip_question_words(question: str) -> str:
-    """Return a question without question words, sentences that say how to answer, and "in the latest year"."""
+    """Return a question without question words, sentences that say how to answer, and phrases for the latest year."""
     bare = _INSTRUCTION.sub(" ", question)
     question = bare if len(bare.split()) >= _REMAINING_WORDS_MIN else question
     question = _LATEST_PERIOD.sub(" ", question)

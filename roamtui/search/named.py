@@ -21,9 +21,9 @@ _TITLES_MAX = 500
 _TEXTS_MAX = 100
 """Maximum number of texts that are searched for a caption, if no title matches."""
 _NAMED_MAX = 4
-"""Maximum number of sections that a question names."""
+"""Maximum number of sections that are returned for a question."""
 _DOCUMENT_SHARE = 0.5
-"""A document's sections can be meant only if the best of them has at least this share of the best score of all."""
+"""A document's sections count as named only if the best of them has at least this share of the best score of all."""
 _DOCUMENT_SECTIONS_MIN = 30
 """Minimum mean number of sections per document for a question to name a document. Web pages have 3 to 10."""
 _OTHER_YEAR_SHARE = 0.5
@@ -35,7 +35,8 @@ _MENTIONS_SHARE = 0.5
 _ROWS_MIN = 8
 """Minimum number of table rows of a financial statement. A section with fewer only mentions it."""
 _READ_SECTIONS_MAX = 8_000
-"""Maximum number of sections among which statements are found by row labels, because any question may have one."""
+"""Maximum number of sections in which statements are found by their row labels too. This is slow, because any question
+may contain a label."""
 _CAPTIONED_LENGTH_MAX = 5_000
 """Maximum length of the text that a caption belongs to, in characters."""
 _TITLE_LENGTH_MAX = 200
@@ -86,12 +87,12 @@ class _Name:
     matches: Callable[[str], object] = bool
     """Checks a title."""
     caption: re.Pattern[str] | None = None
-    """Pattern of the start of a line in the text, such as "Table 4"; None if the name is that of a title."""
+    """Pattern of the start of a line in the text, such as "Table 4"; None if the name is a title."""
     above: frozenset[str] = frozenset()
     """Stems. The title, a title above it or the path of the file must contain one of them."""
     is_statement: bool = False
-    asked: str = ""
-    """The stems of the question, if they must contain the label of a row of the statement."""
+    question_stems: str = ""
+    """Stems of the question. If they are not empty, they must contain the label of a row of the statement."""
 
 
 def find_named_sections(
@@ -99,9 +100,9 @@ def find_named_sections(
 ) -> dict[int, tuple[int, int]]:
     """Return the sections that a question names, best first, each with the span of its own text that is named.
 
-    For each name there is at most one section of each document: one inside another named section, else the one at the
-    highest level, else the one with the best of the `scores` that sections have for the words of the question. If the
-    question names `documents` too, only their sections are meant.
+    For each name, at most one section of each document is returned: preferably one inside another named section, then
+    one at the highest level, then one with the best score. `scores` has the scores of sections for the words of the
+    question. If the question names `documents` too, only their sections are returned.
     """
     best_scores: dict[int, float] = {}
     for number, score in scores.items():
@@ -140,7 +141,7 @@ def _match_name(index: SectionIndex, name: _Name, within: range) -> dict[int, tu
         elif (
             name.matches(title_of(*index.layout.locate(number)))
             and (not name.above or name.above & index.path_stems(number))
-            and (not name.is_statement or _has_rows(index, number, name.asked))
+            and (not name.is_statement or _has_statement_table(index, number, name.question_stems))
         ):
             found[number] = (0, len(index.own_text(number)))
     return found
@@ -181,15 +182,15 @@ def find_named_documents(index: SectionIndex, question: str, query: Query) -> di
 
 
 def _list_names(question: str, *, reads_rows: bool) -> Iterator[tuple[_Name, ...]]:
-    """Yield the names in a question, each with less likely meanings after it."""
+    """Yield the names in a question, each as a tuple of its possible meanings, likeliest first."""
     kinds = [kind for kind in _STATEMENTS if _STATEMENT_LINES[kind].search(question)]
     for names in [_STATEMENT_NAMES[kind] for kind in kinds] or [_ANY_STATEMENT] * reads_rows:
-        asked = "" if kinds else _join_stems(question)
+        question_stems = "" if kinds else _join_stems(question)
         is_title = partial(_is_statement, names)
-        yield (_Name(expression=_STATEMENT_TITLES, matches=is_title, is_statement=True, asked=asked),)
+        yield (_Name(expression=_STATEMENT_TITLES, matches=is_title, is_statement=True, question_stems=question_stems),)
     for match in _NUMBERED.finditer(question):
         index = next(index for index in range(len(_KINDS)) if match[f"kind{index}"])
-        yield from (_name_numbered(index, number) for number in re.findall(_NUMBER, match["numbers"]))
+        yield from (_list_numbered_meanings(index, number) for number in re.findall(_NUMBER, match["numbers"]))
     for match in _TITLED.finditer(question):
         title = match[match.lastgroup or 0]
         stems = _stem_bare(title)
@@ -207,7 +208,7 @@ def _is_statement(names: re.Pattern[str], title: str) -> bool:
     return names.fullmatch(" ".join(_STATEMENT_NOISE.sub(" ", title[:_TITLE_LENGTH_MAX]).split())) is not None
 
 
-def _has_rows(index: SectionIndex, number: int, asked: str) -> bool:
+def _has_statement_table(index: SectionIndex, number: int, question_stems: str) -> bool:
     """Check whether a section has the table of a statement.
 
     The table may also be in the first subsection, whose title is then the name of the company.
@@ -215,7 +216,7 @@ def _has_rows(index: SectionIndex, number: int, asked: str) -> bool:
     text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))
     if text.count("\n|") < _ROWS_MIN:
         return False
-    return not asked or any(_join_stems(label) in asked for label in _ROW_LABEL.findall(text))
+    return not question_stems or any(_join_stems(label) in question_stems for label in _ROW_LABEL.findall(text))
 
 
 def _join_stems(text: str) -> str:
@@ -231,8 +232,11 @@ def _stem_bare(title: str) -> frozenset[str]:
     return frozenset(word for word in stem_title(title) if not word.isdigit()) - _PART_WORDS
 
 
-def _name_numbered(kind_index: int, number: str) -> tuple[_Name, ...]:
-    """Return the names for "section 12.3", likeliest first: a title with its kind, without, with another; a caption."""
+def _list_numbered_meanings(kind_index: int, number: str) -> tuple[_Name, ...]:
+    """Return the possible meanings of a name such as "section 12.3", likeliest first.
+
+    The number may be in a title with this kind of part, without a kind, or with another kind; or in a caption.
+    """
     is_part = kind_index < len(_PART_KINDS)
     names, others = _KINDS[kind_index], [name for kind in _KINDS[: len(_PART_KINDS)] for name in kind]
     forms = [number, *_convert_roman(number)]
@@ -257,7 +261,7 @@ def _name_numbered(kind_index: int, number: str) -> tuple[_Name, ...]:
 
 
 def _convert_roman(number: str) -> tuple[str, ...]:
-    """Return an Arabic number up to 50 as a Roman one, and the other way round, or nothing."""
+    """Convert an Arabic number up to 50 to a Roman one, or the other way round. Return nothing for other numbers."""
     for value in range(1, 51) if number.isalnum() else ():
         roman, rest = "", value
         for amount, sign in _ROMAN_SIGNS:

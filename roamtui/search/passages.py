@@ -84,7 +84,7 @@ def _belongs_together(text: str, above: _Block, below: _Block) -> bool:
 
 
 def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
-    """Cut a passage to as many whole units around an offset as fit, with the marks before the first one."""
+    """Return the part of a passage around an offset: as many whole units as fit, with the marks before the first."""
     units = [unit for unit in split_sentences(text) if passage.start <= unit.start < passage.end]
     index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
     if index < 0:
@@ -137,7 +137,7 @@ class QuestionWords:
     present: frozenset[str]
     """Terms that the texts contain."""
     forms: Mapping[str, str]
-    """The term of each inflected form."""
+    """The term that each inflected form counts as."""
     synonyms: Mapping[str, frozenset[str]]
     """Synonyms of each term."""
     corrections: Mapping[str, frozenset[str]]

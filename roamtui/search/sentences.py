@@ -173,9 +173,9 @@ def get_first_sentence(text: str) -> Unit | None:
 
 
 def list_sentences_from(text: str, offset: int) -> tuple[tuple[int, int], ...]:
-    """Return the spans of the undivided sentence, row, heading or line of code at an offset, and of those after it.
+    """Return the span of the sentence, row, heading or line of code at an offset, and those after it in the same unit.
 
-    All are in the same unit.
+    Long sentences are not divided.
     """
     units = find_units(text)
     unit = units[bisect_right(units, offset, key=lambda unit: unit.start) - 1]
@@ -213,7 +213,7 @@ def _get_sentence_ends(text: str, unit: Unit) -> tuple[int, ...]:
 
 
 def _iter_divided_spans(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the sentences of a unit. Long ones are divided. A unit that is not prose is one sentence."""
+    """Yield the spans of the sentences of a unit. Long ones are divided. A row, heading or line of code is one."""
     if unit.kind not in _SENTENCE_KINDS:
         yield unit.start, unit.end
         return
@@ -229,7 +229,7 @@ def _iter_divided_spans(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
 
 
 def _iter_sentence_spans(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the undivided sentences of a unit, without the blanks before them. Each has a word."""
+    """Yield the spans of the undivided sentences of a unit, without the white space before them. Each has a word."""
     start = unit.start
     for end in [*_iter_inner_ends(text, unit), unit.end]:
         while start < end and text[start] in " \t\r\n>":
@@ -240,7 +240,7 @@ def _iter_sentence_spans(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
 
 
 def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:
-    """Yield the ends of all sentences in a unit except the last one. None is inside code or a parenthesis."""
+    """Yield the ends of all sentences in a unit except the last one. No end is inside code or a parenthesis."""
     piece = text[unit.start : unit.end]
     if "`" in piece:
         # code must not end a sentence, and offsets must stay

@@ -240,7 +240,7 @@ def _compile_starts(stems: frozenset[str]) -> re.Pattern[str]:
 def list_inflected_forms(
     text: str, terms: Iterable[str], language: Language, *, with_synonyms: bool = False
 ) -> dict[str, str]:
-    """Return the words of a text that are other forms or synonyms of a term, each with the term. English has none."""
+    """Map the words of a text that are other forms or synonyms of a term to this term. Empty for English."""
     if language is Language.ENGLISH:
         return {}
     words = [term for term in terms if term.isalpha() and not is_unspaced(term)]

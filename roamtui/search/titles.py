@@ -65,7 +65,7 @@ _AGE_FACTOR = 0.9
 _SHARE_MIN = 0.5
 """A message mentions a title if it contains at least this share of the title's words, weighted by rarity."""
 _RARITY_HALF = 4.0
-"""Total rarity of the mentioned words that gives half of the full strength. A single common word means little."""
+"""Total rarity of the mentioned words at which a mention has half its full strength. One common word means little."""
 _TOPICS_MAX = 8
 
 
@@ -78,7 +78,7 @@ class TopicTitles:
         self._tables: dict[int, tuple[Document, list[tuple[int, frozenset[str]]]]] = (
             dict(before._tables) if before is not None else {}  # noqa: SLF001 - the same class
         )
-        """For each document, by its ``id()``: the document, and each row with children with the stems of its title."""
+        """By the ``id()`` of a document: the document, and its rows with children, each with the stems of its title."""
 
     @cached_property
     def _sections_by_stem(self) -> dict[str, list[int]]:

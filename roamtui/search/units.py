@@ -14,7 +14,7 @@ from roamtui.document.text import compute_line_starts, normalise_line_ends
 
 
 class UnitKind(StrEnum):
-    """The Markdown element that a unit is."""
+    """Kind of Markdown element."""
 
     PROSE = "prose"
     ITEM = "item"

@@ -38,7 +38,7 @@ class EmbeddingChunk:
 
 
 def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, overlap: int) -> Iterator[EmbeddingChunk]:
-    """Yield the chunks of sections in order. A section without text has one chunk, with its titles.
+    """Yield the chunks of sections in order. A section without text has one chunk, its titles, or none above others.
 
     A chunk has up to `size` characters of one section's own text, besides its titles. The first `overlap` of them, at
     most half of `size`, repeat the end of the previous chunk.
@@ -269,8 +269,8 @@ class EmbeddingEstimate:
     documents: int
     """Number of files or pages that contain such text."""
     chunks: int
-    size: int
-    """In bytes, with the titles that each chunk repeats."""
+    size_bytes: int
+    """Size of the text, with the titles that each chunk repeats."""
     tokens: int
 
     @classmethod
@@ -285,7 +285,7 @@ class EmbeddingEstimate:
         return cls(
             documents=len({library.locate(chunk.section_id)[0].key for chunk in missing.values()}),
             chunks=len(missing),
-            size=sum(len(chunk.text.encode("utf-8", "surrogatepass")) for chunk in missing.values()),
+            size_bytes=sum(len(chunk.text.encode("utf-8", "surrogatepass")) for chunk in missing.values()),
             tokens=sum(estimate_tokens(chunk.text) for chunk in missing.values()),
         )
 

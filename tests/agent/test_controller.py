@@ -305,7 +305,7 @@ class GatedEmbedder(HashedEmbedder):
 
 def make_hybrid(library: Library, embedder: HashedEmbedder, cache: Path) -> Searcher | None:
     options = RetrievalOptions(mode=SearchMode.HYBRID, chunk_size=50)
-    return make_searcher(library, options, SearchServices(embedder=embedder, cache=cache))
+    return make_searcher(library, options, SearchServices(embedder=embedder, vector_folder=cache))
 
 
 def ignore(done: int, total: int) -> None:

@@ -170,7 +170,7 @@ def test_a_failing_embedder_is_an_error_if_vectors_are_needed() -> None:
 
 def test_only_new_text_of_a_refreshed_library_is_embedded(tmp_path: Path) -> None:
     embedder = HashedEmbedder()
-    searcher = _make({}, embedder=embedder, cache=tmp_path)
+    searcher = _make({}, embedder=embedder, vector_folder=tmp_path)
     searcher.search("fees")
     before = len(embedder.documents)
     searcher.refresh(HANDBOOK)
@@ -189,7 +189,7 @@ def test_preparing_raises_what_a_search_survives_and_can_be_repeated(tmp_path: P
         searcher.prepare()
     assert not searcher.uses_vectors
     embedder = HashedEmbedder()
-    searcher = _make({"limit": 3}, embedder=embedder, cache=tmp_path)
+    searcher = _make({"limit": 3}, embedder=embedder, vector_folder=tmp_path)
     progress: list[tuple[int, int]] = []
     searcher.prepare(lambda done, total: progress.append((done, total)))
     count = len(embedder.documents)

@@ -428,13 +428,13 @@ def test_a_title_that_is_only_a_number_includes_its_parents() -> None:
     assert [index.title(number) for number in range(2, 5)] == ["5.1 5 Late fees", "(iv) 5 Late fees", "Go"]
 
 
-def _find(query: str, weighed_max: int, index: SectionIndex = _INDEX) -> list[int]:
-    expression, rows = plan_search(index, parse_query(query), range(_COUNT), weighed_max=weighed_max)
+def _find(query: str, scored_max: int, index: SectionIndex = _INDEX) -> list[int]:
+    expression, rows = plan_search(index, parse_query(query), range(_COUNT), scored_max=scored_max)
     return [number for number, _ in index.rank(expression, _WEIGHTS, range(_COUNT), _COUNT, rows=rows)]
 
 
 def test_unknown_words_are_not_searched() -> None:
-    assert plan_search(_INDEX, parse_query("rare zebra"), range(_COUNT), weighed_max=10) == ('"rare"', None)
+    assert plan_search(_INDEX, parse_query("rare zebra"), range(_COUNT), scored_max=10) == ('"rare"', None)
     assert _find("zebra", 10) == []
 
 
@@ -463,6 +463,6 @@ def test_a_pruned_search_still_finds_sections() -> None:
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from(_PIECES), max_size=6).map(" ".join), st.integers(1, 12))
-def test_any_query_can_be_pruned(query: str, weighed_max: int) -> None:
-    found = _find(query, weighed_max)
+def test_any_query_can_be_pruned(query: str, scored_max: int) -> None:
+    found = _find(query, scored_max)
     assert set(found) <= set(_find(query, _COUNT))

@@ -135,11 +135,11 @@ def test_an_estimate_counts_the_text_whose_vectors_are_missing(store: VectorStor
     rest = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNKING)
     assert (whole.documents, whole.chunks, rest.documents, rest.chunks) == (2, 2, 1, 1)
     VectorIndex(library, embedder, store, CHUNKING)
-    assert whole.size == sum(len(text.encode()) for text in embedder.documents)
-    assert rest.size == len(embedder.documents[-1].encode())
+    assert whole.size_bytes == sum(len(text.encode()) for text in embedder.documents)
+    assert rest.size_bytes == len(embedder.documents[-1].encode())
     assert 0 < rest.tokens < whole.tokens
     done = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNKING)
-    assert done == EmbeddingEstimate(documents=0, chunks=0, size=0, tokens=0)
+    assert done == EmbeddingEstimate(documents=0, chunks=0, size_bytes=0, tokens=0)
 
 
 def test_an_empty_library_has_no_vectors(store: VectorStore) -> None:

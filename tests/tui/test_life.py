@@ -212,4 +212,4 @@ async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) 
         await wait_until(pilot, lambda: "Indexing 2 of 4 sections" in screen_text(app))
         searcher.may_end.set()
         await wait_until(pilot, lambda: "Indexing" not in screen_text(app))
-    assert searcher._topics is not None
+    assert searcher._topic_titles is not None

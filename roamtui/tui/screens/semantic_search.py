@@ -85,7 +85,8 @@ def _describe(offer: SemanticSearchOffer, library: Library, key: str) -> Iterato
         noun = "file" if library.root.columns.has_files else "page"
         count = len(library.documents) - library.root.columns.has_files
         whose = format_count(estimate.documents, noun) if count > 1 else "this document"
-        size = f"{estimate.size / 1e6:,.1f} MB" if estimate.size >= 100_000 else f"{estimate.size / 1e3:,.1f} kB"
+        kilobytes = estimate.size_bytes / 1e3
+        size = f"{kilobytes / 1e3:,.1f} MB" if kilobytes >= 100 else f"{kilobytes:,.1f} kB"
         text = f"the text of {whose} ({size}, about {format_tokens(estimate.tokens)} tokens)"
     else:
         text = "no text now, because all of it was embedded before"

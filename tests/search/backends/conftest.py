@@ -58,7 +58,7 @@ class Backend:
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None
     ) -> Searcher:
         services = SearchServices(
-            embedder=embedder or HashedEmbedder(), cache=self.folder / "cache", needs_vectors=True
+            embedder=embedder or HashedEmbedder(), vector_folder=self.folder / "cache", needs_vectors=True
         )
         searcher = make_searcher(library, replace(self.options, mode=mode), services, self.location)
         assert searcher is not None
