@@ -1,7 +1,7 @@
 """Errors that a person may see. Each message is a sentence that names the failure and a remedy."""
 
 EXIT_CANCELLED = 130
-"""Exit status of a cancelled command, as of one that ctrl+c ends in a shell."""
+"""Exit status of a cancelled command. Shells use the same number for a command that ctrl+c ended."""
 
 
 class RoamtuiError(Exception):

@@ -150,7 +150,7 @@ def reload_sources(previous: Library, web: WebArguments | None) -> Library:
 
 
 def expand_notebooks(sources: Sequence[str]) -> tuple[str, ...]:
-    """List sources with each notebook replaced by its sources that are not muted.
+    """Replace each notebook among some sources by those of its own sources that are not muted.
 
     Raises:
         UsageError: There is no such notebook.

@@ -1,1 +1,1 @@
-"""Send messages and tools to a model, and stream its reply as events. Only the process of this folder knows litellm."""
+"""Send messages and tools to a model, and stream its reply as events. Only a separate process imports litellm."""

@@ -239,7 +239,7 @@ class CallAssembler:
     """Assembles the tool calls of one reply from their pieces.
 
     Pieces with the same index belong together. But another id with the same index starts a new call, because parallel
-    calls of Ollama all have index 0. A name after complete arguments does so too.
+    calls of Ollama all have index 0. Without ids, a name after complete arguments starts a new call too.
     """
 
     def __init__(self, taken_ids: Iterable[str] = ()) -> None:
@@ -253,7 +253,7 @@ class CallAssembler:
         if call is not None:
             if id and call.id:
                 starts_new = id != call.id
-            else:  # without ids, a name after complete arguments starts a new call too
+            else:
                 starts_new = bool(name and not id and call.arguments and _are_acceptable_arguments(call.arguments))
             if starts_new:
                 call = None

@@ -35,7 +35,7 @@ _NO_USAGE = Usage(cost_usd=0.0)
 """Usage of each reply, because no provider counts tokens."""
 _WINDOW_TOKENS = 128_000
 _CALLS_MAX = 6
-"""Maximum number of calls for a question: a search and an opening, twice more if pages to search were opened."""
+"""Maximum number of calls for a question: a search and an opening, and both twice more if pages were opened."""
 
 _START_COVERAGE_MIN = 0.55
 """Minimum share of a question's weight that a section opened by search contains. With less, the model searches."""

@@ -37,12 +37,12 @@ _EARLY_SHARE = 0.2
 _EARLY_TOKENS = 800
 """As long as the chosen passages have fewer tokens, there is room, so `_EARLY_SHARE` of the best score is enough."""
 EVIDENCE_MIN = 0.54
-"""Minimum evidence for an answer. With this, 2.5 % of 563 answerable questions (about API documentation and two
-frameworks) are refused, and 93 % of 400 questions that were asked about a document of another set."""
+"""Minimum evidence for an answer. This value refuses 2.5 % of 563 answerable questions (about API documentation and two
+frameworks), and 93 % of 400 unanswerable ones (each asked about a document of another set)."""
 _CELL_SCORE_MIN = 0.38
 """Minimum score of the best passage for a cell of a table, which has no room for a doubtful one. On eight contracts
-that were not used to choose it, "not found" rises from 15 to 56 % of the cells without a clause, and 4 % of the other
-cells lose a right passage, as does one of 282 questions about documentation."""
+that were not used to choose this value, it raises "not found" from 15 to 56 % of the cells without a clause. 4 % of the
+other cells, and one of 282 questions about documentation, lose a right passage."""
 _ENGLISH_DOUBT = 0.4
 """Added to the weight of an English question, because half of two words is weaker evidence than half of six."""
 _QUESTION_WEIGHT_MAX = 6.0
@@ -57,7 +57,7 @@ _SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
 _SECTION_BONUS = 0.2
-"""Bonus for every passage of a section with all words of the question; a share of it for some of the words."""
+"""Bonus for every passage of a section that contains all words of the question. For some of them, a share of it."""
 _PASSAGE_BONUS = 0.5
 """Bonus for a passage that contains all words of the question. Bonuses are added to the score of its best sentence."""
 _SYNONYM_WEIGHT = 0.5
@@ -84,7 +84,7 @@ _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 _CHANGED = re.compile(r"^\(repeats what stands above\)$|…>", re.MULTILINE)
 """A line with which version 0.2 replaced a repeated paragraph, or the end of a shortened URL without a title."""
 _TITLE_BONUS = 0.8
-"""Bonus if the title consists of words of the question, times their share of the weight."""
+"""Bonus if the title consists of words of the question, multiplied by their share of the question's weight."""
 LIMITS_HEADING = re.compile(
     r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|restrictions?|ausnahmen?|excepciones)\b", re.IGNORECASE
 )

@@ -25,7 +25,7 @@ _INNER_HEADING = re.compile(
     r"\[(?P<id>[0-9a-f]{8})\][ \t]*$",
     re.MULTILINE,
 )
-"""A heading in a delivered text, which its id follows."""
+"""A heading in a delivered text, followed by its id."""
 _HIT = re.compile(
     r"^- \[(?P<id>[0-9a-f]{8})\] (?P<path>.*) \((?:optional, )?"
     r"(?:(?:(?P<own>[\d.]+[kMG]?|list) of )?(?P<all>[\d.]+[kMG]?)|page)[^()\n]*\)(?P<excerpt>(?:\n    .*)*)",
@@ -36,7 +36,7 @@ _HIT_FILE = re.compile(r"^(?!- )(\S.*):$", re.MULTILINE)
 _PAGE_HIT = re.compile(r"^- \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE)
 _ID = re.compile(r"[0-9a-f]{8}")
 _PAGE_TOKENS = 1_000
-"""Assumed size of a page that is not fetched yet."""
+"""Assumed size of a page that is not fetched yet, in tokens."""
 _NO_HITS = "Nothing found."
 _NEAREST = re.compile(r"^.* Nearest: (.*)$", re.MULTILINE)
 """Result of a call with a name that no section has."""
@@ -55,7 +55,7 @@ _PAGE_ID = re.compile(r"[0-9a-f]{8}:\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveredSection:
-    """A section with its text in the messages."""
+    """A section whose text is in the messages."""
 
     section_id: str
     path: str
@@ -79,7 +79,7 @@ class ParsedHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedRequest:
-    """The content of a request."""
+    """The parts of a request that the offline model uses."""
 
     question: str
     earlier_questions: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class ParsedRequest:
     delivered_ids: frozenset[str] = frozenset()
     """Ids of all sections whose text was delivered, including those inside other sections."""
     asked_ids: frozenset[str] = frozenset()
-    """Ids that were requested for this question."""
+    """Ids of sections that the model requested for this question."""
     found: tuple[ParsedHit, ...] = ()
     """Hits of the last search for this question."""
     found_before: tuple[ParsedHit, ...] = ()
@@ -105,7 +105,7 @@ class ParsedRequest:
     page_counts: tuple[tuple[str, int], ...] = ()
     """Id and number of pages of each section that is opened page by page."""
     asked_pages: frozenset[str] = frozenset()
-    """Ids of pages that were requested for this question."""
+    """Ids of pages that the model requested for this question."""
     started_ids: frozenset[str] = frozenset()
     """Ids of the sections that search opened together with the question."""
     within_id: str | None = None

@@ -22,7 +22,6 @@ class ModelOptions:
     output_tokens: int | None = option(None, "maximum tokens of a reply (default: the provider's)", kind=int, low=1)
     """If None, Anthropic models get at most 8,192, because Anthropic requires a number."""
     temperature: float | None = option(None, "sampling temperature (default: the provider's)", kind=float, high=2)
-    """If None, the provider's default."""
     first_token_seconds: float | None = option(
         None, "seconds to wait for the first piece of a reply", kind=float, low=1, high=_SECONDS_MAX
     )

@@ -135,7 +135,7 @@ class RecordedModel:
     """Replays the recorded replies to each question in order."""
 
     def __init__(self, path: Path, environ: Mapping[str, str] | None = None) -> None:
-        """Load a file. If it has several conversations, the last one with a question is replayed.
+        """Load a file. If it has several conversations, the replay starts with the last one that has a question.
 
         Raises:
             UsageError: The file cannot be read, or does not contain a conversation.

@@ -95,7 +95,7 @@ class ModelListing(NamedTuple):
 
 _MODELS = ModelListing("/v1/models", "data", "id")
 TAGS = ModelListing("/api/tags", "models", "name")
-"""Only Ollama lists its models there. A server that does also accepts litellm's embedding requests for Ollama."""
+"""Only Ollama lists its models there. A server that does so also accepts litellm's embedding requests for Ollama."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ def list_usable_models(
 
 
 def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
-    """Report for `offline`, and for one model of each known provider, whether it can be used, that is, has its key."""
+    """Report whether `offline`, and one model of each known provider, can be used. Providers need a key."""
     reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_OFFLINE_REASON)]
     for name, provider in PROVIDERS.items():
         if model := provider.suggestion:
