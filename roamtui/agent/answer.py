@@ -159,7 +159,11 @@ def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
         return ""
     if not text:
         return ANSWER_REMINDER
-    if not (state.delivered or state.excerpts) or is_not_found(text) or verify_citations(text, state):
+    if (
+        not (state.collect_delivered() or state.collect_excerpts())
+        or is_not_found(text)
+        or verify_citations(text, state)
+    ):
         return ""
     sentences = [sentence.strip() for sentence in _SENTENCE_END.split(text) if len(sentence.split()) > 2]
     quoted = [f"“{shorten(sentence, _SENTENCE_LENGTH)}”" for sentence in sentences[:_SENTENCES_MAX]]

@@ -373,7 +373,7 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
     if section_id not in library:
         return None
     joined: tuple[Span, QuoteState] | None = None
-    own, delivered, excerpts = library.span(section_id), state.delivered, state.excerpts
+    own, delivered, excerpts = library.span(section_id), state.collect_delivered(), state.collect_excerpts()
     for span in dict.fromkeys((library.get_content_span(section_id), own)):
         read = [*delivered.get(span.doc, ()), *excerpts.get(span.doc, ())]
         if span == own and find_quote(quote, library.title_of(section_id)):
@@ -398,7 +398,7 @@ def _find_title_line(span: Span, library: Library) -> Bounds:
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:
     """Yield each place where a quote is found, in the delivered text of open sections and in excerpts."""
     texts = [section.deliveries for section in state.open_sections]
-    texts += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.excerpts.items() for a, b in bounds]
+    texts += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.collect_excerpts().items() for a, b in bounds]
     for spans in texts:
         for doc in dict.fromkeys(span.doc for span in spans):
             bounds = merge_bounds((span.start, span.end) for span in spans if span.doc == doc)

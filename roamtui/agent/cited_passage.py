@@ -140,7 +140,7 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
 def _list_searched_spans(section_id: str, state: ConversationState) -> Iterator[Span]:
     """Yield the cited section, then the other text that the model got."""
     cited = [state.library.get_content_span(section_id)] if section_id in state.library else []
-    delivered, excerpts = state.delivered, state.excerpts  # each is computed from the whole conversation
+    delivered, excerpts = state.collect_delivered(), state.collect_excerpts()
     read = [
         Span(doc=doc, start=start, end=end)
         for doc in dict.fromkeys((*delivered, *excerpts))

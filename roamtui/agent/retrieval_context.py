@@ -273,7 +273,7 @@ def format_hits(
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
         shown += [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
-    delivered = {doc: [*bounds] for doc, bounds in state.delivered.items()}
+    delivered = {doc: [*bounds] for doc, bounds in state.collect_delivered().items()}
     shown_words = ShownWords()
     for span in shown:
         shown_words.add_lines(library.read(span).splitlines())

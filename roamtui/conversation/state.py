@@ -300,9 +300,11 @@ class ConversationState:
         """Return an open section, or None if the section is not open."""
         return next((section for section in self.open_sections if section.section_id == section_id), None)
 
-    @property
-    def excerpts(self) -> dict[str, list[Bounds]]:
-        """Ranges of search results that the model may quote, by document key; if there are many, only the newest."""
+    def collect_excerpts(self) -> dict[str, list[Bounds]]:
+        """Collect the ranges of search results that the model may quote, by document key.
+
+        If there are many, only the newest count.
+        """
         excerpts: dict[str, set[Bounds]] = {}
         characters_left = _EXCERPT_CHARACTERS_MAX
         for exchange in reversed(self.transcript.exchanges):
@@ -315,9 +317,8 @@ class ConversationState:
                     characters_left -= span.end - span.start
         return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
 
-    @property
-    def delivered(self) -> dict[str, list[Bounds]]:
-        """Ranges of section text in the transcript, by document key."""
+    def collect_delivered(self) -> dict[str, list[Bounds]]:
+        """Collect the ranges of section text in the transcript, by document key."""
         bounds: dict[str, list[Bounds]] = {}
         for section in self.open_sections:
             for delivery in section.deliveries:

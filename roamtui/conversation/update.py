@@ -57,7 +57,7 @@ The agent can request the text of a larger one.
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> ExpandEvents:
     """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
-    library, room, delivered = state.unmuted_library, command.room_tokens, state.delivered
+    library, room, delivered = state.unmuted_library, command.room_tokens, state.collect_delivered()
     tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open_sections}
     results: list[ExpandResult] = []
     deliveries: list[Delivery] = []
@@ -159,7 +159,7 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
 
 def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]) -> ExpandEvents:
     """Open the sections that an answer quotes from search results. The model gets their text with the next question."""
-    delivered = state.delivered
+    delivered = state.collect_delivered()
     ids: dict[str, None] = {}
     for citation in citations:
         section_id, span = citation.section_id, citation.span
@@ -191,7 +191,7 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
     """
     texts: list[str] = []
     deliveries: list[Delivery] = []
-    room, delivered = room_tokens, state.delivered
+    room, delivered = room_tokens, state.collect_delivered()
     for section in state.open_sections:
         if section.deliveries or section.is_closing or section.section_id not in state.unmuted_library:
             continue

@@ -204,10 +204,11 @@ async def _ask_agent(
     opened = {result.section_id for result in results if result.section_id and result.status in _OPENED_STATUSES}
     final = next(event for event in reversed(events) if isinstance(event, QuestionAnswered))
     read, golds, state = {*opened}, searched.golds, controller.state
+    delivered = state.collect_delivered()
     for section_id in golds.relaxed:  # a section's text may have been delivered with its parent
         if section_id in state.library:
             span = state.library.get_own_content_span(section_id)
-            if len(span) and not subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())):
+            if len(span) and not subtract_bounds(span.start, span.end, delivered.get(span.doc, ())):
                 read.add(section_id)
     cited = {citation.section_id for citation in final.citations}
     verified, quotes = count_verified(final.citations)

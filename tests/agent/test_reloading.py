@@ -106,12 +106,12 @@ async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(
 
         same, loader = open_sources([site.url("/llms.txt")])
         resumed = Session.resume(same, session.state.id, store=store, loader=loader)
-        assert resumed.state.excerpts == (session.state.excerpts if is_read else {})
+        assert resumed.state.collect_excerpts() == (session.state.collect_excerpts() if is_read else {})
         site.pages["/b.md"] = "# Herons\n\nOwls turn their heads in the deep wood.\n"
         changed, loader = open_sources([site.url("/llms.txt")])
         resumed = Session.resume(changed, session.state.id, store=store, loader=loader)
         assert resumed.state.library.is_loaded(page_id) == is_read
-        assert resumed.state.excerpts == {}
+        assert resumed.state.collect_excerpts() == {}
         final = await answer(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
         assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
 
@@ -135,7 +135,7 @@ async def test_a_conversation_of_0_2_keeps_excerpts_of_unchanged_files(
     if is_edited:
         _edit(folder / "b.md")
     resumed = Session.resume(_open(folder), session.state.id, store=store)
-    assert resumed.state.excerpts == ({} if is_edited else session.state.excerpts)
+    assert resumed.state.collect_excerpts() == ({} if is_edited else session.state.collect_excerpts())
     assert resumed.state.needs_rebuild == is_edited
 
 

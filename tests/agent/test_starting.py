@@ -111,7 +111,7 @@ async def test_excerpts_survive_saving_and_resuming(tmp_path: Path) -> None:
     state = desk.agent.session.state
     desk.agent.session.flush()
     resumed = Session.resume(LIBRARY, state.id, store=store).state
-    assert resumed.excerpts == state.excerpts != {}
+    assert resumed.collect_excerpts() == state.collect_excerpts() != {}
     assert verify_citations('They "wait for fish in shallow water".', resumed)[0].is_verified
 
 

@@ -182,7 +182,7 @@ async def run_session(
 
 def _is_given(state: ConversationState, section_id: str) -> bool:
     own = state.library.own_span(section_id)
-    return any(start <= own.start and own.end <= end for start, end in state.delivered.get(own.doc, ()))
+    return any(start <= own.start and own.end <= end for start, end in state.collect_delivered().get(own.doc, ()))
 
 
 async def simulate(sessions_each: int, seed: int) -> dict[KeepOpenMode, Tally]:

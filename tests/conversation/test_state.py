@@ -128,7 +128,7 @@ def test_repeated_search_excerpts_are_merged() -> None:
     state = make_state()
     for start in (0, 50, 0, 100, 30, 0):
         state = _show(state, *(Span(doc="", start=start + at, end=start + at + 60) for at in (0, 200)))
-    assert state.excerpts == {"": [(0, 160), (200, 360)]}
+    assert state.collect_excerpts() == {"": [(0, 160), (200, 360)]}
 
 
 def test_excerpts_are_bounded_and_the_newest_stay() -> None:
@@ -137,7 +137,7 @@ def test_excerpts_are_bounded_and_the_newest_stay() -> None:
     state, sizes = make_state(text), []
     for number in range(0, len(spans) - 10, 10):
         state = _show(state, *spans[number : number + 10])
-        bounds = state.excerpts[""]
+        bounds = state.collect_excerpts()[""]
         sizes.append(sum(end - start for start, end in bounds))
         assert (spans[number].start, spans[number].end) in bounds
     assert sizes[-1] == sizes[-50] == max(sizes) < len(text) / 3

@@ -108,4 +108,4 @@ def test_delivered_text_stays_exact_and_is_lost_only_with_its_source(
         for key in shown | kept:
             assert library.text_at(key[1]) == texts_before[key]
         by_document = {span.doc: [(one.start, one.end) for _, one in shown if one.doc == span.doc] for _, span in shown}
-        assert played.state.excerpts == {doc: merge_bounds(bounds) for doc, bounds in by_document.items()}
+        assert played.state.collect_excerpts() == {doc: merge_bounds(bounds) for doc, bounds in by_document.items()}
