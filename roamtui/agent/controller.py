@@ -97,7 +97,7 @@ class ConversationController:
         """
         conversation_id, replaces, open_first = self.state.id, options.replaces, options.open_first
         async with self._queue, self._publishing_rest():
-            if options.follows and not (self._has_answered and self.state.id == conversation_id):
+            if options.needs_previous_answer and not (self._has_answered and self.state.id == conversation_id):
                 return False
             self._has_answered = False
             if replaces is not None:
@@ -114,19 +114,21 @@ class ConversationController:
 
     async def ask_or_each(self, question: str, options: AskOptions = AskOptions()) -> bool:
         """Ask a question with `ask`, or with `ask_each` if it names several sources to ask one by one."""
-        is_new = options in (AskOptions(), AskOptions(follows=True))
+        is_new = options in (AskOptions(), AskOptions(needs_previous_answer=True))
         if is_new and (parts := list_named_parts(question, self.state.library)):
-            return await self.ask_each(question, parts, follows=options.follows)
+            return await self.ask_each(question, parts, needs_previous_answer=options.needs_previous_answer)
         return await self.ask(question, options)
 
-    async def ask_each(self, question: str, parts: Sequence[SourcePart], *, follows: bool = False) -> bool:
+    async def ask_each(
+        self, question: str, parts: Sequence[SourcePart], *, needs_previous_answer: bool = False
+    ) -> bool:
         """Ask a question of each part of the library by itself, in order, until an answer is stopped or fails.
 
         Returns:
             Whether the question was asked of all of them.
         """
         for index, part in enumerate(parts):
-            options = AskOptions(within=part.section_id, follows=follows or index > 0)
+            options = AskOptions(within=part.section_id, needs_previous_answer=needs_previous_answer or index > 0)
             if not await self.ask(question, options):
                 return False
         return True

@@ -149,7 +149,7 @@ class SectionsExpanded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsDelivered:
-    """The text of sections that were opened before the question was delivered with it."""
+    """A question came with the text of sections that had been opened before it."""
 
     deliveries: tuple[Delivery, ...]
 
@@ -185,7 +185,7 @@ class SectionsMarkedForClosing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosingDeclined:
-    """Sections were not closed as requested."""
+    """A request to close sections was declined."""
 
     reasons: tuple[tuple[str, str], ...]
     """The ids of the sections that stay open, each with the reason."""
@@ -395,7 +395,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished:
-    """A tool call has its result. The call and the result are on disk."""
+    """A tool call has its result."""
 
     tool: str
     section_ids: tuple[str, ...] = ()
@@ -437,7 +437,7 @@ class QuestionAnswered:
     is_cut: bool = False
     """Whether the question stopped during tool calls, so that the transcript may lack some of their text."""
     said: str = ""
-    """The model's own words, if the answer contains more than these."""
+    """The model's own words if it found nothing, because then `answer` also lists sections; otherwise empty."""
 
     @property
     def is_unproven(self) -> bool:
@@ -498,7 +498,7 @@ TransientEvent = (
     | ThinkingStreamed
     | ToolFinished
 )
-"""Events that leave the state unchanged and only inform front ends."""
+"""Events that only inform front ends. An exchange keeps some of them; see `to_stored_event`."""
 StateEvent = (
     QuestionAsked
     | QuestionAnswered
@@ -560,7 +560,7 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
 )
 """Names of events in logs, traces and JSON. A class may be renamed; a name on disk may not."""
 _DRAFT_LENGTH = 300
-"""Number of characters of a draft that its event keeps. The step of the draft holds the whole text."""
+"""Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
 _NOTABLE_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
 """Reasons for closing sections without a request. A person should see such closings later too."""
 
@@ -588,7 +588,7 @@ def strip_texts(event: ConversationEvent) -> ConversationEvent:
 
 
 def to_stored_event(event: ConversationEvent) -> ConversationEvent | None:
-    """Return the form in which an exchange keeps an event, so that it can be shown again, or None if it keeps none.
+    """Return the form in which an exchange keeps an event, so that it can be shown again, or None if it is not kept.
 
     Events that matter only while they happen, such as a failed save or loading progress, are not kept. Of the model's
     text, only drafts are kept as events.

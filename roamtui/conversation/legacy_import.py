@@ -33,7 +33,7 @@ from roamtui.document.parse import parse_document
 
 _VERSION_MAX = 2
 _BUSY_SECONDS = 5.0
-_TEMPORARY = (
+_TEMPORARY_ERRORS = (
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_READONLY,
 )  # fmt: skip
@@ -101,7 +101,7 @@ def _import_all(
 ) -> Iterator[bool]:
     """Write all conversations, and yield for each whether it could be read completely."""
     rows = [dict(row) for row in connection.execute("SELECT * FROM conversations")]
-    rows.sort(key=lambda row: (_typed(row.get("changed"), 0), str(row.get("updated_at"))))
+    rows.sort(key=lambda row: (_get_or_default(row.get("changed"), 0), str(row.get("updated_at"))))
     newest = 0
     for row in rows:
         try:
@@ -124,8 +124,8 @@ def _import_all(
 
 
 def _is_temporary(error: Exception) -> bool:
-    """Check whether a database could not be read for another reason than damage."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _TEMPORARY
+    """Check whether a database error may pass, such as a lock or a full disk, because the database is not damaged."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _TEMPORARY_ERRORS
 
 
 def erase_from_legacy_files(folder: Path, conversation_id: str) -> list[Path]:
@@ -164,7 +164,7 @@ def _append_legacy_events(row: Mapping[str, Any], exchanges: Iterable[object], e
     except DECODE_ERRORS:
         is_complete = False
     identified = DocumentIdentified(
-        source=_typed(row["source"], ""),
+        source=_get_or_default(row["source"], ""),
         content_hash=saved["content_hash"],
         documents=tuple(saved["documents"].items()),
         links=(("", tuple(saved["links"])),) if saved["links"] else (),
@@ -182,14 +182,14 @@ def _append_legacy_events(row: Mapping[str, Any], exchanges: Iterable[object], e
             number=number,
             question=exchange.question,
             within=exchange.within,
-            model=exchange.model or _typed(row["model"], ""),
+            model=exchange.model or _get_or_default(row["model"], ""),
             preface=exchange.preface,
             excerpts=exchange.excerpts,
         )
         steps = (StepRecorded(step=step) for step in exchange.steps)
         events += [SectionsRelocated(sections=exchange.open_before), asked, *exchange.events, *steps]
         events.append(replace(exchange.outcome, number=number))
-    events += [SectionsRelocated(sections=saved["open"]), ConversationRenamed(title=_typed(row["title"], ""))]
+    events += [SectionsRelocated(sections=saved["open"]), ConversationRenamed(title=_get_or_default(row["title"], ""))]
     if saved["reading"] is not None:
         events.append(ReadingSectionChanged(section_id=saved["reading"]))
     return is_complete
@@ -237,6 +237,6 @@ def _convert_legacy_note(note: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa:
             return note
 
 
-def _typed(value: object, default: _Value) -> _Value:
+def _get_or_default(value: object, default: _Value) -> _Value:
     # A column in SQLite may hold a value of any type.
     return value if isinstance(value, type(default)) else default

@@ -57,7 +57,7 @@ from roamtui.outline.structure import resolve_reference
 from roamtui.sources.file_sources import split_sources
 
 _PROGRESS_SECONDS = 0.1
-"""Shortest time between two progress reports."""
+"""Minimum time between two progress reports."""
 _ATTEMPTS = 3
 """Maximum number of rounds of loading. A page may redirect to another origin, which the person must approve first."""
 
@@ -92,9 +92,10 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
 def graft_documents(
     state: ConversationState, documents: Mapping[str, Document]
 ) -> tuple[ConversationState, NodesLoaded]:
-    """Add each document below the node whose id is its key. A node that was loaded meanwhile keeps its document.
+    """Add each document below the node whose id is its key. A node that has been loaded meanwhile keeps its document.
 
-    A new document may take over ids from another one, which then gets new ids. The state is changed to use these.
+    A new document may take ids of an earlier one, whose nodes then get new ids. The returned state uses these, and the
+    event lists them.
     """
     old_library = state.library
     added = {node_id: document for node_id, document in documents.items() if is_loadable(old_library, node_id)}
@@ -133,7 +134,7 @@ def load_linked_pages(library: Library, links: tuple[str, ...], loader: Loader, 
 
 
 def reuse_loaded_pages(before: Library, library: Library) -> Library:
-    """Add the pages that were loaded before to the library of a reloaded document."""
+    """Add the linked pages that are loaded in `before` to the library of the reloaded document."""
     carried: dict[str, Document] = {}
     aliased = {link: before.grafts[host] for link, host in before.aliases.items()}
     for node_id, page in {**before.grafts, **aliased}.items():
@@ -171,9 +172,9 @@ async def load_nodes(
     library, number, approved = state.library, state.question_number, state.approved_origins
     documents: dict[str, Document] = {}
     pending = node_ids
-    wanted = {**loader.list_unapproved_origins(library, node_ids, approved)}
+    unapproved = {**loader.list_unapproved_origins(library, node_ids, approved)}
     for _ in range(_ATTEMPTS):
-        for web_origin, ids in wanted.items():
+        for web_origin, ids in unapproved.items():
             urls = tuple(get_link_url(library, node_id) for node_id in ids)
             may_ask = origin is Origin.PERSON or refused.get(web_origin) != number
             approval = OriginApprovalRequest(host=web_origin.partition("://")[2], origin=web_origin, urls=urls)
@@ -186,19 +187,19 @@ async def load_nodes(
             pending = tuple(node_id for node_id in pending if node_id not in ids)
         if not pending:
             break
-        wanted = {}
-        async for item in _load(loader, library, pending, approved):
+        unapproved = {}
+        async for item in _load_in_thread(loader, library, pending, approved):
             if isinstance(item, LoadingProgressed):
                 yield item
                 continue
             documents |= item.documents
             for node_id, web_origin in item.refused_origins.items():
-                wanted[web_origin] = (*wanted.get(web_origin, ()), node_id)
-        pending = tuple(node_id for ids in wanted.values() for node_id in ids)
+                unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
+        pending = tuple(node_id for ids in unapproved.values() for node_id in ids)
     yield {node_id: documents[node_id] for node_id in node_ids}, approved
 
 
-async def _load(
+async def _load_in_thread(
     loader: Loader, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
 ) -> AsyncIterator[LoadingProgressed | LoadedBatch]:
     """Load nodes in a thread. Yield the progress of pages, then the batch."""
@@ -264,7 +265,7 @@ def reload_state(state: ConversationState, library: Library) -> Update:
         for document in library.documents
         if state.document_hashes.get(document.key) == document.content_hash
     }
-    # version 0.2 logged no digests of files that only search results showed, but the digest of the library covers all
+    # version 0.2 logged no digests of files that only search results showed, but one digest of the whole library
     if is_same_content:
         files = (graft for node_id, graft in library.grafts.items() if not get_link_url(library, node_id))
         unchanged |= {file.key for file in (library.root, *files)}

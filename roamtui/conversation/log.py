@@ -47,7 +47,7 @@ LOST_ANSWER = "This message was damaged on disk."
 LOG_SUFFIX = ".jsonl"
 PRIVATE_FILE = 0o600
 _LOCK = ".lock"
-"""Suffix of an empty file beside logs. If it were deleted, two programs could hold locks on different files."""
+"""Suffix of the file to lock. It is never deleted, because then two programs could hold locks on different files."""
 _BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
 _TRACE_START = b'{"event": "conversation_begun"'
@@ -176,7 +176,7 @@ def locked(folder: Path, name: str = "", *, waits: bool = True) -> Iterator[None
     """Keep other programs from changing the logs of a folder, or only the log called `name`.
 
     The lock belongs to the open file, so the system releases it if the program is killed. With `waits`, another program
-    that holds the lock gets a while to finish.
+    that holds the lock gets `_BUSY_SECONDS` to finish.
 
     Raises:
         OSError: Another program holds the lock for too long.
@@ -244,7 +244,7 @@ class Appender:
         """Cut off what a failed write left behind, unless another program has written after it.
 
         Raises:
-            OSError: It still cannot be cut off.
+            OSError: The file still cannot be shortened.
         """
         if self._remains:
             found = read_at(file, self._size, len(self._remains) + 1)
@@ -292,7 +292,7 @@ def shred(path: Path) -> None:
 
 
 def blank_lines(path: Path, marks: Collection[bytes]) -> None:
-    """Overwrite each line that contains a mark with spaces. Other lines keep their offsets.
+    """Overwrite with spaces each line that contains one of `marks`. Other lines keep their offsets.
 
     Raises:
         OSError: A line cannot be overwritten. It still contains its mark, so that another call tries again.

@@ -15,7 +15,7 @@ from roamtui.conversation.notebooks import (
     EXPORT_NAME,
     NOTEBOOK_HEADER,
     Notebook,
-    is_source_gone,
+    has_missing_files,
     write_notebook_file,
 )
 from roamtui.document.library_source import LibrarySource
@@ -44,7 +44,7 @@ def export_notebook(notebook: Notebook, folder: Path, pages: Mapping[str, str] |
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not empty. Choose another folder.")
-    if missing := [source.name for source in notebook.sources if is_source_gone(source.name)]:
+    if missing := [source.name for source in notebook.sources if has_missing_files(source.name)]:
         raise SourceError(f"There is no file {sanitise_line(missing[0])}. Correct its path in the notebook first.")
     with map_store_errors("Could not export to {folder}: {reason}.", folder), _fill_folder(folder) as new:
         exported = [_export_source(source, new) for source in notebook.sources]

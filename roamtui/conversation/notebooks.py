@@ -96,7 +96,7 @@ class NotebookStore:
     def change(
         self, name: str, make: Callable[[tuple[LibrarySource, ...]], Iterable[LibrarySource]]
     ) -> tuple[LibrarySource, ...]:
-        """Change the sources of a notebook, or create it. `make` gets those in the file now, and returns the new ones.
+        """Change the sources of a notebook, or create it. `make` turns the current sources into the new ones.
 
         Raises:
             UsageError: No notebook can have the name, or a new source cannot be written into the file.
@@ -232,7 +232,7 @@ def write_notebook_file(path: Path, header: str, sources: Iterable[LibrarySource
     blocks = [header]
     for source in sources:
         muted = "muted = true\n" if source.is_muted else ""
-        blocks.append(f"[[sources]]\nsource = {_quote(source.name)}\nkey = {_quote(source.key)}\n{muted}\n")
+        blocks.append(f"[[sources]]\nsource = {_format_toml(source.name)}\nkey = {_format_toml(source.key)}\n{muted}\n")
     try:
         data = "".join(blocks).rstrip("\n").encode() + b"\n"
     except UnicodeEncodeError:
@@ -240,7 +240,7 @@ def write_notebook_file(path: Path, header: str, sources: Iterable[LibrarySource
     write_private_file(path, data, is_flushed=True)
 
 
-def _quote(text: str) -> str:
+def _format_toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -249,7 +249,7 @@ def list_named_sources(
 ) -> tuple[LibrarySource, ...]:
     """List the sources that a person named for a notebook, except those that it already has.
 
-    An exported folder and another notebook stand for their sources.
+    An exported folder or another notebook is replaced by its sources.
 
     Args:
         names: Paths, URLs, or names of notebooks with their mark.
@@ -295,6 +295,6 @@ def list_named_sources(
     return tuple(found)
 
 
-def is_source_gone(name: str) -> bool:
-    """Check whether the file or folder of a source is no longer there."""
+def has_missing_files(name: str) -> bool:
+    """Check whether any file or folder of a source is missing."""
     return is_path(name) and not all(map(os.path.lexists, split_sources(name)))

@@ -53,7 +53,7 @@ class Note:
     opening: str = ""
     """The first words of the section's own text below its heading. They help to find the section if it is renamed."""
     links: tuple[str, ...] = ()
-    """Links to the page of the section, outermost first."""
+    """Ids of the links that lead to the page of the section, outermost first."""
     words: str = ""
     """The person's comment."""
 
@@ -89,7 +89,7 @@ class NoteStore:
         self._path = folder / f"{make_index_stem(source)}{LOG_SUFFIX}"
         self._lock = Lock()
         self._unsaved: dict[str, Note] = {}
-        self._unwanted: set[str] = set()
+        self._deleted_ids: set[str] = set()
         """Ids of deleted notes whose lines may still be on disk."""
         self._appender = Appender()
         self.damage = ""
@@ -130,13 +130,13 @@ class NoteStore:
         """
         with self._lock, map_store_errors("Could not delete the note: {reason} ({folder}).", self._path.parent):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
-            self._unwanted |= {*ids}
+            self._deleted_ids |= {*ids}
             self._erase()
 
     def _erase(self) -> None:
-        if self._unwanted and self._path.exists():
-            blank_lines(self._path, [f'"{note_id}"'.encode() for note_id in self._unwanted])
-        self._unwanted = set()
+        if self._deleted_ids and self._path.exists():
+            blank_lines(self._path, [f'"{note_id}"'.encode() for note_id in self._deleted_ids])
+        self._deleted_ids = set()
 
 
 def count_notes(folder: Path) -> dict[str, int]:

@@ -70,7 +70,7 @@ class PromptContext:
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
     auto_opened: tuple[str, ...] = ()
-    """Sections to open together with the question because the search clearly found them."""
+    """Sections to open with the question: a clear search hit, or all text that the question is about if it is short."""
     hits_text: str = ""
     """Search results for the question as text."""
     excerpts: tuple[Span, ...] = ()
@@ -90,8 +90,8 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
 
     First, end an abandoned question, and in mode `FRESH` close the sections of earlier questions. If a section was
     closed, or if the document or the model changed, rebuild the transcript. Then deliver the text of sections that the
-    person opened, and open the sections that the search clearly found. The preface consists of these texts, the search
-    results, and the sections that the person asks about and reads.
+    person opened, and open those in `context.auto_opened`. The preface consists of these texts, the search results, and
+    the sections that the person asks about and reads.
     """
     events: Events = ()
     if state.is_asking:  # the previous question was abandoned before it could end
@@ -127,7 +127,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     delivered = (SectionsDelivered(deliveries=deliveries),) if deliveries else ()
     expanded: ExpandEvents = ()
     found_blocks: list[str] = []
-    if context.auto_opened:  # these hits get only the room that the pending blocks leave
+    if context.auto_opened:  # these sections get only the room that the pending blocks leave
         room = context.delivery_tokens_max
         if room is not None:
             room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
@@ -218,7 +218,7 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     """Build a new transcript: the outline, the open sections, and earlier questions and answers without section text.
 
     During a question, the question and its steps stay as they are. The prologue then contains only the open text that
-    they do not contain.
+    is not in these.
     """
     exchanges = state.transcript.exchanges
     current_text = collect_delivered_text(exchanges[-1]) if state.is_asking else ""

@@ -45,7 +45,7 @@ def drop_repeats(entries: Iterable[tuple[bytes, ConversationEvent]]) -> tuple[li
     events: list[ConversationEvent] = []
     last_indexes: dict[bytes, int] = {}
     numbering = _QuestionNumbering()
-    distance = matched = 0  # lines back to a run that may repeat now, and how many of its lines were repeated
+    distance = matched = 0  # how many lines back a run began that may be repeating, and how many of its lines have
     for line, event in entries:
         lines.append(line)
         events.append(numbering.translate(event))

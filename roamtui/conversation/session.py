@@ -71,12 +71,12 @@ from roamtui.document.loader import Loader, get_link_url
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import ConversationConflictError, StoreError, UsageError
 
-_SAVING_SECONDS = 0.25
-"""How long a screen may block on the disk after a cancelled question."""
-_LOADED_AT_ONCE = 100
+_SAVE_WAIT_SECONDS = 0.25
+"""Maximum time that the screen waits for the disk after a question was cancelled."""
+_FILES_PER_REPORT_MAX = 100
 """Maximum number of files between two progress reports."""
-_LOADING_SECONDS = 0.5
-"""Longest time between two progress reports. The program can exit only at a report."""
+_REPORT_SECONDS_MAX = 0.5
+"""Maximum time between two progress reports. The program can exit only at a report."""
 _ELSEWHERE = "(continued elsewhere)"
 _WINDOW_SHARE = 0.4
 """Share of a context window that open sections may fill."""
@@ -161,7 +161,7 @@ class Session:
         loader: Loader | None = None,
         open_source: SourceOpener | None = None,
     ) -> Session:
-        """Start a new conversation about `library`. Once a section is opened or a question is asked, it is saved."""
+        """Start a new conversation about `library`. It is not saved until it has a question or an open section."""
         state = begin_conversation(library, options or OpenSectionOptions())
         return cls(state, store, loader=loader, open_source=open_source)
 
@@ -276,7 +276,7 @@ class Session:
         problems: tuple[tuple[str, str], ...] = ()
         while loader is not None and pending:
             yield LoadingProgressed(done=max(0, len(node_ids) - len(pending)), total=len(node_ids))
-            batch = pending[:_LOADED_AT_ONCE]
+            batch = pending[:_FILES_PER_REPORT_MAX]
             documents = await asyncio.to_thread(_load_until_report, loader, self.state.library, batch)
             problems += self._graft(documents).problems
             pending = self.state.library.list_unloaded_files()
@@ -302,7 +302,7 @@ class Session:
             self.state = replace(self.state, options=replace(self.state.options, budget_tokens=budget))
 
     async def record_draft(self, text: str) -> tuple[ConversationEvent, ...]:
-        """Save the reply so far if at least 500 characters are new."""
+        """Save the reply so far if at least `_DRAFT_CHARACTERS` of it are new."""
         saved = self.state.transcript.exchanges[-1].answer
         start = len(saved) if text.startswith(saved) else 0  # a new reply replaces one that broke off
         if len(text) - start < _DRAFT_CHARACTERS:
@@ -461,15 +461,15 @@ class Session:
         return None
 
     def _write_briefly(self, log: ConversationLog) -> str | None:
-        """Write a log in a thread and wait at most `_SAVING_SECONDS` for the result.
+        """Write a log in a thread and wait at most `_SAVE_WAIT_SECONDS` for the result.
 
-        A write that takes longer continues in its thread; before the program exits, it waits for that thread. The next
-        write then returns the result of this one.
+        A write that takes longer continues in its thread; the program exits only after it. If another program has
+        continued the conversation, the next write then returns that.
         """
         results: list[str | None] = []
         thread = Thread(target=lambda: results.append(self._write(log)))
         thread.start()
-        thread.join(_SAVING_SECONDS)
+        thread.join(_SAVE_WAIT_SECONDS)
         return results[0] if results else None
 
     def pop_undelivered_events(self) -> tuple[ConversationEvent, ...]:
@@ -528,6 +528,6 @@ def _load_until_report(loader: Loader, library: Library, node_ids: tuple[str, ..
     documents: dict[str, Document] = {}
     for node_id in node_ids:
         documents[node_id] = loader.load(library, node_id)
-        if time.monotonic() - started > _LOADING_SECONDS:
+        if time.monotonic() - started > _REPORT_SECONDS_MAX:
             break
     return documents

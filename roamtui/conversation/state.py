@@ -56,7 +56,7 @@ from roamtui.conversation.transcript import (
     ToolUse,
     UndoStep,
     Usage,
-    keep_open,
+    remove_closing_mark,
 )
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
@@ -180,7 +180,7 @@ class AskOptions:
     the person switched to another one, nothing is asked."""
     open_first: tuple[str, ...] = ()
     """Sections to open before the question."""
-    follows: bool = False
+    needs_previous_answer: bool = False
     """Whether the question needs the answer before it. Nothing is asked if that answer was stopped, failed or reached a
     limit, or if the person has switched to another conversation since."""
 
@@ -273,7 +273,7 @@ class ConversationState:
 
     @property
     def nonce(self) -> str:
-        """A word in the lines around section text, which no document can guess, so that none can imitate these lines.
+        """A word in the lines around section text. No document can guess it, so none can imitate these lines.
 
         It contains no letter that occurs in ids. The conversations of one row of a table share it, so that their
         prompts begin with the same text: their ids begin with the same 12 digits.
@@ -563,7 +563,9 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
             return _change_open(state, ids, mark)
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             return _change_open(
-                state, ids, lambda section: replace(keep_open(section) if is_pinned else section, is_pinned=is_pinned)
+                state,
+                ids,
+                lambda section: replace(remove_closing_mark(section) if is_pinned else section, is_pinned=is_pinned),
             )
         case _:
             assert_never(event)
@@ -587,7 +589,7 @@ def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: O
         spans = (*section.deliveries, *delivery.spans)
         section = replace(section, deliveries=spans, tokens=delivery.tokens, last_used=number)
         removes_mark = origin is Origin.PERSON or section.closing_by is not Origin.PERSON
-        sections[delivery.section_id] = keep_open(section) if removes_mark else section
+        sections[delivery.section_id] = remove_closing_mark(section) if removes_mark else section
     return replace(state, open_sections=tuple(sections.values()))
 
 

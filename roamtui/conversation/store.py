@@ -48,7 +48,7 @@ _CLOCK = ".newest"
 
 Later changes get later times, so that a wrong clock cannot mix up the order of the conversations.
 """
-_STEP_NS = 100
+_CLOCK_STEP_NS = 100
 """The smallest difference between two file times on Windows."""
 _INDEX = "index.sqlite3"
 """An index for listing and searching the logs. It may be deleted at any time, and is then rebuilt from the logs."""
@@ -76,7 +76,7 @@ class ConversationSummary:
     updated_at: str
     questions: int
     is_answered: bool = True
-    """Whether any question has an answer, or the last one did not end because the program was killed."""
+    """Whether any question has an answer, or the last one is unfinished, as after the program was killed."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked all questions."""
 
@@ -101,11 +101,11 @@ class ConversationStore:
         self._folder = folder
         self._is_listed = is_listed
         self._lock = Lock()
-        self._reports: list[str] = []
+        self._warnings: list[str] = []
         self._appenders: defaultdict[str, Appender] = defaultdict(Appender)
         try:
             prepare_folder(self._folder)
-            self._reports += import_legacy_database(folder, self._import)
+            self._warnings += import_legacy_database(folder, self._import)
         except OSError as error:
             self.problem = f"Could not store conversations in {folder}: {format_os_error(error)}."
             if not is_patient:
@@ -118,8 +118,8 @@ class ConversationStore:
 
     def pop_warnings(self) -> tuple[str, ...]:
         """Return the warnings about imported and deleted conversations, each only once."""
-        reports, self._reports = tuple(self._reports), []
-        return reports
+        warnings, self._warnings = tuple(self._warnings), []
+        return warnings
 
     def read(self, conversation_id: str) -> ConversationLog:
         """Read the log of a conversation, so that it can be continued.
@@ -222,7 +222,7 @@ class ConversationStore:
                 os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def change_source(self, source: str, new_source: str) -> None:
-        """Record that all conversations about a source are about it under another name. Their order does not change.
+        """Change the name of a source in all conversations about it. Their order does not change.
 
         Raises:
             StoreError: A conversation cannot be written.
@@ -260,7 +260,7 @@ class ConversationStore:
                     index.unlink(missing_ok=True)
                 except OSError:
                     left.append(index)
-        self._reports += [f"{path} may still contain the deleted conversation. Delete that file too." for path in left]
+        self._warnings += [f"{path} may still contain the deleted conversation. Delete that file too." for path in left]
 
     def _import(self, log: ConversationLog, at: datetime, changed_at_ns: int) -> None:
         """Write the log of an older version's conversation if it was not imported before."""
@@ -276,7 +276,7 @@ class ConversationStore:
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _exists(self, path: Path) -> bool:
-        """Check whether a log exists. An empty file is no log: it is left if an erased log cannot be removed."""
+        """Check whether a log exists. An empty file does not count: it remains if an erased log cannot be deleted."""
         return path.exists() and path.stat().st_size > 0
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:
@@ -310,7 +310,7 @@ class ConversationStore:
         """
         clock = self._folder / _CLOCK
         os.close(open_private_file(clock))
-        newest = moment or max(time.time_ns(), clock.stat().st_mtime_ns + _STEP_NS)
+        newest = moment or max(time.time_ns(), clock.stat().st_mtime_ns + _CLOCK_STEP_NS)
         os.utime(clock, ns=(newest, newest))
         return newest
 

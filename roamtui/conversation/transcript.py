@@ -35,9 +35,9 @@ class QuoteState(StrEnum):
 
     EXACT = "exact"
     NORMALISED = "normalised"
-    """Found after white space, Markdown marks and typographic characters were normalised."""
+    """Found after white space, Markdown and typographic characters were normalised."""
     MISATTRIBUTED = "misattributed"
-    """Found in another delivered section."""
+    """Found in text of another section that the model got."""
     JOINED = "joined"
     """Found only in pieces: its ellipsis omits more than words of one sentence, list item or table row."""
     UNVERIFIED = "unverified"
@@ -209,7 +209,7 @@ class OpenSection:
     """Digest of the section's own text, used to find the section in a changed document."""
 
 
-def keep_open(section: OpenSection) -> OpenSection:
+def remove_closing_mark(section: OpenSection) -> OpenSection:
     """Remove the mark for closing from a section."""
     return replace(section, is_closing=False, closing_by=None)
 

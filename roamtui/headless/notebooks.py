@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roamtui.agent.recheck import locate_notes
 from roamtui.conversation.notebook_export import export_notebook
-from roamtui.conversation.notebooks import Notebook, NotebookStore, is_source_gone, list_named_sources
+from roamtui.conversation.notebooks import Notebook, NotebookStore, has_missing_files, list_named_sources
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.reading_positions import ReadingPositions
 from roamtui.conversation.store import ConversationStore
@@ -52,7 +52,7 @@ def ask_for_missing_sources(store: NotebookStore, name: str) -> None:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty() and store.exists(name)):
         return
-    for gone in [source for source in store.read(name).sources if is_source_gone(source.name)]:
+    for gone in [source for source in store.read(name).sources if has_missing_files(source.name)]:
         place = sanitise_line(display_path(gone.name))
         prompt = f"{sanitise_line(gone.title)} is no longer at {place}. Its new path (enter to leave it): "
         try:

@@ -263,16 +263,16 @@ async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store:
     async with starting(controller) as gate:
         tasks = await run_in_order(
             controller.ask("First?"),
-            controller.ask("Second?", AskOptions(follows=True)),
+            controller.ask("Second?", AskOptions(needs_previous_answer=True)),
             controller.start_new(),
-            controller.ask("Third?", AskOptions(follows=True)),
+            controller.ask("Third?", AskOptions(needs_previous_answer=True)),
         )
         gate.set()
         assert await asyncio.gather(*tasks) == [True, True, None, False]
     assert questions(controller) == []
     async with starting(controller) as gate:
         stopped, waiting = await run_in_order(
-            controller.ask("First?"), controller.ask("Second?", AskOptions(follows=True))
+            controller.ask("First?"), controller.ask("Second?", AskOptions(needs_previous_answer=True))
         )
         stopped.cancel()
         gate.set()
@@ -284,7 +284,9 @@ async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store:
 async def test_a_question_does_not_follow_an_answer_that_failed() -> None:
     failing = ScriptedReply(text="", error=ModelError("The key was refused."))
     controller, _ = control(make_agent([failing, saying("Not found: no.")]))
-    tasks = await run_in_order(controller.ask("First?"), controller.ask("Second?", AskOptions(follows=True)))
+    tasks = await run_in_order(
+        controller.ask("First?"), controller.ask("Second?", AskOptions(needs_previous_answer=True))
+    )
     assert await asyncio.gather(*tasks) == [True, False]
     assert questions(controller) == ["First?"]
 

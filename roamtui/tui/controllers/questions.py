@@ -145,7 +145,7 @@ class QuestionController:
         self._box.remember(question)
         options = self._pop_options()
         if is_running:
-            options = replace(options, follows=True)
+            options = replace(options, needs_previous_answer=True)
             self._queued = _QueuedQuestion(question=question, options=options, worker=self._ask(question, options))
             self._draw_queued(question)
         else:
