@@ -28,7 +28,7 @@ _LABELLED_MIN = 5
 _EARLY_PAGES = 12
 """Number of pages at the start of a file where a table of contents needs no heading such as "Contents"."""
 _HEAD_ROWS = 6
-"""Number of rows at the top of a page that are searched for such a heading."""
+"""Number of rows at the top of a page that are searched for a heading such as "Contents"."""
 _CONTENTS_TITLE = re.compile(
     r"\W*(?:table of contents|contents|index(?: to .{0,80})?|inhalt(?:sverzeichnis)?|sommaire|table des matières"
     r"|índice|indice|目次|目录|차례|목차|فهرست(?: مطالب)?|المحتويات|جدول المحتويات|list of .{3,40})\W*",
@@ -47,11 +47,11 @@ _TITLE_ROWS_MAX = 4
 _SIMILARITY_MIN = 91
 """Minimum similarity of a listed title and rows of a page, in percent."""
 _LENGTH_RATIO_MAX, _LENGTH_SLACK = 1.6, 12
-"""Rows are joined to compare them with a title while they are at most this many times as long, plus 12 characters."""
+"""Rows are joined to compare them with a title, up to this many times its length plus this number of characters."""
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
 _GROUP_PAGES_MAX = 40
-"""The title of a group without a page is searched for on at most this many pages, backwards from the next entry."""
+"""Maximum number of pages before the next entry that are searched for the title of a group, if it names no page."""
 _SCORE_WITHOUT_NUMBER, _SCORE_SIMILAR = 90.0, 80.0
 """Scores of rows that equal a title except for its number, and of rows that are only similar; equal rows have 100."""
 _BOLD_BONUS, _OFFSET_PENALTY, _ROW_PENALTY = 6.0, 7.0, 0.02
@@ -110,9 +110,9 @@ def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple
 def _read_contents_page(
     pages: Sequence[PageText], number: int, printed: PrintedNumbers, *, continues: bool
 ) -> list[_ContentsLine] | None:
-    """Return the rows of a contents page, or None if the page is not a contents page.
+    """Return the rows of a contents page, or None for any other page.
 
-    `continues` says whether the page before is one.
+    `continues` says whether the page before is a contents page.
     """
     page = pages[number]
     is_headed = any(_CONTENTS_TITLE.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
@@ -220,12 +220,12 @@ class TitleAnchorer:
     """Finds the titles of contents and bookmarks on the pages, in order."""
 
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Set up a search in all rows, except for `skipped`: (page, row) of each row of the contents."""
+        """Prepare to search all rows except for `skipped`, which has (page, row) of each row of the contents."""
         self._pages = pages
         self._skipped = skipped
         self._taken = set(skipped)
         self._keys_by_page: dict[int, list[tuple[str, str, str]]] = {}
-        """Comparison keys of each row: whole, without its number, and of its first cell without number and tail."""
+        """Keys of each row to compare: whole, without its number, and of its first cell without number and tail."""
 
     def anchor(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
         """Return a heading for each entry. Entries that have no page and are not found are left out."""

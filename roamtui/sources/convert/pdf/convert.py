@@ -11,7 +11,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport, has_tesseract
 from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
-from roamtui.sources.convert.pdf.ocr import ScanStore, read_stored_page
+from roamtui.sources.convert.pdf.ocr import ScanStore, load_or_recognise_page
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse_item
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, PdfFile, TocEntry
 from roamtui.sources.convert.pdf.rows import PageRow, read_rows
@@ -158,7 +158,7 @@ class _PageReader:
         for done, number in enumerate(numbers):
             with self._file.open_page(number - 1) as page:
                 assert page is not None
-                scanned = read_stored_page(page, number, self._ocr_languages, self._scan_store)
+                scanned = load_or_recognise_page(page, number, self._ocr_languages, self._scan_store)
             rows = read_rows(scanned) if scanned is not None else []
             pages[number - 1].rows = rows
             if scanned is None:

@@ -12,7 +12,7 @@ from roamtui.sources.convert.pdf.pdfium import PdfFile, Word
 _MARK = bytes(value * 2 // 5 for value in range(256))
 """Dims the blue of a pixel, which makes white yellow and leaves black letters as they are."""
 _PART_LENGTH_MIN = 8
-"""Minimum number of letters of a part that is marked if the page does not have the whole quote in one piece."""
+"""If the page does not contain the quote in one piece, parts of it with at least this many letters are marked."""
 
 
 def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
@@ -45,7 +45,7 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
 
 
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
-    """Return the first and last character on the page of each part of the quote. Its Markdown syntax is ignored."""
+    """Find a quote or parts of it, without its Markdown syntax. Return the indexes of first and last characters."""
     letters = [(_keep_letters(word.text), word) for word in words]
     shown, wanted = "".join(text for text, _ in letters), _keep_letters(quote)
     start = shown.find(wanted) if wanted else -1

@@ -23,7 +23,7 @@ _SENTENCE_GAP_MAX = 2.6
 _FULL_SHARE = 0.85
 """A row is full if its right end is at least at this share of the page's right edge. Its sentence may then continue."""
 _RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
-"""A row of characters that draws a line."""
+"""A row of characters that looks like a ruled line."""
 _SENTENCE_STARTS = frozenset('$€£(“"‘')
 """Characters, besides letters and digits, that the rest of a sentence may start with on the next page."""
 _LIST_NUMBER = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s", re.IGNORECASE)
@@ -38,7 +38,7 @@ _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#\w{1,32};)|&(?=(?:[a-z]+|[A-Z][a-z]+)\d*;)")
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
 _PIECE_COUNT_MAX = 3
-"""A piece of a split word occurs at most this often in the file; real words occur more often."""
+"""A piece of a split word occurs at most this often by itself in the file. Real words occur more often."""
 _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
 _COMPOUND_PART_MIN = 4
 """Minimum length of the parts of a compound that occurs only once, in letters."""
@@ -153,9 +153,9 @@ class MarkdownWriter:
         """Markdown written so far."""
         self.page_starts: list[int] = []
         self._length = 0
-        self._is_open = False
+        self._is_paragraph_open = False
         """Whether the last paragraph of the page may continue on the next one."""
-        self._is_full = False
+        self._is_row_full = False
         """Whether the last row of the page is full, so that its sentence may continue even with a capital letter."""
         self._table_head = ""
         """Header of the table at the end of the previous page; empty if that page does not end with a table."""
@@ -164,7 +164,7 @@ class MarkdownWriter:
         """Write a page. Its headings must be in order."""
         gaps = [(len(above.text), row.top - above.top) for above, row in pairwise(page.rows) if row.top > above.top]
         prose = [gap for length, gap in gaps if length >= _FULL_ROW_LENGTH]
-        # Prose counts by itself too, because tables are set more tightly.
+        # The distance in prose may be greater than the median of all rows, because tables are set more tightly.
         usual = max((median(some) for some in (prose, [gap for _, gap in gaps]) if some), default=0.0)
         gap_max = _PARAGRAPH_GAP_MIN * usual
         blocks: list[str] = []
@@ -174,11 +174,11 @@ class MarkdownWriter:
             blocks.append(write_heading(heading.level, _clean(heading.title)))
             start = heading.row + heading.count
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
-        if blocks and blocks[0].startswith("| "):  # a table that continues from the page before
+        if blocks and blocks[0].startswith("| "):  # a table that may continue from the page before
             head, line_end, rest = blocks[0].partition("\n")
             if not head.strip("| ") and head.count("|") == self._table_head.count("|"):
                 blocks[0] = f"{self._table_head}{line_end}{rest}"
-        is_continued = blocks and self._is_open and _may_continue(blocks[0], is_full=self._is_full)
+        is_continued = blocks and self._is_paragraph_open and _may_continue(blocks[0], is_full=self._is_row_full)
         if is_continued and blocks[0][1:2].isdigit():
             blocks[0] = blocks[0].lstrip(_SHIELD)  # no list starts inside a paragraph with such a number
         between = "" if not self._length else "\n" if is_continued else "\n\n"
@@ -186,9 +186,9 @@ class MarkdownWriter:
         self.pieces.append(between + "\n\n".join(blocks))
         self._length += len(self.pieces[-1])
         if blocks:
-            self._is_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
+            self._is_paragraph_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
             right = _FULL_SHARE * max((row.x1 for row in page.rows), default=0.0)
-            self._is_full = any(len(row.text) >= _FULL_ROW_LENGTH and row.x1 >= right for row in page.rows[-1:])
+            self._is_row_full = any(len(row.text) >= _FULL_ROW_LENGTH and row.x1 >= right for row in page.rows[-1:])
             self._table_head = blocks[-1].partition("\n")[0] if blocks[-1].startswith("| ") else ""
 
     def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import TESSERACT
-from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word
+from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, Word
 
 _SECONDS_MAX = 60
 """Time limit for one page."""
@@ -27,7 +27,7 @@ _DOTS_PER_INCH = 300
 _PIXELS_MAX = 40_000_000
 _POINTS_PER_INCH = 72
 _CLEAR_CONFIDENCE = 60
-"""Pages with a lower mean confidence, in percent, are hard to read."""
+"""A page with a lower mean confidence, in percent, is reported as hard to read."""
 _NOISE_CONFIDENCE = 40
 """A word without letters and digits is noise below this confidence."""
 _SAME_SIZE_RATIO = 1.15
@@ -38,7 +38,6 @@ _BASELINE_DISTANCE_MAX = 0.4
 _PROPERTIES = {"bbox": 4, "baseline": 2, "x_size": 1, "x_wconf": 1}
 """Properties of lines and words in hOCR, with their number of values."""
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
-_UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
 
 
 @dataclass(slots=True)
@@ -48,12 +47,12 @@ class _Line:
     baseline: float
     """The y of its baseline, in pixels."""
     size: float
-    """Height of its letters."""
+    """Height of its letters, in pixels."""
     words: list[Word] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)
 
     @property
-    def is_figures(self) -> bool:
+    def has_mostly_figures(self) -> bool:
         """Whether most of the words are figures or dashes."""
         count = sum(not any(map(str.isalpha, word.text)) for word in self.words)
         return count > len(self.words) / 2
@@ -72,7 +71,7 @@ class ScannedPage:
     """The words that tesseract read on a page."""
 
     is_mixed = is_mirrored = False
-    """Tesseract returns right-to-left words in reading order."""
+    """Always false, because tesseract returns right-to-left words in reading order."""
 
     def __init__(self, words: list[Word], confidence: float) -> None:
         self._words = words
@@ -85,23 +84,25 @@ class ScannedPage:
 
     def read_font(self, index: int) -> Font:  # noqa: ARG002 - as in `PdfPage`
         """Return an unknown font."""
-        return _UNKNOWN_FONT
+        return UNKNOWN_FONT
 
 
-def read_stored_page(page: PdfPage, number: int, languages: Sequence[str], store: ScanStore) -> ScannedPage | None:
-    """Return a page from the store, or run OCR on it and store it. See `read_scanned_page`."""
+def load_or_recognise_page(
+    page: PdfPage, number: int, languages: Sequence[str], store: ScanStore
+) -> ScannedPage | None:
+    """Return a page from the store, or run OCR on it and store it. See `recognise_page`."""
     if number in store.known:
         confidence, known = store.known[number]
         words = [Word(text, x0, x1, top, bottom, n, n) for n, (text, x0, x1, top, bottom) in enumerate(known)]
         return ScannedPage(words, confidence)
-    scanned = read_scanned_page(page, languages)
+    scanned = recognise_page(page, languages)
     if scanned is not None:
         read = [[word.text, word.x0, word.x1, word.top, word.bottom] for word in scanned.read_words()]
         store.store(number, scanned.confidence, read)
     return scanned
 
 
-def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | None:
+def recognise_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | None:
     """Run OCR on a page. Return None if tesseract fails or takes too long.
 
     Raises:
@@ -140,7 +141,7 @@ def read_scanned_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | 
     words = [word for line in lines for word in line.words]
     for index, word in enumerate(words):
         word.first = word.last = index
-        # As in a PDF, y is 0 at the bottom of the page, and negative above it.
+        # As in `PdfPage`, y is 0 at the bottom edge of the page and negative above it.
         word.x0, word.x1 = word.x0 / scale, word.x1 / scale
         word.top, word.bottom = word.top / scale - height, word.bottom / scale - height
     return ScannedPage(words, confidence)
@@ -182,7 +183,7 @@ def _join_figures(lines: Sequence[_Line]) -> list[_Line]:
     """Put figures after the words to their left. Tesseract often reads the columns of a table one after the other."""
     ordered: list[_Line] = []
     for line in lines:
-        if line.is_figures:
+        if line.has_mostly_figures:
             left = [
                 other
                 for other in ordered

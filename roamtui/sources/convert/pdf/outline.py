@@ -143,3 +143,11 @@ def continues_title(above: PageRow, row: PageRow, *, leading_max: float = 1.5) -
         and is_capitals(row.text) == is_capitals(above.text)
     )
     return is_alike and 0 < row.top - above.top < leading_max * above.size
+
+
+def count_similar_rows(rows: Sequence[PageRow], start: int, end: int) -> int:
+    """Return the number of consecutive rows from `start`, before `end`, that continue the same title."""
+    count = 1
+    while start + count < end and continues_title(rows[start + count - 1], rows[start + count]):
+        count += 1
+    return count

@@ -61,7 +61,7 @@ _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 @dataclass(slots=True)
 class Word:
-    """Consecutive characters without a blank, with their box."""
+    """Consecutive characters without a space between them, with their box."""
 
     text: str
     x0: float
@@ -80,6 +80,9 @@ class Font:
     name: str
     is_bold: bool
     is_italic: bool
+
+
+UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +177,7 @@ class PdfPage:
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
         self.is_mixed = False
-        """Whether the page has right-to-left words. `read_words` sets it, and the next two."""
+        """Whether the page has right-to-left words. `read_words` sets this field and the next two."""
         self.is_mirrored = False
         """Whether most of its words are right-to-left, so that x grows to the left."""
         self.is_wide = False

@@ -10,18 +10,18 @@ from operator import attrgetter
 from statistics import median
 
 from roamtui.sources.convert.pdf.ocr import ScannedPage
-from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, get_direction
+from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, Word, get_direction
 
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
 _SAME_LINE_OFFSET_MAX, _NEXT_LINE_OFFSET_MIN = 0.2, 0.8
-"""Difference between two words' sums of top and bottom, in letter heights. Below the first number, the words are in the
-same line; from the second number on, they are in adjacent lines."""
+"""Twice the vertical distance between the centres of two words, in letter heights. Below the first number, the words
+are in the same line; from the second number on, they are in adjacent lines."""
 _BELOW_SHARE = 0.3
 """Minimum horizontal overlap of a word with a word above it, as a share of the width of the narrower one."""
 _CELL_GAP = 0.62
 """Maximum gap between words of one cell, in letter heights."""
-_BLANK_GAP = 0.07
+_SPACE_GAP = 0.07
 """Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space character
 there."""
 _TALL_RATIO = 1.8
@@ -45,8 +45,8 @@ _MARK_GAP_MAX = 0.9
 _FIGURE_ENDS, _DASHES = "0123456789)%", "—–-"
 _CURRENCIES, _FIGURE_STARTS = "$€£¥", "(0123456789—–-"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
-_MIXED_BLANK_GAP = 0.12
-"""The same as `_BLANK_GAP`, for text of mixed direction."""
+_MIXED_SPACE_GAP = 0.12
+"""Minimum gap, in letter heights, that counts as a space in text of mixed direction."""
 _BRACKETS = "()[]{}«»"
 _BRACKET = re.compile(r"[()\[\]{}«»]")
 _PROSE_WORDS_MIN = 2
@@ -55,12 +55,11 @@ _COLUMN_ROWS_MIN = 6
 _COLUMN_EDGE_WIDTH = 4.0
 """In points. Lines whose left edges are within this width belong to the same column."""
 _COLUMN_WIDTH_MIN = 0.3
-"""The right column starts at least this share of the text's width away from both edges."""
+"""Minimum distance of the right column's left edge from both edges of the text, as a share of the text's width."""
 _SWITCHES_MAX = 0.12
-"""Maximum number of times, per row, that the page changes the column while drawing. A table does so more often."""
+"""Maximum number of changes between the columns per row, in drawing order. A table changes more often."""
 _COLUMN_DEPTH_MAX = 2
 _GET_FIRST, _GET_LEFT = attrgetter("first"), attrgetter("x0")
-_UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
 
 
 @dataclass(slots=True)
@@ -84,8 +83,8 @@ class PageRow:
     first: int
     """Index of its first character in drawing order; `last` is the index of its last one."""
     last: int
-    font: Font = _UNKNOWN_FONT
-    """Font of its first and last character; `_UNKNOWN_FONT` if they differ."""
+    font: Font = UNKNOWN_FONT
+    """Font of its first and last character; `UNKNOWN_FONT` if they differ."""
     text: str = field(init=False)
     x0: float = field(init=False)
     x1: float = field(init=False)
@@ -150,14 +149,14 @@ def make_row(words: Sequence[Word]) -> PageRow:
     """Make a row from words that are sorted from left to right."""
     heights = [word.bottom - word.top for word in words]
     size = heights[0] if len(heights) == 1 else sorted(heights)[len(heights) // 2]
-    gap_max, touching = _CELL_GAP * size, _BLANK_GAP * size
+    gap_max, touching = _CELL_GAP * size, _SPACE_GAP * size
     cells: list[Cell] = []
     cell: Cell | None = None
     before = words[0]
     for word in words:
         gap = word.x0 - before.x1
         if cell is not None and 2 * gap < word.x0 - word.x1 and word.text == before.text:
-            continue  # a shadow
+            continue  # a shadow: the same word, drawn again with a small shift
         if cell is None or gap > gap_max or (gap > touching and _are_figures(cell.text, before.text, word.text)):
             cell = Cell(word.text, word.x0, word.x1)
             cells.append(cell)
@@ -274,11 +273,11 @@ def _group_opposite_runs(words: Iterable[Word], opposite: int) -> list[list[Word
 
 
 def _join_run(words: Sequence[Word], size: float) -> Word:
-    """Join words in reading order, with blanks at gaps."""
+    """Join words in reading order, with spaces at gaps."""
     text = words[0].text
     for before, word in pairwise(words):
         gap = max(before.x0, word.x0) - min(before.x1, word.x1)
-        text += f" {word.text}" if gap > _MIXED_BLANK_GAP * size else word.text
+        text += f" {word.text}" if gap > _MIXED_SPACE_GAP * size else word.text
     return Word(
         text,
         min(map(_GET_LEFT, words)),
@@ -291,13 +290,13 @@ def _join_run(words: Sequence[Word], size: float) -> Word:
 
 
 def _correct_brackets(text: str) -> str:
-    """Correct the brackets of right-to-left text, which a file may store mirrored or not."""
+    """Correct the brackets of right-to-left text. Some files store them mirrored, others do not."""
     opened: list[str] = []
 
     def correct(match: re.Match[str]) -> str:
         before = text[max(0, match.start() - 1) : match.start()].strip()
         after = text[match.end() : match.end() + 1].strip()
-        # A bracket with a blank on one side only opens if the blank comes before it. Otherwise, brackets alternate.
+        # A space only before a bracket opens it, a space only after it closes it. Otherwise, brackets alternate.
         opens = not before if bool(before) != bool(after) else not opened
         if opens:
             opened.append(match[0])

@@ -18,7 +18,7 @@ _REPEATS_MIN = 4
 _REPEATED_SHARE = 0.06
 """Minimum share of pages with the same line at the same position, for the line to be a running head."""
 _INNER_SHARE = 0.3
-"""A line on this share of pages is removed even if it is not at the very edge."""
+"""A line on at least this share of pages is removed even if it is not at the very edge."""
 _RUN_PAGES = 6
 """Four repeats within this many pages are enough, because each chapter may have its own running heads, which differ on
 left and right pages."""
@@ -187,7 +187,7 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
         {(prefix, value - page) for prefix, value in candidates} for page, candidates in enumerate(candidates_by_page)
     ]
     pages_needed = 2 if len(edges) > _REPEATS_MIN else 1
-    alone = [
+    lone_numbers = [
         {
             number
             for side in sides
@@ -208,8 +208,8 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
         prefix, shift = most_shared
         number = prefix, shift + page
         # A number in a line of its own at the very edge needs only one neighbour.
-        is_alone = number in alone[page] and any(
-            (prefix, shift + other) in alone[other] for other in (page - 1, page + 1) if 0 <= other < len(edges)
+        is_alone = number in lone_numbers[page] and any(
+            (prefix, shift + other) in lone_numbers[other] for other in (page - 1, page + 1) if 0 <= other < len(edges)
         )
         if is_alone or nearby_counts[most_shared] >= pages_needed:
             number_by_page[page] = number

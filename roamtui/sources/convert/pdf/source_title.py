@@ -1,4 +1,4 @@
-"""What a person would call a file: company, form and period of an SEC filing, or the title on its first page."""
+"""Compute the title of a PDF from the cover of an SEC filing, or else from its metadata or its first page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from roamtui.sources.convert.pdf.outline import PageText, continues_title, join_rows
+from roamtui.sources.convert.pdf.outline import PageText, continues_title, count_similar_rows, join_rows
 from roamtui.sources.convert.pdf.rows import PageRow
 
 _COVER_PAGES = 2
@@ -114,11 +114,5 @@ def _find_large_title(pages: Sequence[PageText]) -> str:
     first = max(range(len(rows)), key=lambda index: (round(rows[index].size), -index))
     if rows[first].size < _LARGE_RATIO * median(sizes):
         return ""
-    count = 1
-    while (
-        count < _TITLE_ROWS_MAX
-        and first + count < len(rows)
-        and continues_title(rows[first + count - 1], rows[first + count])
-    ):
-        count += 1
+    count = count_similar_rows(rows, first, min(len(rows), first + _TITLE_ROWS_MAX))
     return join_rows(rows[first : first + count])[:_LENGTH_MAX]

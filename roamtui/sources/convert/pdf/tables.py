@@ -27,19 +27,19 @@ _UNITS = re.compile(
 )
 """A header row that states the units, such as "(in millions)"."""
 _UNITS_LENGTH_MAX = 200
-"""Number of characters of a row that are searched for units, because the pattern backtracks."""
-_PERIOD_START = (
+"""Maximum number of characters of a row to search for units, because the pattern backtracks."""
+_MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b)"
 )
-_DATE = re.compile(rf"(?:as of |at )?(?:{_PERIOD_START}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|{_YEAR.pattern}", re.IGNORECASE)
+_DATE = re.compile(rf"(?:as of |at )?(?:{_MONTH}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|{_YEAR.pattern}", re.IGNORECASE)
 """A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
-_STATE = re.compile(
+_COLUMN_STATUS = re.compile(
     r"\(?(?:un)?audited\)?|\(?(?:as )?(?:restated|adjusted|revised|recast).*|pro forma|\(\w\)", re.IGNORECASE
 )
-"""A head that says how a column was made, so that it belongs to no other column."""
+"""A head that says how the figures of one column were made, such as "restated". It never spans several columns."""
 _UNAUDITED = re.compile(r"\(?unaudited\)?", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
 """Maximum distance in points between the centres, the left edges or the right edges of two lines of one head."""
@@ -240,12 +240,17 @@ class _Head:
     text: str
     x0: float
     x1: float
-    first: int
-    """Index of the header row with its first line; `last` is the index of the row with its last line."""
-    last: int
-    low: int = 0
-    """Number of its first column, from 1; `high` is the number of its last column."""
-    high: int = 0
+    first_row: int
+    """Index of the header row with its first line."""
+    last_row: int
+    first_column: int = 0
+    """Number of the first column that it spans, from 1; 0 until it is computed."""
+    last_column: int = 0
+
+    @property
+    def columns(self) -> range:
+        """Numbers of the columns that it spans."""
+        return range(self.first_column, self.last_column + 1)
 
     @property
     def centre(self) -> float:
@@ -260,7 +265,7 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
     dates_by_row = [sum(_DATE.fullmatch(cell.text) is not None for cell in row.cells) for row in rows]
     has_dates = max(dates_by_row, default=0) > 1
     for index, (row, dates) in enumerate(zip(rows, dates_by_row, strict=True)):
-        above = [head for head in heads if head.last == index - 1]
+        above = [head for head in heads if head.last_row == index - 1]
         for number, cell in enumerate(row.cells):
             is_unit = _UNITS.fullmatch(cell.text[:_UNITS_LENGTH_MAX]) is not None or _UNAUDITED.fullmatch(cell.text)
             starts_left = number == 0 and cell.x0 <= edge + _LABEL_INDENT_MAX and cell.x1 <= columns[0][1]
@@ -288,7 +293,7 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
             ):
                 head = touching[0]
                 head.text += cell.text if head.text[-1] in _HYPHENS else f" {cell.text}"
-                head.x0, head.x1, head.last = min(head.x0, cell.x0), max(head.x1, cell.x1), index
+                head.x0, head.x1, head.last_row = min(head.x0, cell.x0), max(head.x1, cell.x1), index
             else:
                 heads.append(_Head(cell.text, cell.x0, cell.x1, index, index))
     for head in heads:
@@ -299,11 +304,11 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
             if overlap > _OVERLAP_MIN * min(head.x1 - head.x0, x1 - x0)
         ]
         over = over or [1 + overlaps.index(max(overlaps))]
-        head.low, head.high = over[0], over[-1]
+        head.first_column, head.last_column = over[0], over[-1]
     _extend_heads(heads, columns)
     texts = [[*labels], *([] for _ in columns)]
-    for head in sorted(heads, key=lambda head: head.first):
-        for column in range(head.low, head.high + 1):
+    for head in sorted(heads, key=lambda head: head.first_row):
+        for column in head.columns:
             texts[column].append(head.text)
     return [" ".join(parts) for parts in texts]
 
@@ -311,31 +316,34 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
 def _extend_heads(heads: Sequence[_Head], columns: Sequence[tuple[float, float]]) -> None:
     """Extend heads that are centred above several columns, but too short to reach all of them."""
     bounds = list(columns)
-    leaves = {head.low: head for head in heads if head.low == head.high}
+    leaves = {head.first_column: head for head in heads if len(head.columns) == 1}
     for column, leaf in leaves.items():  # the lowest head of a column shows where its middle is
         x0, x1 = bounds[column - 1]
         bounds[column - 1] = min(x0, leaf.x0), max(x1, leaf.x1)
     aligned = _spread_years(heads, len(columns))
-    for head in sorted(heads, key=lambda head: -head.last):
-        if _STATE.fullmatch(head.text) or id(head) in aligned:
+    for head in sorted(heads, key=lambda head: -head.last_row):
+        if _COLUMN_STATUS.fullmatch(head.text) or id(head) in aligned:
             continue
         others = [other for other in heads if other is not head]
-        beside = [other for other in others if other.first <= head.last and other.last >= head.first]
-        low_min = max((other.high + 1 for other in beside if other.high < head.low), default=1)
-        high_max = min((other.low - 1 for other in beside if other.low > head.high), default=len(columns))
+        beside = [other for other in others if other.first_row <= head.last_row and other.last_row >= head.first_row]
+        low_min = max((other.last_column + 1 for other in beside if other.last_column < head.first_column), default=1)
+        high_max = min(
+            (other.first_column - 1 for other in beside if other.first_column > head.last_column), default=len(columns)
+        )
         below: dict[int, _Head] = {}
-        for other in sorted(others, key=lambda other: -other.first):  # the uppermost head below each column wins
-            if other.first > head.last and low_min <= other.low and other.high <= high_max:
-                below.update(dict.fromkeys(range(other.low, other.high + 1), other))
+        for other in sorted(others, key=lambda other: -other.first_row):  # the uppermost head below each column wins
+            if other.first_row > head.last_row and low_min <= other.first_column and other.last_column <= high_max:
+                below.update(dict.fromkeys(other.columns, other))
         if below:
-            head.low, head.high = _compute_span(head, below, bounds)
-        elif head.low == head.high < high_max:
+            head.first_column, head.last_column = _compute_span(head, below, bounds)
+        elif head.first_column == head.last_column < high_max:
             # If the next column, such as one of percents, has no head, both columns are centred below this head.
-            after = head.low + 1
-            own, both = ((bounds[head.low - 1][0] + x1) / 2 for x1 in (bounds[head.low - 1][1], bounds[after - 1][1]))
-            has_head = any(other.low <= after <= other.high and other.last >= head.last for other in others)
+            after = head.first_column + 1
+            (x0, x1), (_, after_x1) = bounds[head.first_column - 1 : after]
+            own, both = (x0 + x1) / 2, (x0 + after_x1) / 2
+            has_head = any(after in other.columns and other.last_row >= head.last_row for other in others)
             if not has_head and 2 * abs(both - head.centre) < abs(own - head.centre):
-                head.high = after
+                head.last_column = after
 
 
 def _spread_years(heads: Sequence[_Head], count: int) -> set[int]:
@@ -344,38 +352,38 @@ def _spread_years(heads: Sequence[_Head], count: int) -> set[int]:
     Either each year must be above the first column of its share, or each above the last one.
     """
     spread: set[int] = set()
-    for first in {head.first for head in heads}:
-        years = sorted((head for head in heads if head.first == first), key=lambda head: head.low)
-        below = {column for head in heads if head.first > first for column in range(head.low, head.high + 1)}
+    for first in {head.first_row for head in heads}:
+        years = sorted((head for head in heads if head.first_row == first), key=lambda head: head.first_column)
+        below = {column for head in heads if head.first_row > first for column in head.columns}
         width, rest = divmod(count, len(years))
-        is_narrow = all(head.low == head.high and _DATE.fullmatch(head.text) for head in years)
+        is_narrow = all(len(head.columns) == 1 and _DATE.fullmatch(head.text) for head in years)
         if len(years) < 2 or width < 2 or rest or not is_narrow or len(below) < count:
             continue
         lows = range(1, count + 1, width)
-        if [head.low for head in years] in ([*lows], [low + width - 1 for low in lows]):
+        if [head.first_column for head in years] in ([*lows], [low + width - 1 for low in lows]):
             for head, low in zip(years, lows, strict=True):
-                head.low, head.high = low, low + width - 1
+                head.first_column, head.last_column = low, low + width - 1
             spread.update(map(id, years))
     return spread
 
 
 def _compute_span(head: _Head, below: Mapping[int, _Head], bounds: Sequence[tuple[float, float]]) -> tuple[int, int]:
-    """Return the first and last column of a head. It is centred above them, and divides no head `below` it."""
+    """Return the first and last column of a head: it is centred above them, and no head `below` it is divided."""
     spans = []
-    for low in range(1, head.low + 1):
-        for high in range(head.high, len(bounds) + 1):
+    for low in range(1, head.first_column + 1):
+        for high in range(head.last_column, len(bounds) + 1):
             (x0, _), (_, x1) = bounds[low - 1], bounds[high - 1]
             shift = abs((x0 + x1) / 2 - head.centre)
             if (
                 shift <= max(_SPAN_TOLERANCE_MIN, _SPAN_TOLERANCE * (x1 - x0) / (high - low + 1))
                 and x1 - x0 >= _WIDTH_SHARE_MIN * (head.x1 - head.x0)
                 and all(column in below for column in range(low, high + 1))
-                and below[low].low == low
-                and below[high].high == high
+                and below[low].first_column == low
+                and below[high].last_column == high
             ):
                 spans.append((shift, low, high))
     if not spans:
-        return head.low, head.high
+        return head.first_column, head.last_column
     spans = [span for span in spans if span[0] <= 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN]
     # A period, or a head above periods, spans as many columns as possible; any other head, as few as possible.
     low_min, high_max = min(low for _, low, _ in spans), max(high for _, _, high in spans)

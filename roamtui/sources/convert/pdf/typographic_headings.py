@@ -15,7 +15,7 @@ from roamtui.sources.convert.pdf.outline import (
     SIZE_TOLERANCE,
     DetectedHeading,
     PageText,
-    continues_title,
+    count_similar_rows,
     is_capitals,
     join_rows,
 )
@@ -24,12 +24,12 @@ from roamtui.sources.convert.pdf.rows import PageRow
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
 """Minimum length, in characters, of a section that is divided: in a file with an outline of its own, and in others."""
 _LONG_SHARE = 0.1
-"""Without an outline, a section with this share of the file's characters is divided too, so that short files are
-divided more finely."""
+"""Without an outline, a section with at least this share of the file's characters is also divided, so that short files
+are divided more finely."""
 _REPEATS_MAX = 4
-"""A text that occurs more often in one section is a label, not a title."""
+"""A row that is repeated more often in one section is a label, not a title."""
 _LARGE_RATIO = 1.12
-"""A row is large if its letters are larger than those of the text by this factor."""
+"""A row is large if its letters are more than this many times as high as those of the text."""
 _LENGTH_MAX = 150
 """Maximum length of a title, in characters."""
 _SENTENCE_LENGTH_MAX = 400
@@ -105,7 +105,8 @@ class TypographicHeadings:
         self._offsets: list[list[int]] = []
         """For each page, the number of characters of the file before each row, and before the next page."""
         self._length = 0
-        self._long: float = _LONG_WITH_OUTLINE
+        self._long_min: float = _LONG_WITH_OUTLINE
+        """Minimum length of a long section, which is divided, in characters."""
         for page in pages:
             self._offsets.append([*accumulate((len(row.text) for row in page.rows), initial=self._length)])
             self._length = self._offsets[-1][-1]
@@ -121,10 +122,10 @@ class TypographicHeadings:
         starts = [(0, 0), *(heading.end for heading in headings)]
         ends = [*(heading.position for heading in headings), (len(self._pages), 0)]
         levels = [0, *(heading.level for heading in headings)]
-        self._long = _LONG_WITH_OUTLINE if has_outline else min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._length)
+        self._long_min = _LONG_WITH_OUTLINE if has_outline else min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._length)
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
             # The text before the first known heading is divided even if it is short, unless it is a cover.
-            is_divided = not has_outline if number == 0 else self._count_characters(start, end) >= self._long
+            is_divided = not has_outline if number == 0 else self._count_characters(start, end) >= self._long_min
             if not is_divided:
                 continue
             found = list(self._iter_title_candidates(start, end))
@@ -177,7 +178,7 @@ class TypographicHeadings:
                 heading.level = level + 1
                 yield heading
             inside = weaker[bisect_left(positions, low) : bisect_left(positions, high)]
-            if inside and self._count_characters(low, high) >= self._long:
+            if inside and self._count_characters(low, high) >= self._long_min:
                 yield from self._divide(inside, low, high, level + (heading is not None))
             elif inside and low == (0, 0):
                 inside[0].level = level + 1
@@ -193,7 +194,7 @@ class TypographicHeadings:
                 if caption := _CAPTION.match(rows[index].text):
                     # The rows of the table below a caption do not belong to it.
                     cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
-                    count, style = self._count_similar_rows(rows, index, next(cells, high)), _CAPTION_STYLE
+                    count, style = count_similar_rows(rows, index, next(cells, high)), _CAPTION_STYLE
                     # A caption is a title only if it is at the top of a page and a table starts near it.
                     is_title = (
                         bool(caption[1])
@@ -210,13 +211,6 @@ class TypographicHeadings:
                     yield DetectedHeading(page=page, row=index, count=count, level=0, title=title, style=style)
                 index += max(1, count)
 
-    def _count_similar_rows(self, rows: Sequence[PageRow], index: int, high: int) -> int:
-        """Return the number of consecutive rows from `index` that continue the same title."""
-        count = 1
-        while index + count < high and continues_title(rows[index + count - 1], rows[index + count]):
-            count += 1
-        return count
-
     def _count_title_rows(self, page: int, index: int, high: int) -> int:
         """Return the number of rows of the title that starts at a row, or 0 if no title starts there."""
         rows, in_table = self._pages[page].rows, self._tables[page]
@@ -231,7 +225,7 @@ class TypographicHeadings:
         needed = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
         if len(letters) < needed or len(letters) * 2 <= len(text) or text.count("(") != text.count(")"):
             return 0
-        count = self._count_similar_rows(rows, index, high)
+        count = count_similar_rows(rows, index, high)
         heads_table = index + count - 1 in in_table or (len(row.cells) > 1 and index + count in in_table)
         if heads_table or count > _TITLE_ROWS_MAX:
             return 0

@@ -31,7 +31,7 @@ _ITEM_ROW = re.compile(
     re.IGNORECASE,
 )
 _COUNT_MIN = 3
-"""Minimum number of Items, notes or numbered titles. Fewer are only mentioned in the text."""
+"""Minimum number of Items, notes or numbered titles. Fewer are taken for mentions in the text."""
 _ITEM_NUMBER_MAX = 16
 _SUMMARY_ITEM = (16, "")
 """The last Item of a yearly report. Statements after it do not belong to it."""
@@ -86,7 +86,7 @@ _SUBJECT = re.compile(r"(?![ivx]+$).{3,99}[^.,;:]")
 _SUBJECT_DISTANCE_MAX = 3.6
 """Maximum distance between the number of an Article and its subject in the row below, in letter heights."""
 _CENTRE_SHIFT_MAX = 12.0
-"""Maximum distance between the centres of these two rows, in points."""
+"""Maximum distance between the centres of an Article's number and its subject below, in points."""
 _LEADING_MAX = 1.6
 _HEADING_ROWS_MAX = 3
 _FULL_SHARE = 0.75

@@ -76,7 +76,7 @@ def test_97_of_100_words_of_public_pages_are_right(name: str, pages: tuple[int, 
         with original.open_page(number) as page, scan.open_page(index) as picture:
             assert page is not None
             assert picture is not None
-            scanned = ocr.read_scanned_page(picture, ["eng"])
+            scanned = ocr.recognise_page(picture, ["eng"])
             assert scanned is not None
             for side, words in enumerate((page.read_words(), scanned.read_words())):
                 texts[side] += " ".join(word.text for word in words).replace(" %", "%") + " "
