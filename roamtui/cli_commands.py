@@ -147,7 +147,7 @@ class AskCommand:
     def run(self) -> int:
         import asyncio
 
-        from roamtui.conversation.state import begin_conversation
+        from roamtui.conversation.state import start_conversation
         from roamtui.headless.ask import run_ask
         from roamtui.wiring import build_agent
 
@@ -157,7 +157,7 @@ class AskCommand:
             raise UsageError("the question is empty.")
         library, loader = _open_and_report((self.source,), self.web, settings.retrieval.index)
         agent = build_agent(
-            begin_conversation(library, settings.keep_options()),
+            start_conversation(library, settings.keep_options()),
             loader,
             settings,
             self.conversation,
@@ -316,7 +316,7 @@ class RecordCommand:
     def run(self) -> int:
         import asyncio
 
-        from roamtui.conversation.state import begin_conversation
+        from roamtui.conversation.state import start_conversation
         from roamtui.tui.context import AppContext, TuiOptions
         from roamtui.tui.recording import SUFFIXES, record
         from roamtui.wiring import build_agent
@@ -325,7 +325,7 @@ class RecordCommand:
             raise UsageError(f"-o takes a file whose name ends with {' or '.join(SUFFIXES)}.")
         settings = load_settings_and_warn(self.overrides)
         library, loader = _open_and_report((self.source,), self.web)
-        agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings)
+        agent = build_agent(start_conversation(library, settings.keep_options()), loader, settings)
         context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
         questions = [decode_argument(question) for question in self.questions]
         text, is_answered = asyncio.run(record(context, questions, self.output_path.suffix))

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamtui.conversation.state import ConversationState, begin_conversation
+from roamtui.conversation.state import ConversationState, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import Loader
@@ -120,7 +120,7 @@ def _open_initial_document(
     library, loader = open_lazily(arguments.sources, load_all=load_all, web=arguments.web, index=index, report=report)
     from roamtui.tui.context import StartupContext
 
-    state = begin_conversation(library, settings.keep_options())
+    state = start_conversation(library, settings.keep_options())
     return StartupContext(
         initial_state=state,
         model_name=settings.model if model is None else model.name,
@@ -199,7 +199,7 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     from roamtui.wiring import build_agent, choose_example_questions
 
     agent = build_agent(
-        begin_conversation(library, settings.keep_options()),
+        start_conversation(library, settings.keep_options()),
         loader,
         settings,
         arguments.conversation,

@@ -16,7 +16,7 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_path
 from roamtui.search.base import Searcher
-from roamtui.search.terms import locate_terms, query_terms
+from roamtui.search.terms import extract_query_terms, locate_terms
 
 _NEAREST_MAX = 3
 _LIKELY_SHARE = 0.6
@@ -88,9 +88,10 @@ def _format_nearby_sections(state: ConversationState, searcher: Searcher | None)
     except RoamtuiError:  # nearby sections only help, so the answer must not fail with them
         hits = ()
     nearest = []
+    asked = extract_query_terms(exchange.question)
     for section_id in [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST_MAX]:
         text = f"{library.title_of(section_id)}\n{library.text_at(library.get_own_content_span(section_id))}"
-        shared = dict.fromkeys(sanitise_line(term) for _, term in locate_terms(text, query_terms(exchange.question)))
+        shared = dict.fromkeys(sanitise_line(term) for _, term in locate_terms(text, asked))
         terms = f" (has {', '.join(shared)})" if shared else ""
         nearest.append(f"{format_path(library, section_id)} [{section_id}]{terms}")
     if nearest:

@@ -14,7 +14,7 @@ from roamtui.agent.parts import SourcePart, list_named_parts
 from roamtui.conversation.commands import Approver, Command, ExpandSections, Origin, deny
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import AskOptions, ConversationState, Exchange, begin_conversation
+from roamtui.conversation.state import AskOptions, ConversationState, Exchange, start_conversation
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.added_sources import (
     SourceOpener,
@@ -234,7 +234,7 @@ class ConversationController:
         """Switch to a new conversation about the same document."""
 
         def make(session: Session) -> Session:
-            state = begin_conversation(session.state.library, session.state.options)
+            state = start_conversation(session.state.library, session.state.options)
             return Session(state, session.store, loader=session.loader, open_source=session.open_source)
 
         await self._switch(make)

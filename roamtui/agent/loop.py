@@ -277,7 +277,7 @@ class Agent:
 
     def _make_request(self, *, allow_calls: bool) -> ModelRequest:
         return ModelRequest(
-            messages=tuple(self.session.state.transcript.messages()),
+            messages=tuple(self.session.state.transcript.iter_messages()),
             tools=tuple(tool.spec for tool in self._tools.values()),
             allow_calls=allow_calls,
         )

@@ -27,7 +27,7 @@ from roamtui.search.excerpts import select_excerpt
 from roamtui.search.lexicon import Language, detect_language
 from roamtui.search.query import list_phrases
 from roamtui.search.sentences import get_first_sentence
-from roamtui.search.terms import locate_terms, query_terms, tokenise
+from roamtui.search.terms import extract_query_terms, locate_terms, tokenise
 
 HITS_MAX = 5
 """Maximum number of hits of a search by the model, unless it asks for another number."""
@@ -179,7 +179,7 @@ def pick_confident_hit(
     Fused scores do not show how far ahead a hit is. For a fused ranking, `Hit.runner_up` of the keyword search is used
     instead.
     """
-    terms = [term for term in query_terms(question) if term not in _TOPICLESS_TERMS]
+    terms = [term for term in extract_query_terms(question) if term not in _TOPICLESS_TERMS]
     if not hits or len(terms) < _TERMS_MIN:
         return ()
     runner_up = hits[0].runner_up
@@ -261,7 +261,7 @@ def format_hits(
         shown: Text that earlier calls of the same step have shown.
     """
     library = state.library
-    terms = query_terms(query)
+    terms = extract_query_terms(query)
     language = detect_language(tokenise(query))
     chosen = _choose_spans(library, _merge_small_files(library, hits), terms, language, room_tokens)
     if not chosen:

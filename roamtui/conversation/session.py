@@ -56,9 +56,9 @@ from roamtui.conversation.state import (
     ConversationState,
     OpenSectionOptions,
     apply_all,
-    begin_conversation,
     fold_events,
     make_conversation_id,
+    start_conversation,
 )
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Step
@@ -162,7 +162,7 @@ class Session:
         open_source: SourceOpener | None = None,
     ) -> Session:
         """Start a new conversation about `library`. It is not saved until it has a question or an open section."""
-        state = begin_conversation(library, options or OpenSectionOptions())
+        state = start_conversation(library, options or OpenSectionOptions())
         return cls(state, store, loader=loader, open_source=open_source)
 
     @classmethod

@@ -199,7 +199,7 @@ class Transcript:
     first_sent: int = 0
     """Index of the first exchange that is sent. The prologue says how many are missing before it."""
 
-    def messages(self) -> Iterator[Message]:
+    def iter_messages(self) -> Iterator[Message]:
         """Yield the messages of the next request.
 
         Until the transcript is rebuilt, each request begins with all messages of the previous one.
@@ -350,7 +350,7 @@ def make_conversation_id() -> str:
     return os.urandom(_ID_LENGTH // 2).hex()
 
 
-def begin_conversation(library: Library, options: OpenSectionOptions) -> ConversationState:
+def start_conversation(library: Library, options: OpenSectionOptions) -> ConversationState:
     """Start a conversation. If the document has a single top heading, unfold it.
 
     Otherwise, unfold each folder, from the top down, as long as it is the only node on its level.

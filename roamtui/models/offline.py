@@ -18,7 +18,7 @@ from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDel
 from roamtui.models.offline_passages import EVIDENCE_MIN, LIMITS_HEADING, PassageAnswer
 from roamtui.models.offline_request import HITS_MAX, ParsedRequest, parse_messages
 from roamtui.search.lexicon import get_synonyms
-from roamtui.search.terms import locate_terms, query_terms
+from roamtui.search.terms import extract_query_terms, locate_terms
 
 SECTIONS_MAX = 5
 _TOKENS_MAX = 2_800
@@ -86,7 +86,7 @@ def _choose_call(  # noqa: PLR0911 - one case per step
     if not question.strip() or len(parsed.steps) >= _CALLS_MAX:
         return None
     if not parsed.has_searched:
-        terms = query_terms(question) if parsed.is_follow_up else ()
+        terms = extract_query_terms(question) if parsed.is_follow_up else ()
         texts = (f"{section.path}\n{section.text}" for section in parsed.delivered)
         if terms and any({term for _, term in locate_terms(text, terms)} >= set(terms) for text in texts):
             return None  # an open section already contains every word of the follow-up
@@ -95,7 +95,7 @@ def _choose_call(  # noqa: PLR0911 - one case per step
             return None  # the sections that search opened with the question cover enough of it
     if "search_sections" in tools and (not parsed.has_searched or parsed.has_new_page):
         if parsed.earlier_questions and parsed.is_follow_up:
-            question = f"{question} {' '.join(query_terms(parsed.earlier_questions[-1]))}"
+            question = f"{question} {' '.join(extract_query_terms(parsed.earlier_questions[-1]))}"
         return "search_sections", {"query": question, "limit": HITS_MAX}
     if "expand_sections" not in tools:
         return None
@@ -108,7 +108,7 @@ def _choose_call(  # noqa: PLR0911 - one case per step
         section_ids = section_ids[:SECTIONS_MAX] or _choose_pages(parsed)
         can_search_again = parsed.found and not parsed.found_before and "search_sections" in tools
         if not section_ids and can_search_again and passages.evidence < _CERTAIN_EVIDENCE:
-            synonyms = " ".join(get_synonyms(query_terms(question)))
+            synonyms = " ".join(get_synonyms(extract_query_terms(question)))
             if synonyms:
                 return "search_sections", {"query": synonyms, "limit": HITS_MAX}
     section_ids = section_ids or _guess_sections(passages)
@@ -144,7 +144,7 @@ def _choose_pages(parsed: ParsedRequest) -> tuple[str, ...]:
 def _guess_sections(passages: PassageAnswer) -> tuple[str, ...]:
     """Guess sections to open if there are no hits: first by the words of the question, then by suggested ids, once."""
     parsed = passages.parsed
-    if parsed.found or parsed.within_id is not None or not query_terms(parsed.question):
+    if parsed.found or parsed.within_id is not None or not extract_query_terms(parsed.question):
         return ()
     if passages.evidence >= EVIDENCE_MIN:
         return ()

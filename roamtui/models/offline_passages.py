@@ -17,10 +17,10 @@ from roamtui.search.passages import Passage, find_passage, find_question_words, 
 from roamtui.search.sentences import get_first_sentence, rank_sentences, split_sentences
 from roamtui.search.terms import (
     extract_code_names,
+    extract_query_terms,
     fold_term,
     is_unspaced,
     locate_terms,
-    query_terms,
     tokenise,
 )
 from roamtui.search.units import Unit, UnitKind
@@ -187,7 +187,7 @@ class PassageAnswer:
 
     def __init__(self, parsed: ParsedRequest) -> None:
         self.parsed = parsed
-        self._terms = query_terms(parsed.question)
+        self._terms = extract_query_terms(parsed.question)
 
     @cached_property
     def ranking(self) -> PassageRanking:
@@ -300,7 +300,7 @@ class _QuestionWeights:
 
 def rank_passages(parsed: ParsedRequest) -> PassageRanking:
     """Rank the passages of the delivered sections for the question."""
-    terms, sections = query_terms(parsed.question), parsed.delivered
+    terms, sections = extract_query_terms(parsed.question), parsed.delivered
     if not parsed.is_follow_up and (parsed.found or parsed.started_ids):  # a follow-up may need any open section
         wanted_ids = {hit.section_id for hit in (*parsed.found_before, *parsed.found)}
         wanted_ids |= parsed.asked_ids | parsed.started_ids
@@ -369,7 +369,8 @@ def _score_passages(section: DeliveredSection, rank: int, question: _QuestionWei
         passage_words = {word for _, word in passage_occurrences}
         path_weight = sum(weights[word] for word in path_words if word not in passage_words)
         title_words = {word for _, word in locate_terms(title, searched, question.forms)}
-        title_share = len(title_words) / max(1, len(query_terms(title)))  # how much of the title is of the question
+        # how much of the title is of the question
+        title_share = len(title_words) / max(1, len(extract_query_terms(title)))
         score = (
             sentence_score
             + _PASSAGE_BONUS * question.compute_share(passage_words)

@@ -10,7 +10,7 @@ from roamtui.conversation.transcript import CELL_LEAD, FOUND_LEAD, QUESTION_STAR
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.query import has_pronoun, is_continuation
-from roamtui.search.terms import query_terms
+from roamtui.search.terms import extract_query_terms
 
 HITS_MAX = 8
 """Number of hits that the model requests from a search."""
@@ -116,7 +116,7 @@ class ParsedRequest:
     @property
     def is_follow_up(self) -> bool:
         """Whether the question refers to the previous one."""
-        is_short = len(query_terms(self.question)) <= _FOLLOW_UP_TERMS_MAX
+        is_short = len(extract_query_terms(self.question)) <= _FOLLOW_UP_TERMS_MAX
         is_why = self.question.strip().lower().startswith("why")
         return is_why or is_continuation(self.question) or (is_short and has_pronoun(self.question))
 

@@ -56,7 +56,7 @@ def select_excerpt(
 
     As long as there is room, the best sentences come with their context: the rest of their list, table or code, and the
     paragraphs next to them. All spans together have at most `tokens_max` tokens. A text with at most `tokens_max` or
-    `whole_max` tokens is returned whole. `terms` comes from `roamtui.search.terms.query_terms`.
+    `whole_max` tokens is returned whole. `terms` comes from `roamtui.search.terms.extract_query_terms`.
     """
     text = text[:_SECTION_LENGTH_MAX]
     units = find_units(text)

@@ -16,7 +16,7 @@ from roamtui.search.base import Hit, Progress, SearchServices
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.terms import query_terms
+from roamtui.search.terms import extract_query_terms
 from roamtui.search.vectors import VectorIndex, VectorStore
 
 _QUERY_LENGTH_MAX = 2_000
@@ -121,7 +121,7 @@ class HybridSearcher:
                 order = [first, *(section_id for section_id in order if section_id != first)]
         named = {hit.section_id: hit.named for hit in ranking.hits if hit.named is not None}
         order = [*named, *(section_id for section_id in order if section_id not in named)]
-        terms = ranking.terms or query_terms(query)
+        terms = ranking.terms or extract_query_terms(query)
         hits = []
         # The reordered hits get the scores in descending order, so that scores still fall from hit to hit.
         for section_id, score in zip(order[:limit], descending, strict=False):

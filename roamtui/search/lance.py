@@ -27,7 +27,7 @@ from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchS
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.segments import IndexSegment, batch_segments, list_segments
-from roamtui.search.terms import normalise_unicode, query_terms, space_unspaced_scripts
+from roamtui.search.terms import extract_query_terms, normalise_unicode, space_unspaced_scripts
 from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, embed_texts, make_chunks
 
 _QUERY_LENGTH_MAX = 2_000
@@ -111,7 +111,7 @@ class LanceSearcher:
         if within is not None and within not in library:
             raise UnknownSectionError(within)
         query = query[:_QUERY_LENGTH_MAX]
-        terms = query_terms(query)
+        terms = extract_query_terms(query)
         if limit < 1 or not terms:
             return ()
         vector = None

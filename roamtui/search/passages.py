@@ -15,7 +15,7 @@ from roamtui.document.text import compute_line_starts
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.lexicon import detect_language, get_synonyms
 from roamtui.search.sentences import split_sentences
-from roamtui.search.terms import list_inflected_forms, locate_terms, measure_term, query_terms, tokenise
+from roamtui.search.terms import extract_query_terms, list_inflected_forms, locate_terms, measure_term, tokenise
 from roamtui.search.titles import list_similar_words
 from roamtui.search.units import CACHED_TEXTS_MAX, blank_front_matter
 
@@ -155,7 +155,7 @@ class QuestionWords:
 
 def find_question_words(question: str, texts: Sequence[str]) -> QuestionWords:
     """Find the words of some texts that match the terms of a question."""
-    terms, language = query_terms(question), detect_language(tokenise(question))
+    terms, language = extract_query_terms(question), detect_language(tokenise(question))
     forms = list_inflected_forms("\n".join(texts), terms, language)
     present = frozenset(term for text in texts for _, term in locate_terms(text, terms, forms))
     missing = [term for term in terms if term not in present]

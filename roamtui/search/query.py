@@ -26,10 +26,10 @@ from roamtui.search.terms import (
     TERMS_MAX,
     encode_identifier,
     extract_code_names,
+    extract_query_terms,
     fold_term,
     is_unspaced,
     normalise_unicode,
-    query_terms,
     space_unspaced_scripts,
     split_camel_case,
     tokenise,
@@ -49,7 +49,7 @@ class Query:
     """A query, parsed for the index."""
 
     terms: tuple[str, ...]
-    """The result of `query_terms`."""
+    """The result of `extract_query_terms`."""
     words: tuple[str, ...]
     """Words that may occur in a title: the terms that are words, and the words inside identifiers."""
     stems: frozenset[str]
@@ -86,7 +86,7 @@ class Query:
 def parse_query(text: str) -> Query:
     """Parse a query, which may be any text."""
     text = normalise_unicode(text)
-    terms = query_terms(text)
+    terms = extract_query_terms(text)
     expressions: dict[str, None] = {}
     words: dict[str, None] = {}
     for term in terms:
@@ -163,7 +163,7 @@ def has_pronoun(text: str) -> bool:
 
 
 def build_term_expression(term: str) -> str:
-    """Return the FTS5 expression for a term from `query_terms`."""
+    """Return the FTS5 expression for a term from `extract_query_terms`."""
     return _quote(term) if tokenise(term) == [term] else f"names : {_quote(encode_identifier(term))}"
 
 

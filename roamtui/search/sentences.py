@@ -129,8 +129,8 @@ def rank_sentences(
     Sentences that define a term, or have the terms close together, rank higher. Headings and table heads are never
     returned, but their terms count in part for the sentences below them.
 
-    `query_terms` comes from `roamtui.search.terms.query_terms`. `idf` has the weight of each term, which is otherwise
-    computed from the text. `forms` maps inflected forms to the term that each counts as.
+    `query_terms` comes from `roamtui.search.terms.extract_query_terms`. `idf` has the weight of each term, which is
+    otherwise computed from the text. `forms` maps inflected forms to the term that each counts as.
     """
     units = find_units(text)
     terms_by_unit = _assign_terms(units, locate_terms(text, query_terms, forms))

@@ -127,7 +127,7 @@ def extract_code_names(text: str) -> frozenset[str]:
     return frozenset(map(fold_term, (*extract_identifiers(text), *camel)))
 
 
-def query_terms(text: str) -> tuple[str, ...]:
+def extract_query_terms(text: str) -> tuple[str, ...]:
     """Return the content words and identifiers of a question, folded, each once, in order.
 
     Stop words and question words are left out, unless the question contains nothing else.
@@ -165,7 +165,7 @@ def locate_terms(
 ) -> list[tuple[int, str]]:
     """Return the occurrences of terms in a text, as (offset, term), in order. Words match by their stem.
 
-    `terms` comes from `query_terms`. `forms` maps inflected forms to the term that each counts as.
+    `terms` comes from `extract_query_terms`. `forms` maps inflected forms to the term that each counts as.
     """
     by_stem: dict[str, str] = {}
     found: list[tuple[int, str]] = []

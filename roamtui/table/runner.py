@@ -12,7 +12,7 @@ from roamtui.agent.controller import ConversationController
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import AskOptions, OpenSectionOptions, begin_conversation, make_conversation_id
+from roamtui.conversation.state import AskOptions, OpenSectionOptions, make_conversation_id, start_conversation
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
@@ -221,7 +221,7 @@ class _Filler:
     async def _ask(self, question: _Question) -> Cell:
         row, column, document, conversation_id, searcher = question
         plan = self._plan
-        state = replace(begin_conversation(document.library, plan.keep_options), id=conversation_id)
+        state = replace(start_conversation(document.library, plan.keep_options), id=conversation_id)
         session = Session(state, self._conversations, loader=document.loader)
         session.is_one_shot = True
         if document.loader is not None:  # each conversation loads pages of its own, so each needs an index of its own

@@ -15,7 +15,7 @@ from roamtui.document.numbering import NodeNumbering
 from roamtui.document.plain import sanitise_line
 from roamtui.outline.labels import format_path
 from roamtui.search.base import Hit
-from roamtui.search.terms import fold_term, query_terms
+from roamtui.search.terms import extract_query_terms, fold_term
 from roamtui.tui.labels import STEP, format_ancestors, format_node
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.text_search import SlicedWork, TextMatches, TextPosition, find_text, match_ranges, run_sliced
@@ -150,7 +150,7 @@ def _list_groups(
     summary = format_count(matches.count, "match", "matches")
     if matches.is_by_section:
         summary = f"{format_count(matches.count, 'section')}, words not adjacent"
-    terms = query_terms(query)
+    terms = extract_query_terms(query)
     words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
     similar_hits = [hit for hit in unmatched_hits if hit.section_id in keyword_hits]
     lacks_phrase = matches.is_by_section or not matches.count

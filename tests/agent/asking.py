@@ -95,7 +95,7 @@ async def ask(agent: Agent, question: str = "How much is it?") -> list[Conversat
     events = [event async for event in agent.ask(question)]
     for request in model_of(agent).requests:
         check_messages(request.messages)
-    check_messages(tuple(agent.session.state.transcript.messages()))
+    check_messages(tuple(agent.session.state.transcript.iter_messages()))
     return events
 
 

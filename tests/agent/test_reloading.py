@@ -84,7 +84,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
 
     final = await answer(agent, "What is said of umbrellas?")
     assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
-    assert all(message.text.find("[interrupted") < 0 for message in session.state.transcript.messages())
+    assert all(message.text.find("[interrupted") < 0 for message in session.state.transcript.iter_messages())
 
 
 @pytest.mark.parametrize("is_read", [True, False])

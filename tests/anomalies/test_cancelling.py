@@ -68,7 +68,7 @@ async def _check(agent: Agent, seen: list[ConversationEvent], store: Conversatio
     """Check that everything is whole after an interruption, and goes on, here and after a restart."""
     state = agent.session.state
     assert not state.is_asking
-    sent = tuple(state.transcript.messages())
+    sent = tuple(state.transcript.iter_messages())
     check_messages(sent)
     if state.transcript.exchanges:
         exchange = state.transcript.exchanges[-1]
@@ -153,4 +153,4 @@ async def test_a_question_that_was_dropped_does_not_end_the_next_one() -> None:
     first, second = agent.session.state.transcript.exchanges
     assert (first.question, first.stopped) == ("First?", StopReason.CANCELLED)
     assert (second.question, second.stopped) == ("Second?", StopReason.NOT_FOUND)
-    check_messages(tuple(agent.session.state.transcript.messages()))
+    check_messages(tuple(agent.session.state.transcript.iter_messages()))

@@ -49,7 +49,7 @@ async def test_calls_of_a_reply_that_broke_off_are_not_run() -> None:
     model_of(agent).add_replies(reply)
     assert (await answer(agent)).answer == "I look."
     assert agent.session.state.open_sections == ()
-    check_messages(tuple(agent.session.state.transcript.messages()))
+    check_messages(tuple(agent.session.state.transcript.iter_messages()))
 
 
 async def test_a_failure_after_the_reminder_leaves_the_draft() -> None:

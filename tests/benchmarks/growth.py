@@ -11,7 +11,7 @@ from statistics import linear_regression, median
 from time import process_time
 
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.state import OpenSectionOptions, begin_conversation
+from roamtui.conversation.state import OpenSectionOptions, start_conversation
 from roamtui.conversation.update import update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
@@ -65,7 +65,7 @@ def _open(text: str) -> Library:
 
 
 def _expand_anywhere(library: Library) -> Callable[[], object]:
-    state = begin_conversation(library, OpenSectionOptions())
+    state = start_conversation(library, OpenSectionOptions())
     choose = random.Random(1)  # noqa: S311 - a seed for a bench
 
     def expand() -> object:

@@ -143,7 +143,7 @@ def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: S
 
 
 def messages(state: ConversationState) -> list[Message]:
-    return list(state.transcript.messages())
+    return list(state.transcript.iter_messages())
 
 
 def read_all(state: ConversationState) -> str:

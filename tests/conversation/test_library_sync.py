@@ -35,7 +35,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_sync import graft_documents, list_nodes_to_load
 from roamtui.conversation.question_flow import PromptContext
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import OpenSectionOptions, begin_conversation
+from roamtui.conversation.state import OpenSectionOptions, start_conversation
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from roamtui.document import document as module
@@ -243,7 +243,7 @@ async def test_a_document_that_was_loaded_meanwhile_stays(folder: Path) -> None:
 
 def test_the_only_folder_starts_unfolded(folder: Path) -> None:
     library, _ = open_sources([str(folder.parent)])
-    unfolded = begin_conversation(library, OpenSectionOptions()).unfolded
+    unfolded = start_conversation(library, OpenSectionOptions()).unfolded
     assert [library.title_of(node_id) for node_id in unfolded] == ["docs"]
 
 

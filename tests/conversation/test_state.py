@@ -40,7 +40,7 @@ def test_each_call_is_followed_by_its_result() -> None:
     steps = (Step(text="Let me look.", uses=(_use(1), _use(2)), thinking="[1]"), Step(text="", uses=(_use(3),)))
     exchange = Exchange(number=1, question="Why?", steps=steps, answer="So.", stopped=StopReason.ANSWERED)
     transcript = Transcript(system="S", prologue="P", exchanges=(exchange,))
-    assert list(transcript.messages()) == [
+    assert list(transcript.iter_messages()) == [
         Message(role=Role.SYSTEM, text="S"),
         Message(role=Role.USER, text="P\n\nQuestion: Why?"),
         Message(role=Role.ASSISTANT, text="Let me look.", tool_calls=(_use(1).call, _use(2).call), thinking="[1]"),
@@ -63,7 +63,7 @@ def test_exchanges_before_a_rebuild_are_only_question_and_answer() -> None:
     )
     now = Exchange(number=2, question="And?", preface="More text")
     transcript = Transcript(system="S", prologue="P", exchanges=(earlier, now), first_with_steps=1)
-    assert [message.text for message in transcript.messages()] == [
+    assert [message.text for message in transcript.iter_messages()] == [
         "S",
         "P\n\nQuestion: Why?",
         "So.",
@@ -84,7 +84,7 @@ def test_exchanges_before_a_rebuild_are_only_question_and_answer() -> None:
 def test_every_ended_exchange_has_a_reply(answer: str, stopped: StopReason, reply: str) -> None:
     exchange = Exchange(number=1, question="Why?", answer=answer, stopped=stopped)
     assert exchange.reply == reply
-    assert list(Transcript(exchanges=(exchange,)).messages())[-1] == Message(role=Role.ASSISTANT, text=reply)
+    assert list(Transcript(exchanges=(exchange,)).iter_messages())[-1] == Message(role=Role.ASSISTANT, text=reply)
 
 
 def test_usages_add_up() -> None:

@@ -217,7 +217,7 @@ async def test_a_document_that_imitates_a_section_is_not_believed() -> None:
 async def test_told_to_make_no_calls_it_answers() -> None:
     talk = make_talk()
     await talk.ask("How much does a car cost?")
-    messages = tuple(talk.agent.session.state.transcript.messages())
+    messages = tuple(talk.agent.session.state.transcript.iter_messages())
     request = ModelRequest(messages=messages, tools=(), allow_calls=False)
     events = [event async for event in OfflineModel().stream(request)]
     assert not any(isinstance(event, ToolCallReceived) for event in events)

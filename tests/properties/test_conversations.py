@@ -293,7 +293,7 @@ class Conversations(RuleBasedStateMachine):
     def everything_is_consistent(self) -> None:
         state = self.state
         assert not state.is_asking
-        check_messages(tuple(state.transcript.messages()))
+        check_messages(tuple(state.transcript.iter_messages()))
         assert len(set(state.open_ids)) == len(state.open_ids)
         assert all(section_id in state.library for section_id in (*state.open_ids, *state.unfolded))
         assert not any(section.is_closing or section.closing_by for section in state.open_sections)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.excerpts import make_snippet, select_excerpt
 from roamtui.search.lexicon import Language
-from roamtui.search.terms import query_terms
+from roamtui.search.terms import extract_query_terms
 from tests.outline.documents import documents
 
 _FILLER = "Some words that say nothing of it. "
@@ -17,7 +17,7 @@ _ROWS = "".join(f"| {name} | {number} crowns |\n" for number, name in enumerate(
 
 
 def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
-    return [text[start:end] for start, end in select_excerpt(text, query_terms(query), tokens_max=tokens_max)]
+    return [text[start:end] for start, end in select_excerpt(text, extract_query_terms(query), tokens_max=tokens_max)]
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
 )
 def test_other_forms_and_formal_words_count_in_german(answer: str) -> None:
     filler = "".join(f"Davon steht in Satz {number} hier leider gar nichts. " for number in range(20))
-    terms = query_terms("Was muss ich bezahlen, und wann wird gezahlt?")
+    terms = extract_query_terms("Was muss ich bezahlen, und wann wird gezahlt?")
     assert make_snippet(f"{filler}\n\n{answer}\n\n{filler}", terms, Language.GERMAN) == answer
 
 
@@ -159,7 +159,7 @@ def test_a_sentence_over_the_token_limit_is_cut() -> None:
 @example("# Fees\n\nOne.\n\n# Fees\n\nword7919 word7950 word7981 word8012 word8043\n\n", "word7", 20)
 @given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
 def test_spans_are_in_order_and_never_blank(text: str, query: str, tokens_max: int) -> None:
-    bounds = select_excerpt(text, query_terms(query), tokens_max=tokens_max)
+    bounds = select_excerpt(text, extract_query_terms(query), tokens_max=tokens_max)
     ends = [0, *(end for _, end in bounds)]
     assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, bounds, strict=False))
     assert all(text[start:end].strip() for start, end in bounds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.search.lexicon import Language, detect_language, reduce_to_root
-from roamtui.search.terms import query_terms, tokenise
+from roamtui.search.terms import extract_query_terms, tokenise
 from tests.search.libraries import find_titles, make_library
 
 
@@ -71,7 +71,7 @@ def test_the_word_itself_ranks_above_synonyms() -> None:
     ],
 )
 def test_sentences_that_say_how_to_answer_are_not_searched(question: str, terms: tuple[str, ...]) -> None:
-    assert query_terms(question) == terms
+    assert extract_query_terms(question) == terms
 
 
 _LAWS = make_library(

@@ -15,7 +15,7 @@ from roamtui.search.sentences import (
     rank_sentences,
     split_sentences,
 )
-from roamtui.search.terms import query_terms
+from roamtui.search.terms import extract_query_terms
 from roamtui.search.units import UnitKind, find_units
 
 _MARKUP = "text|# Head|---|===|- item|1. one|  more|    deep|> quote|> - x|```|~~~|<!-- c|-->|<div>|[r]: u"
@@ -91,7 +91,7 @@ def _split(text: str) -> list[str]:
 
 
 def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
-    best = rank_sentences(text, query_terms(question), limit=limit)
+    best = rank_sentences(text, extract_query_terms(question), limit=limit)
     return [text[sentence.start : sentence.end] for sentence in best]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.search.terms import TERMS_MAX, encode_identifier, iter_compound_splits, locate_terms, query_terms
+from roamtui.search.terms import TERMS_MAX, encode_identifier, extract_query_terms, iter_compound_splits, locate_terms
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ from roamtui.search.terms import TERMS_MAX, encode_identifier, iter_compound_spl
     ],
 )
 def test_query_terms(question: str, expected: tuple[str, ...]) -> None:
-    assert query_terms(question) == expected
+    assert extract_query_terms(question) == expected
 
 
 def test_pasted_text_is_cut() -> None:
-    assert len(query_terms(" ".join(f"word{number}" for number in range(1_000)))) == TERMS_MAX
+    assert len(extract_query_terms(" ".join(f"word{number}" for number in range(1_000)))) == TERMS_MAX
 
 
 def test_words_match_by_their_stem() -> None:
@@ -49,7 +49,7 @@ def test_words_match_by_their_stem() -> None:
 
 @given(st.text())
 def test_any_text_is_a_question(text: str) -> None:
-    terms = query_terms(text)
+    terms = extract_query_terms(text)
     assert len(set(terms)) == len(terms)
     assert all(terms)
 
@@ -62,11 +62,11 @@ def test_terms_are_found_in_order_within_the_text(text: str, terms: list[str]) -
 
 
 def test_stop_words_of_other_languages_are_dropped() -> None:
-    assert query_terms("Wie lange ist die Frist für den Käufer?") == ("frist", "kaufer")
-    assert query_terms("Quelle est la durée de la garantie ?") == ("duree", "garantie")
-    assert query_terms("¿Cuál es el plazo de entrega?") == ("plazo", "entrega")
-    assert query_terms("Who was the man in the war?") == ("man", "war")
-    assert query_terms("When do the heirs die?") == ("heirs", "die")
+    assert extract_query_terms("Wie lange ist die Frist für den Käufer?") == ("frist", "kaufer")
+    assert extract_query_terms("Quelle est la durée de la garantie ?") == ("duree", "garantie")
+    assert extract_query_terms("¿Cuál es el plazo de entrega?") == ("plazo", "entrega")
+    assert extract_query_terms("Who was the man in the war?") == ("man", "war")
+    assert extract_query_terms("When do the heirs die?") == ("heirs", "die")
 
 
 def test_a_compound_is_divided_between_its_words() -> None:

@@ -24,7 +24,7 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import OpenSectionOptions, begin_conversation
+from roamtui.conversation.state import OpenSectionOptions, start_conversation
 from roamtui.conversation.store import ConversationStore
 from roamtui.library_loader import open_library
 from roamtui.search.keyword import KeywordSearcher
@@ -149,7 +149,7 @@ class Living:
     def _check(self) -> None:
         state = self._session.state
         assert not state.is_asking
-        check_messages(tuple(state.transcript.messages()))
+        check_messages(tuple(state.transcript.iter_messages()))
         assert self._session.save_failure == ""
 
     async def _wander(self) -> None:
@@ -233,7 +233,7 @@ async def live_day(
     library = open_library((str(document),))
     model = FaultyModel(seed)
     store = ConversationStore(folder / "conversations")
-    session = Session(begin_conversation(library, OpenSectionOptions()), store)
+    session = Session(start_conversation(library, OpenSectionOptions()), store)
     agent = Agent(session, model, KeywordSearcher(library))
     app = RoamApp(AppContext(agent=agent, reload_library=lambda *_: open_library((str(document),))))
     async with app.run_test(size=_SIZES[0], notifications=True) as pilot:

@@ -295,7 +295,7 @@ class Life:
         main = self._main
         if main is not None and main.startup.is_ready:
             state, log = main.session.state, main.session._log
-            check_messages(tuple(state.transcript.messages()))
+            check_messages(tuple(state.transcript.iter_messages()))
             if len(log.events) < _LOG_MAX or self._chance.random() < 0.02:
                 assert fold_events(state.library, log.events, state.options) == state, "the log gives another state"
             if len(state.transcript.exchanges) > 60 and not main.is_asking:
