@@ -24,7 +24,7 @@ from roamtui.wiring import build_model
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """Where a table is kept, and how it is divided."""
+    """What the rows of a table are, where it is kept, and how it is filled."""
 
     by_chapters: bool = False
     folder: Path | None = None

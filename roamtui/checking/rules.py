@@ -365,7 +365,7 @@ def search_questions(
 def check_unfound_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield questions whose sections search does not find."""
     for location, searched in facts.questions:
-        if searched.golds.strict.isdisjoint(searched.found):
+        if searched.golds.strict.isdisjoint(searched.hit_ids):
             section = _format_question(location, searched)
             yield Diagnostic(location, f"search does not find {section} among its first {HITS_MAX}")
 

@@ -55,10 +55,10 @@ class EvalQuestion:
     doc: str
     question: str
     golds: tuple[Gold, ...]
-    is_page: bool = False
+    accepts_whole_document: bool = False
     """Whether every section of the document of the first gold section counts as a hit."""
-    is_own_only: bool = False
-    """Whether subsections of the gold section are not hits."""
+    excludes_subsections: bool = False
+    """Whether subsections of gold sections do not count as hits."""
     history: tuple[Turn, ...] = ()
 
 
@@ -91,7 +91,7 @@ class SearchedQuestion:
 
     question: EvalQuestion
     golds: GoldIds
-    found: tuple[str, ...]
+    hit_ids: tuple[str, ...]
     """Ids of the first `HITS_MAX` hits, best first."""
     ms: float
     """Duration of the search."""
@@ -181,8 +181,8 @@ def read_questions(path: Path) -> QuestionFile:
                 doc=record.doc,
                 question=record.question,
                 golds=tuple(golds),
-                is_page=bool(record.gold_is_page),
-                is_own_only=bool(record.gold_own_only),
+                accepts_whole_document=bool(record.gold_is_page),
+                excludes_subsections=bool(record.gold_own_only),
                 history=tuple(Turn(is_user=turn.role == "user", text=turn.content) for turn in record.history or ()),
             )
         )
@@ -213,14 +213,14 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
         document = documents.get(gold.doc)
         if document is None:
             continue
-        if question.is_page and gold is question.golds[0]:
+        if question.accepts_whole_document and gold is question.golds[0]:
             strict.update(document.ids)
             continue
         row = _find_gold_row(document, gold)
         if row is None:
             description = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.line}"
             raise GoldError(f"{description} is not in {gold.doc}")
-        end = row + 1 if question.is_own_only else document.columns.ends[row]
+        end = row + 1 if question.excludes_subsections else document.columns.ends[row]
         strict.update(document.ids[row:end])
         parent = document.columns.parents[row]
         if parent >= 0:
@@ -233,13 +233,13 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
 def search_question(question: EvalQuestion, golds: GoldIds, searcher: Searcher | None) -> SearchedQuestion:
     """Search for a question, with its earlier turns as context. Without a searcher, nothing is found."""
     started = time.perf_counter()
-    found: tuple[str, ...] = ()
+    hit_ids: tuple[str, ...] = ()
     if searcher is not None:
         earlier = tuple(turn.text for turn in question.history)
         hits = searcher.search(question.question, limit=HITS_MAX, earlier=earlier)
-        found = tuple(hit.section_id for hit in hits)
+        hit_ids = tuple(hit.section_id for hit in hits)
     ms = round((time.perf_counter() - started) * 1_000, 3)
-    return SearchedQuestion(question=question, golds=golds, found=found, ms=ms)
+    return SearchedQuestion(question=question, golds=golds, hit_ids=hit_ids, ms=ms)
 
 
 def _find_gold_row(document: Document, gold: Gold) -> int | None:

@@ -58,7 +58,8 @@ class EvalPlan:
 class EvalRun:
     """The state of a run."""
 
-    rows: dict[str, QuestionResult] = field(default_factory=dict)
+    results: dict[str, QuestionResult] = field(default_factory=dict)
+    """By question id."""
     problems: list[str] = field(default_factory=list)
     """A sentence for each question that could not be scored."""
     failures: int = 0
@@ -130,9 +131,9 @@ async def run_questions(
                 if row is not None and file is not None:
                     file.add(row)
             if row is not None:
-                run.rows[question.id] = row
+                run.results[question.id] = row
             if on_progress is not None:
-                on_progress(len(run.rows) + len(run.problems), len(plan.questions))
+                on_progress(len(run.results) + len(run.problems), len(plan.questions))
             await asyncio.sleep(0)  # let the other workers start
 
     make_model = plan.make_model
@@ -166,9 +167,9 @@ async def _score_question(
     row = QuestionResult(
         id=question.id,
         question=question.question,
-        rank=_compute_rank(searched.found, golds.strict),
-        relaxed_rank=_compute_rank(searched.found, golds.relaxed),
-        hits=searched.found,
+        rank=_compute_rank(searched.hit_ids, golds.strict),
+        relaxed_rank=_compute_rank(searched.hit_ids, golds.relaxed),
+        hits=searched.hit_ids,
         ms=searched.ms,
     )
     if model is None:
@@ -178,7 +179,7 @@ async def _score_question(
         run.failures = 0
         return replace(row, agent=agent)
     run.failures += 1
-    if not run.rows or run.failures >= _FAILURES_MAX:
+    if not run.results or run.failures >= _FAILURES_MAX:
         raise ModelError(agent.error)
     run.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {agent.error}")
     return None

@@ -18,7 +18,7 @@ from roamtui.evaluation.question_set import read_lines
 _RESAMPLES = 1_000
 """Number of bootstrap samples."""
 _QUANTILES = 40
-"""Each has 2.5 % of the values. The interval excludes the first and the last."""
+"""Number of groups of the sorted values, of 2.5 % each. The interval excludes the first and the last group."""
 _HIT_RANKS = (1, 5, 10)
 _RELAXED = "relaxed_"
 _RANK_NAMES = (*(f"hit_at_{limit}" for limit in _HIT_RANKS), "mrr")

@@ -67,7 +67,7 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
-    policy = f"style-src {hash_source(style)}; script-src {hash_source(script)}"
+    policy = f"style-src {make_csp_hash(style)}; script-src {make_csp_hash(script)}"
     subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
     timeline = json.dumps(page.timeline).replace("<", "\\u003c")
     return f"""<!doctype html>
@@ -213,7 +213,7 @@ class _ReplayPage:
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
-"""Element of each emphasis, innermost first."""
+"""HTML element for each emphasis, innermost first."""
 _EMPTY_PROOF = match_citations("", ())
 
 
@@ -225,7 +225,7 @@ class _BlockRenderer:
     proof: AnswerProof = _EMPTY_PROOF
     """The verdicts of the answer. The blocks refer to its quotes and marks by their numbers."""
     source_prefix: str = ""
-    """A source has this prefix and its number as its id in the page."""
+    """Prefix of the ids of sources in the page. The number of the source follows it."""
     shown_ids: Iterable[str] = ()
     """The sections that the page shows."""
 
@@ -336,6 +336,6 @@ def _highlight_quote(body: str, quote: str, name: str) -> str:
     return body
 
 
-def hash_source(text: str) -> str:
-    """Return the source of a Content Security Policy that allows exactly this script or style."""
+def make_csp_hash(text: str) -> str:
+    """Return the expression of a Content Security Policy that allows exactly this script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -85,7 +85,7 @@ def format_source_line(citation: Citation, number: int) -> str:
 
 
 def take_first_item(citation: Citation) -> Citation:
-    """Return a citation of only the first list item or table row of its quote, which `recheck` can look up alone."""
+    """Return a citation of only the first list item or table row of its quote, so that `recheck` can find it."""
     return replace(citation, quote=_NEXT_ITEM.split(citation.quote)[0]) if citation.quote else citation
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.export.html import hash_source
+from roamtui.export.html import make_csp_hash
 from roamtui.export.json import to_json_citation
 from roamtui.export.markdown import format_source_line, take_first_item
 from roamtui.table.cells import Cell
@@ -118,15 +118,15 @@ def render_markdown_table(content: TableContent, model: str = "", folder: Path |
     notes = [f"*{_PASSAGE_NOTE}*"] if has_passages else []
     if len(content.rows) == 1:
         return "\n\n".join(filter(None, _render_answers(content, content.rows[0], model, folder, notes))) + "\n"
-    head = ["", *(_plain(column.title) for column in content.columns)]
+    head = ["", *(_escape_markdown(column.title) for column in content.columns)]
     grid = [_render_line(head), _render_line(["---"] * len(head))]
     details = []
     for row in content.rows:
         cells = content.list_cells(row, model)
-        grid.append(_render_line([_plain(row.title), *map(_format_short, cells)]))
-        details.append(f"## {_plain(row.title)}")
+        grid.append(_render_line([_escape_markdown(row.title), *map(_format_grid_value, cells)]))
+        details.append(f"## {_escape_markdown(row.title)}")
         proofs = [
-            _render_proof(column, cell, _locate(row, folder))
+            _render_proof(column, cell, _format_source_path(row, folder))
             for column, cell in zip(content.columns, cells, strict=True)
             if cell is not None
         ]
@@ -140,13 +140,13 @@ def _list_cells(content: TableContent, model: str) -> list[Cell | None]:
 
 
 def _render_answers(content: TableContent, row: Row, model: str, folder: Path | None, notes: list[str]) -> list[str]:
-    parts = [f"# {row.title}", f"Source: {_locate(row, folder)}", *notes]
+    parts = [f"# {row.title}", f"Source: {_format_source_path(row, folder)}", *notes]
     for column, cell in zip(content.columns, content.list_cells(row, model), strict=True):
         if cell is None:
             continue
-        parts += [f"## {sanitise_line(column.question)}", _plain(cell.value)]
+        parts += [f"## {sanitise_line(column.question)}", _escape_markdown(cell.value)]
         if cell.note or not cell.value:
-            parts.append(f"*{_plain(cell.note or cell.state.label)}*")
+            parts.append(f"*{_escape_markdown(cell.note or cell.state.label)}*")
         if cell.citations:
             parts.append("\n".join(map(format_source_line, map(take_first_item, cell.citations), count(1))))
     return parts
@@ -156,45 +156,45 @@ def _render_line(fields: list[str]) -> str:
     return f"| {' | '.join(fields)} |"
 
 
-def _format_short(cell: Cell | None) -> str:
+def _format_grid_value(cell: Cell | None) -> str:
     if cell is None:
         return ""
     words = cell.value or cell.state.label
-    return f"{cell.state.sign} {shorten(_plain(words), _GRID_LENGTH)}"
+    return f"{cell.state.sign} {shorten(_escape_markdown(words), _GRID_LENGTH)}"
 
 
 def _render_proof(column: Column, cell: Cell, path: str) -> str:
-    proof, note = cell.proof, f" *{_plain(cell.note)}*" if cell.note else ""
+    proof, note = cell.proof, f" *{_escape_markdown(cell.note)}*" if cell.note else ""
     if not cell.value and cell.note:
-        return f"- {cell.state.sign} **{_plain(column.title)}**:{note}"
-    lead = f"- {cell.state.sign} **{_plain(column.title)}**: "
+        return f"- {cell.state.sign} **{_escape_markdown(column.title)}**:{note}"
+    lead = f"- {cell.state.sign} **{_escape_markdown(column.title)}**: "
     if (
         cell.is_passage
         and proof is not None
         and take_first_item(proof) == proof
         and sanitise_line(proof.quote or "") == cell.value
     ):
-        return f"{lead}{_link(proof, path)}{note}"  # the value is the quote itself
-    link = f" — {_link(proof, path)}" if proof is not None else ""
-    return f"{lead}{_plain(cell.value) or cell.state.label}{link}{note}"
+        return f"{lead}{_render_quote_link(proof, path)}{note}"  # the value is the quote itself
+    link = f" — {_render_quote_link(proof, path)}" if proof is not None else ""
+    return f"{lead}{_escape_markdown(cell.value) or cell.state.label}{link}{note}"
 
 
-def _link(citation: Citation, path: str) -> str:
+def _render_quote_link(citation: Citation, path: str) -> str:
     """Render a quote with a link to its document, in the form that `recheck` reads in a person's text."""
     quote = sanitise_line(take_first_item(citation).quote or "")
     opening, closing = ("“", "”") if '"' in quote else ('"', '"')
-    place = _plain(" > ".join([*citation.path[-1:], citation.place]))
+    place = _escape_markdown(" > ".join([*citation.path[-1:], citation.place]))
     target = f"<{path}>" if re.search(r"[\s()]", path) else path
     sign = "" if citation.is_verified else f" ({citation.state.label})"
     return f"{opening}{quote}{closing}{sign} ([{place}]({target}))"
 
 
-def _plain(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Escape the text of a document or a model, so that no part of it is read as Markdown."""
     return re.sub(r"([\\`*_\[\]|<>~])", r"\\\1", sanitise_line(text))
 
 
-def _locate(row: Row, folder: Path | None) -> str:
+def _format_source_path(row: Row, folder: Path | None) -> str:
     if folder is None or "://" in row.source:
         return row.source
     try:
@@ -205,7 +205,7 @@ def _locate(row: Row, folder: Path | None) -> str:
 
 def render_html_table(content: TableContent, model: str = "") -> str:
     """Render a table as a page without scripts. Each value unfolds to its quote."""
-    policy = hash_source(_STYLE)
+    policy = make_csp_hash(_STYLE)
     head = "".join(f"<th>{escape(column.title)}" for column in content.columns)
     body = "".join(
         f"<tr><th>{escape(row.title)}{''.join(map(_render_html_cell, content.list_cells(row, model)))}\n"

@@ -91,7 +91,7 @@ def run_evaluation(
 
     run = asyncio.run(run_questions(plan, results, report_progress))
     write_notices(run.problems)
-    rows = [run.rows[question.id] for question in questions if question.id in run.rows]
+    rows = [run.results[question.id] for question in questions if question.id in run.results]
     if not rows:
         raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")
     score = score_run(key, rows, seed=options.seed)

@@ -45,8 +45,8 @@ library. Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
-_PAGE_WORDS_MAX = 4
-"""Number of paragraphs whose first words describe a page."""
+_PAGE_PARAGRAPHS_MAX = 4
+"""Maximum number of paragraphs whose first words describe a page."""
 
 Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
@@ -62,11 +62,11 @@ class ExpandedBlock:
     spans: tuple[Span, ...] = ()
     """Text of sections that no earlier block has delivered."""
     tokens: int = 0
-    """Estimated tokens of that text."""
+    """Estimated tokens of `spans`."""
     is_listing: bool = False
-    """Whether it only lists children."""
+    """Whether the block only lists children or pages."""
     is_failed: bool = False
-    """Whether its file or page could not be read."""
+    """Whether the file or page of the section could not be read."""
 
 
 def render_section(
@@ -75,8 +75,8 @@ def render_section(
     """Render the block of a requested section, which must be loaded.
 
     The request is an id, a page ``id:2``, a range ``id:c2``, a path or an exact title. Text in `delivered` is not
-    repeated. The fences have the mark `nonce`, which is different in each conversation. If `lists_pages`, a section of
-    several pages is answered with a list of them instead of the first one.
+    repeated. The fences contain `nonce`, which is different in each conversation. If `lists_pages`, the block of a
+    section of several pages is a list of these instead of the first one.
     """
     reference = resolve_reference(library, requested)
     if reference is not None and reference.section_id == library.root_id:
@@ -142,7 +142,7 @@ def _make_page_list(library: Library, node: Node, pages: Sequence[Bounds], deliv
         is_open = not _compute_undelivered_spans(library, page, delivered)
         text = library.read(page)
         text = strip_heading(text) if number == 1 and node.kind is NodeKind.SECTION else text
-        words = "; ".join(extract_first_words(text, _PAGE_WORDS_MAX))
+        words = "; ".join(extract_first_words(text, _PAGE_PARAGRAPHS_MAX))
         marks = ", ".join((size, format_line_range(library, page), *(("open already",) if is_open else ())))
         lines.append(f"- [{node.id}:{number}] {words} ({marks})")
     lines += _list_below(library, node.id, delivered)
@@ -192,10 +192,10 @@ def _render_block(
     if own.start < wanted.start:
         note = f"(Its subsections are listed with its first page, [{node.id}:1].)"
         return [*lines, note] if list_outline_children(library, node.id) else lines
-    given = {doc: [*bounds] for doc, bounds in delivered.items()}
+    delivered_now = {doc: [*bounds] for doc, bounds in delivered.items()}
     for span in spans:
-        given.setdefault(span.doc, []).append((span.start, span.end))
-    return [*lines, *_list_below(library, node.id, given)]
+        delivered_now.setdefault(span.doc, []).append((span.start, span.end))
+    return [*lines, *_list_below(library, node.id, delivered_now)]
 
 
 def _render_text(
@@ -210,10 +210,12 @@ def _render_text(
     return lines + _render_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
 
 
-def _list_below(library: Library, section_id: str, given: Delivered) -> list[str]:
-    """Render lines for the sections below a section. Those that were given are only named."""
+def _list_below(library: Library, section_id: str, delivered: Delivered) -> list[str]:
+    """Render lines for the sections below a section. Those that the model already has are only named."""
     children = list_outline_children(library, section_id)
-    open_ids = [child for child in children[:LISTED_MAX] if _is_delivered(library, child, given)] if given else []
+    open_ids = (
+        [child for child in children[:LISTED_MAX] if _is_delivered(library, child, delivered)] if delivered else []
+    )
     closed = [child for child in children if child not in open_ids] if open_ids else children
     lines = fill_lines(library, closed, _compute_list_tokens(library), parent_id=section_id) if closed else []
     if open_ids:
@@ -228,7 +230,7 @@ def _compute_list_tokens(library: Library) -> int:
     return next(tokens for count_min, tokens in _LIST_TOKENS_BY_COUNT if len(library) >= count_min)
 
 
-def _is_delivered(library: Library, section_id: str, given: Delivered) -> bool:
+def _is_delivered(library: Library, section_id: str, delivered: Delivered) -> bool:
     """Check whether the model has the whole text of a section and its subsections."""
     span = library.get_content_span(section_id)
     if not len(span):
@@ -236,7 +238,7 @@ def _is_delivered(library: Library, section_id: str, given: Delivered) -> bool:
     below = (node_id for node_id in library.walk(section_id) if node_id != section_id)
     if library.grafts and any(library.own_span(node_id).doc != span.doc for node_id in below):
         return False
-    return not subtract_bounds(span.start, span.end, given.get(span.doc, ()))
+    return not subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
 
 
 def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:

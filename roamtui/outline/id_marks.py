@@ -49,7 +49,7 @@ _TITLED_KINDS = (NodeKind.SECTION, NodeKind.LINK)
 
 @dataclass(frozen=True, slots=True)
 class CrossReference:
-    """A link or a section number in a text."""
+    """A link or a section number in the text of a span. Its offsets are relative to the span."""
 
     start: int
     end: int
@@ -138,12 +138,12 @@ def find_cross_references(library: Library, span: Span) -> list[CrossReference]:
     text = library.text_at(span)
     references = []
     for match in _LINK.finditer(text):
-        source_id = library.section_at(span.doc, span.start + match.start())
-        if source_id is None or not match["target"]:
+        section_id = library.section_at(span.doc, span.start + match.start())
+        if section_id is None or not match["target"]:
             continue
-        link = resolve_link(match["target"], library, source_id)
-        found = get_canonical_id(library, link.section_id) if isinstance(link, SectionLink) else None
-        target = None if found == source_id else found
+        link = resolve_link(match["target"], library, section_id)
+        target = get_canonical_id(library, link.section_id) if isinstance(link, SectionLink) else None
+        target = None if target == section_id else target
         references.append(CrossReference(match.start(), match.end(), match["words"], target, is_new=True))
     mentioned: set[str] = set()
     for match in _SECTION_NUMBERS.finditer(text):

@@ -16,13 +16,13 @@ from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens
 
 WHOLE_TOKENS_MAX = 3_000
-"""A subtree with at most this many tokens is given whole."""
+"""Maximum tokens of a subtree that a model gets whole when it opens a section."""
 TITLE_LENGTH_MAX = 120
 OPTIONAL = "optional"
 """Title, in lower case, of the section of an llms.txt that a reader may skip."""
 OPENING_LENGTH = 100
 _FIRST_WORDS_LENGTH = 50
-_OPENING_SOURCE = 4_000
+_OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
 _COMPARED_LINES = 6
 """Number of first lines of each node that are compared to find boilerplate."""
@@ -32,7 +32,7 @@ _BOILERPLATE_MIN = 3
 """Minimum number of nodes that must start with the same line for it to be boilerplate."""
 
 _HARMLESS_TEXT = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
-"""Words with single spaces, without characters of ids. Most titles match."""
+"""Words with single spaces and no brackets, so that nothing needs escaping. Most titles match."""
 _TOOL_CALL = re.compile(r"expand_sections\s*\(")
 _ID_MARK = re.compile(
     r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
@@ -138,7 +138,7 @@ def has_own_text(library: Library, section_id: str) -> bool:
     kind = library.get_label(section_id).kind
     if kind is NodeKind.FOLDER:
         return False
-    heading, _, body = library.own_text(section_id, length_max=_OPENING_SOURCE).partition("\n")
+    heading, _, body = library.own_text(section_id, length_max=_OPENING_SCANNED_LENGTH).partition("\n")
     if _ATX_START.match(heading) and body.strip():
         return True
     text = library.own_text(section_id)
@@ -160,7 +160,7 @@ def strip_heading(own_text: str) -> str:
 def extract_opening_words(
     library: Library, section_id: str, *, length_max: int = OPENING_LENGTH, boilerplate: frozenset[str] = frozenset()
 ) -> str:
-    """Return the summary of a node, or the first words of its own text without marks, rules, badges and tables.
+    """Return the summary of a node, or the first words of its own text without markup, rules, badges and tables.
 
     It may be empty. For a file, the section of its title is used. The lines in `boilerplate` are left out; see
     `find_boilerplate_lines`.
@@ -180,7 +180,7 @@ def extract_opening_words(
 
 
 def extract_first_words(text: str, count: int) -> list[str]:
-    """Return the first words of up to `count` paragraphs of a text, evenly spread, without marks."""
+    """Return the first words of up to `count` paragraphs of a text, evenly spread, without markup."""
     lines = [*_strip_lines(normalise_line_ends(text).split("\n"))]
     firsts = [line for before, line in pairwise(["", *lines]) if line and not before]
     step = max(1, -(-len(firsts) // count))
@@ -197,13 +197,13 @@ def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> froz
 
 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the first lines of a node's own text, without marks, and an empty line at the end of each paragraph."""
+    """Yield the first lines of a node's own text, without markup, and an empty line at the end of each paragraph."""
     file = library.file(section_id)
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]
     kind = library.get_label(section_id).kind
     span = library.own_span(section_id)
-    text = library.read(replace(span, end=min(span.end, span.start + _OPENING_SOURCE)))
+    text = library.read(replace(span, end=min(span.end, span.start + _OPENING_SCANNED_LENGTH)))
     body = strip_heading(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     lines = islice(_COMMENT.sub("", body).split("\n"), 80)
@@ -211,7 +211,7 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
 
 
 def _strip_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines without marks, and without rules, badges and tables."""
+    """Yield lines without their markup, except for rules, badges and tables, which are left out."""
     for line in lines:
         if not _SKIPPED_LINE.match(line):
             yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", line))).strip()

@@ -33,18 +33,18 @@ from roamtui.outline.labels import (
 from roamtui.outline.structure import ChildRanges, OutlineEntry, list_headings_below, list_roots, make_entry
 
 OUTLINE_TOKENS = 700
-"""Default budget. With a strong reader in place of the model, a longer outline led to the same answers and made each
-request more expensive. Search results use tokens better: five more results answer 4 % more questions in one step."""
-# Enough to name every Item and statement of an annual report, which is what people ask about.
+"""Default budget. In a test, a longer outline led to the same answers and made each request more expensive. Search
+results use tokens better: five more results answer 4 % more questions in one step."""
 _PAGED_OUTLINE_TOKENS = 1_000
+"""The same for a document with pages. Names every Item and statement of an annual report, which people ask about."""
 _LIBRARY_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _WINDOW_SHARE = 0.1
 """Maximum share of the context window. Outline, search results and sections opened at the start share a quarter."""
-# Tokens of a line with a short name. A few more tokens are worth it if the top chapters are not hidden in ranges.
 _ROOT_TOKENS = 26
-# All ranges without titles take less than this. If they did not fit, listing them would cost a call.
+"""Tokens of a top line with a short name. The default budget grows to name all top nodes, up to the next limit."""
 _ROOTS_TOKENS_MAX = 1_450
+"""Enough for all ranges without titles. If these did not fit, listing them would cost a call."""
 _NAME_LENGTHS = (240, 60, 24)
 """Maximum lengths of a name at the top, in characters, tried in this order until every node has a line."""
 _LEGEND = (
@@ -70,7 +70,7 @@ _PART_SHARE = 0.5
 """Share of the remaining tokens for some of a node's children, if not all of them fit."""
 _PART_LINES_MIN = 4
 _PART_SHARE_MIN = 0.3
-"""A section with this share of all tokens lists its largest children before smaller sections list any."""
+"""Minimum share of all tokens for a section that lists its largest children if not all of them fit."""
 _LESSER_SHARE = 0.25
 """If the lines below a line do not fit, lines that are worth less than this share of it get none either."""
 _RANGES_SHARE = 0.6

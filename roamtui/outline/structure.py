@@ -87,7 +87,7 @@ def get_canonical_id(library: Library, node_id: str) -> str:
 
 
 def resolve_scope(library: Library, node_id: str) -> str:
-    """Return the id of what a question about a node covers: the whole folder, if the node is its index page."""
+    """Return the id of the node that a question covers: for the index page of a folder, the folder; else `node_id`."""
     if node_id not in library or PurePosixPath(library.node(node_id).doc).stem.casefold() not in INDEX_NAMES:
         return node_id
     for file_id in (node_id, *library.ancestors(node_id)):
@@ -206,7 +206,7 @@ def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChildRanges:
-    """The children of a section, in consecutive ranges. A range can be opened whole unless there are too many."""
+    """The children of a section in consecutive ranges. A range is small enough to open whole, unless there are many."""
 
     library: Library
     children: tuple[str, ...]

@@ -22,7 +22,7 @@ the value, in whatever words, one sentence with its quote and the id of its sect
 value, with their quotes, and no more. The value is No only where the text says so, if only by None or Not applicable. \
 If nothing in the text settles the question, begin with "Not found:" and say in one line what you looked for; suggest \
 no other ways to ask."""
-"""It precedes the outline, so that all prompts of a row begin with the same text."""
+"""Instructions for the answers. They precede the outline, so that all prompts of a row begin with the same text."""
 _VALUE_LEAD = re.compile(r"^(?:the\s+)?value(?:\s+is)?\s*[:=]\s*", re.IGNORECASE)
 _STRIPPED_CHARACTERS = '*_`#> \t"“”„«»'
 
@@ -112,7 +112,7 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
 
 
 def _parse_value(answer: str) -> str:
-    """Return the first line of an answer without Markdown marks and citations."""
+    """Return the first line of an answer without markup, citation marks and a lead such as "Value:"."""
     first = next((line for line in answer.splitlines() if line.strip()), "")
     value = _VALUE_LEAD.sub("", MARK.sub("", first).strip(_STRIPPED_CHARACTERS)).strip(_STRIPPED_CHARACTERS)
     return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()

@@ -175,7 +175,7 @@ def read_columns(path: Path) -> tuple[Column, ...]:
 
 
 def drop_repeated_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """Return the columns without repetitions of the same question, type and choices."""
+    """Drop repetitions of the same question, type and choices. A column keeps its first name, but its last place."""
     return tuple({column.key: column for column in reversed([*columns])}.values())[::-1]
 
 

@@ -27,7 +27,7 @@ class RowDocument:
 
     library: Library
     loader: Loader | None
-    content: str
+    content_hash: str
     """Digest of the text that the row's questions are about."""
 
 
@@ -123,9 +123,9 @@ def open_row(row: Row, open_source: OpenSource) -> RowDocument:
     library, loader = open_source(row.source)
     if row.doc:
         library, loader = Library(source=row.source, root=library.document(row.doc)), None
-    content = library.content_hash
+    content_hash = library.content_hash
     if row.within is not None:
         if row.within not in library:
             raise UsageError(f"{row.title} is no longer in the document. Name the sources of the table again.")
-        content = blake2b(library.text(row.within).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return RowDocument(library=library, loader=loader, content=content)
+        content_hash = blake2b(library.text(row.within).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return RowDocument(library=library, loader=loader, content_hash=content_hash)

@@ -189,7 +189,7 @@ class _Filler:
         missing = []
         for column in self._content.columns:
             cell = self._content.get_cell(row.key, column.key, model)
-            if cell is None or cell.content != document.content or cell.state is CellState.FAILED:
+            if cell is None or cell.content != document.content_hash or cell.state is CellState.FAILED:
                 missing.append(column)
             else:
                 run.keep(cell)
@@ -210,7 +210,9 @@ class _Filler:
                 return
             cell = await self._ask(question)
             if self._model.has_reached_limit and cell.state is CellState.FAILED:
-                self._run.stop_reason = cell.note  # it may have been asked in part, so it is asked again
+                self._run.stop_reason = (
+                    cell.note
+                )  # the cell is not recorded, so that the next run asks its question again
                 return
             self._finish(cell)
             has_failed = cell.state is CellState.FAILED
@@ -237,7 +239,7 @@ class _Filler:
         cell = Cell(
             row=row.key,
             column=column.key,
-            content=document.content,
+            content=document.content_hash,
             model=self._model.name,
             state=CellState.FAILED,
             conversation=controller.state.id,

@@ -238,7 +238,7 @@ def read_table(folder: Path) -> TableContent:
         StoreError: A log cannot be read.
     """
     collects = gc.isenabled()
-    gc.disable()  # reading creates no garbage, and looking for some would take as long again
+    gc.disable()  # reading creates no garbage, and looking for it would double the time
     try:
         return _merge_logs(folder)
     finally:

@@ -113,9 +113,15 @@ def _gold(*titles: str, doc: str = "boats.md", line: int | None = None) -> Gold:
     return Gold(doc=doc, titles=titles, line=line)
 
 
-def _question(*golds: Gold, is_page: bool = False, is_own_only: bool = False) -> EvalQuestion:
+def _question(*golds: Gold, accepts_whole_document: bool = False, excludes_subsections: bool = False) -> EvalQuestion:
     return EvalQuestion(
-        id="q", line_number=1, doc=golds[0].doc, question="?", golds=golds, is_page=is_page, is_own_only=is_own_only
+        id="q",
+        line_number=1,
+        doc=golds[0].doc,
+        question="?",
+        golds=golds,
+        accepts_whole_document=accepts_whole_document,
+        excludes_subsections=excludes_subsections,
     )
 
 
@@ -127,8 +133,11 @@ def _name(ids: frozenset[str], document: Document = _BOATS) -> set[str]:
     ("question", "titles"),
     [
         (_question(_gold("Boats", "Prices")), {"Prices", "Rowing boat", "Canoe"}),
-        (_question(_gold("Boats", "Prices"), is_own_only=True), {"Prices"}),
-        (_question(_gold("Boats", "Safety"), is_page=True), {"Boats", "Prices", "Rowing boat", "Canoe", "Safety"}),
+        (_question(_gold("Boats", "Prices"), excludes_subsections=True), {"Prices"}),
+        (
+            _question(_gold("Boats", "Safety"), accepts_whole_document=True),
+            {"Boats", "Prices", "Rowing boat", "Canoe", "Safety"},
+        ),
         (_question(_gold("Boats", "Safety", line=2)), {"Safety"}),  # the heading has moved
     ],
 )

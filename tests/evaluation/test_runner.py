@@ -38,7 +38,7 @@ def _make_plan(tmp_path: Path, *questions: dict[str, Any], scope: str = "all", m
 @pytest.mark.parametrize("scope", ["doc", "all"])
 async def test_search_finds_the_gold_sections(tmp_path: Path, scope: str) -> None:
     run = await run_questions(_make_plan(tmp_path, scope=scope))
-    assert {name: row.rank for name, row in run.rows.items()} == {"canoe": 1, "tyre": 1, "jacket": 1}
+    assert {name: row.rank for name, row in run.results.items()} == {"canoe": 1, "tyre": 1, "jacket": 1}
     assert run.problems == []
 
 
@@ -46,7 +46,7 @@ async def test_scope_doc_searches_only_the_document_of_the_question(tmp_path: Pa
     question = {**TYRE, "question": "What does a canoe cost?"}
     everything = await run_questions(_make_plan(tmp_path, question, scope="all"))
     document = await run_questions(_make_plan(tmp_path, question, scope="doc"))
-    assert len(everything.rows["tyre"].hits) > len(document.rows["tyre"].hits)
+    assert len(everything.results["tyre"].hits) > len(document.results["tyre"].hits)
 
 
 async def test_a_question_without_its_document_or_section_is_skipped(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ async def test_a_question_without_its_document_or_section_is_skipped(tmp_path: P
     gone = {**CANOE, "id": "gone", "gold_section_titles_path": ["Sails"]}
     outside = {**CANOE, "id": "outside", "doc": "../q.jsonl"}
     run = await run_questions(_make_plan(tmp_path, lost, gone, outside, TYRE, scope="doc"))
-    assert list(run.rows) == ["tyre"]
+    assert list(run.results) == ["tyre"]
     assert [problem.partition(" is skipped")[0] for problem in run.problems] == [
         "question lost (line 1)",
         "question gone (line 2)",
@@ -68,7 +68,7 @@ async def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     first = await run_questions(replace(plan, questions=plan.questions[:2]), ResultFile(path, plan.key))
     file = ResultFile(path, plan.key)
     run = await run_questions(plan, file)
-    assert run.rows["canoe"] == first.rows["canoe"]
+    assert run.results["canoe"] == first.results["canoe"]
     assert path.read_text("utf-8").count("\n") == 3
     assert set(ResultFile(path, plan.key).done) == {"canoe", "tyre", "jacket"}
 
@@ -79,13 +79,13 @@ async def test_a_follow_up_is_found_only_with_its_history(tmp_path: Path) -> Non
     plan = _make_plan(tmp_path, question)
     with_history = await run_questions(plan)
     without = await run_questions(replace(plan, key=replace(plan.key, with_history=False)))
-    assert with_history.rows["p"].rank == 1
-    assert without.rows["p"].rank != 1
+    assert with_history.results["p"].rank == 1
+    assert without.results["p"].rank != 1
 
 
 async def test_the_agent_is_scored_by_what_it_opened_and_cited(tmp_path: Path) -> None:
     run = await run_questions(_make_plan(tmp_path, model="offline", scope="doc"))
-    agent = run.rows["canoe"].agent
+    agent = run.results["canoe"].agent
     assert agent is not None
     assert (agent.gold_opened, agent.gold_cited) == (True, True)
     assert agent.quotes == agent.verified > 0
@@ -96,7 +96,7 @@ async def test_the_agent_is_scored_by_what_it_opened_and_cited(tmp_path: Path) -
 
 async def test_a_section_delivered_with_its_parent_counts_as_opened(tmp_path: Path) -> None:
     plan = _make_plan(tmp_path, CANOE, scope="doc")
-    (canoe,) = (await run_questions(plan)).rows["canoe"].hits[:1]
+    (canoe,) = (await run_questions(plan)).results["canoe"].hits[:1]
     document = open_library((str(tmp_path / "docs" / str(CANOE["doc"])),))
     above = document.ancestors(canoe)[0]
     replies = [
@@ -104,7 +104,7 @@ async def test_a_section_delivered_with_its_parent_counts_as_opened(tmp_path: Pa
         ScriptedReply(text="Not found: nothing."),
     ]
     plan = replace(plan, key=replace(plan.key, model="scripted"), make_model=lambda: ScriptedModel(replies))
-    agent = (await run_questions(plan)).rows["canoe"].agent
+    agent = (await run_questions(plan)).results["canoe"].agent
     assert agent is not None
     assert (agent.gold_opened, agent.gold_cited, agent.opened) == (True, False, 1)
 
@@ -126,7 +126,7 @@ async def test_a_model_that_fails_at_once_stops_the_run(tmp_path: Path) -> None:
 
 async def test_a_question_is_skipped_if_the_model_fails(tmp_path: Path) -> None:
     run = await run_questions(replace(_make_plan(tmp_path, model="m"), make_model=_fail(1)))
-    assert list(run.rows) == ["canoe", "jacket"]
+    assert list(run.results) == ["canoe", "jacket"]
     assert run.problems == ["question tyre (line 2) is skipped: the server is gone"]
 
 

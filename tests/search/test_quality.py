@@ -39,7 +39,7 @@ def _check_shares(docs: Path, questions: tuple[EvalQuestion, ...], count: int, b
         questions=questions,
         make_searcher=KeywordSearcher,
     )
-    ranks = [row.rank or len(questions) for row in asyncio.run(run_questions(plan)).rows.values()]
+    ranks = [row.rank or len(questions) for row in asyncio.run(run_questions(plan)).results.values()]
     assert len(ranks) >= count
     shares = {place: sum(rank <= place for rank in ranks) / len(ranks) for place in bounds}
     assert all(shares[place] >= bound for place, bound in bounds.items()), shares
