@@ -46,6 +46,7 @@ from roamtui.document.markdown.line_parts import (
     RULE_WIDTH,
     UNBROKEN_TEXT,
     WIDE_CHARACTERS,
+    compute_width_limit,
 )
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text, shorten
@@ -325,22 +326,18 @@ class _Layout:
 
 
 def _compute_column_widths(rows: Sequence[Sequence[Sequence[_Piece]]], width: int) -> list[int]:
-    """Return the width of each column. The widest are narrowed until all fit."""
-    widths = [1] * max(map(len, rows), default=0)
+    """Return the width of each column. The widest are narrowed if the table does not fit."""
+    natural = [1] * max(map(len, rows), default=0)
     for row in rows:
         for column, cell in enumerate(row):
             lines = _wrap(cell, sys.maxsize)
-            widths[column] = max([widths[column], *(sum(_measure(piece.text) for piece in line) for line in lines)])
-    room = max(len(widths), width - 3 * (len(widths) - 1))
-    while sum(widths) > room:
-        widest = max(widths)
-        next_widest = max((column_width for column_width in widths if column_width < widest), default=1)
-        columns = [column for column, column_width in enumerate(widths) if column_width == widest]
-        cut = max(1, min(widest - next_widest, (sum(widths) - room) // len(columns)))
-        for column in columns:
-            widths[column] -= cut
-            if sum(widths) <= room:
-                break
+            natural[column] = max([natural[column], *(sum(_measure(piece.text) for piece in line) for line in lines)])
+    room = max(len(natural), width - 3 * (len(natural) - 1))
+    limit = compute_width_limit(natural, room)
+    narrowed = [column for column, cells in enumerate(natural) if cells > limit]
+    widths = [min(cells, limit) for cells in natural]
+    for column in narrowed[::-1][: room - sum(widths)]:  # the last of them get the cells that are left
+        widths[column] += 1
     return widths
 
 

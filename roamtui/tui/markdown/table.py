@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from roamtui.document.markdown.line_parts import compute_width_limit
 from roamtui.tui.markdown.line import Line, Run, RunStyle, TextRole, measure_runs, wrap_runs
 
 Cells = Sequence[list[Run]]
@@ -72,7 +73,7 @@ def _align_figures(rows: Sequence[Cells], alignments: Sequence[str], columns: in
 
 
 def _compute_column_widths(rows: Sequence[Cells], room: int | None, width_min: int) -> list[int]:
-    """Compute the width of each column in cells. If they do not fit, the widest columns get a common smaller width."""
+    """Compute the width of each column in cells. The widest are narrowed if the table does not fit."""
     columns = max(map(len, rows), default=0)
     natural = [0] * columns
     for row in rows:
@@ -80,16 +81,7 @@ def _compute_column_widths(rows: Sequence[Cells], room: int | None, width_min: i
             natural[column] = max(natural[column], *map(measure_runs, wrap_runs(cell, None)))
     if room is None:
         return natural
-    room -= (columns - 1) * len(_COLUMN_GAP.text)
-    if sum(natural) <= room:
-        return natural
-    limit = width_min
-    for width in sorted(set(natural), reverse=True):
-        narrower = [cells for cells in natural if cells < width]
-        share = (room - sum(narrower)) // (columns - len(narrower))
-        if share >= max(narrower, default=0):
-            limit = max(width_min, share)
-            break
+    limit = max(width_min, compute_width_limit(natural, room - (columns - 1) * len(_COLUMN_GAP.text)))
     return [min(cells, limit) for cells in natural]
 
 
