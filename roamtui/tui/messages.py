@@ -175,12 +175,12 @@ class SearchKind(StrEnum):
 # The sentence is empty if nothing needs to be said.
 
 
-def open_section(_state: ConversationState, section_id: str) -> Command:
+def make_open_command(_state: ConversationState, section_id: str) -> Command:
     """Return the command that opens a section for the conversation."""
     return ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
 
 
-def close_section(state: ConversationState, section_id: str) -> Command | str:
+def make_close_command(state: ConversationState, section_id: str) -> Command | str:
     """Return the command that closes a section, or a sentence if it is not open or is pinned."""
     section = state.get_open(section_id)
     if section is None:
@@ -190,35 +190,35 @@ def close_section(state: ConversationState, section_id: str) -> Command | str:
     return CloseSections(section_ids=(section_id,), origin=Origin.PERSON)
 
 
-def toggle_pin(state: ConversationState, section_id: str) -> Command:
+def make_pin_toggle(state: ConversationState, section_id: str) -> Command:
     """Return the command that pins or unpins a section."""
     section = state.get_open(section_id)
     return PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
 
 
-def toggle_fold(state: ConversationState, section_id: str) -> Command:
+def make_fold_toggle(state: ConversationState, section_id: str) -> Command:
     """Return the command that folds or unfolds a node."""
     return (FoldNodes if section_id in state.unfolded else UnfoldNodes)(section_ids=(section_id,))
 
 
-def unfold(state: ConversationState, *section_ids: str) -> Command | str:
+def make_unfold_command(state: ConversationState, *section_ids: str) -> Command | str:
     """Return the command that unfolds the folded ones of these nodes, or an empty string if none is folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return UnfoldNodes(section_ids=folded) if folded else ""
 
 
-def unfold_subtree(state: ConversationState, section_id: str) -> Command | str:
+def make_unfold_all_command(state: ConversationState, section_id: str) -> Command | str:
     """Return the command that unfolds a node and everything below it, or an empty string if nothing is folded."""
-    return unfold(state, *_list_parent_ids(state, section_id))
+    return make_unfold_command(state, *_list_parent_ids(state, section_id))
 
 
-def fold_subtree(state: ConversationState, section_id: str) -> Command | str:
+def make_fold_all_command(state: ConversationState, section_id: str) -> Command | str:
     """Return the command that folds a node and everything below it, or an empty string if nothing is unfolded."""
     unfolded = tuple(node_id for node_id in _list_parent_ids(state, section_id) if node_id in state.unfolded)
     return FoldNodes(section_ids=unfolded) if unfolded else ""
 
 
-def close_agent_sections(state: ConversationState, _section_id: str) -> Command | str:
+def make_close_agent_command(state: ConversationState, _section_id: str) -> Command | str:
     """Return the command that closes and folds what the agent opened, or a sentence if there is nothing to close."""
     from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
 
@@ -228,12 +228,12 @@ def close_agent_sections(state: ConversationState, _section_id: str) -> Command 
 
 
 SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]] = {
-    "open": open_section,
-    "close": close_section,
-    "pin": toggle_pin,
-    "unfold_all": unfold_subtree,
-    "fold_all": fold_subtree,
-    "close_agent": close_agent_sections,
+    "open": make_open_command,
+    "close": make_close_command,
+    "pin": make_pin_toggle,
+    "unfold_all": make_unfold_all_command,
+    "fold_all": make_fold_all_command,
+    "close_agent": make_close_agent_command,
     "undo": lambda state, _section_id: Undo() if state.undo_stack else "Nothing to undo",
     "redo": lambda state, _section_id: Undo(is_redo=True) if state.redo_stack else "Nothing to redo",
 }

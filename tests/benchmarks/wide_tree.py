@@ -36,7 +36,7 @@ from typing_extensions import override
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import SectionsExpanded
 from roamtui.tui.app import RoamApp, defer_garbage_collection
-from roamtui.tui.messages import unfold_subtree
+from roamtui.tui.messages import make_unfold_all_command
 from roamtui.tui.screens.find import FindDialog
 from tests.benchmarks.measuring import Finding
 from tests.real_documents import find_data_dir
@@ -203,7 +203,7 @@ class TreeBench(KeyBench):
     async def unfold_everything(self) -> None:
         """Show all sections at once."""
         for top in self.library.children(self.library.root_id):
-            self._screen.dispatch(partial(unfold_subtree, section_id=top))
+            self._screen.dispatch(partial(make_unfold_all_command, section_id=top))
             await self.rest()
 
     async def find_as_typed(self) -> list[float]:

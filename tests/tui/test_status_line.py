@@ -12,7 +12,7 @@ from roamtui.document.source_loader import build_library
 from roamtui.sources.read import read_file
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.messages import StatusMessage, open_section, toggle_fold
+from roamtui.tui.messages import StatusMessage, make_fold_toggle, make_open_command
 from roamtui.tui.screens.dialogs import PickerDialog
 from roamtui.tui.screens.help import HelpDialog
 from tests.fakes.scripted_model import ScriptedModel
@@ -75,7 +75,7 @@ async def test_model_and_open_sections_are_reached_from_the_status_line() -> Non
     async with make_app().run_test(size=(120, 30)) as pilot:
         app = app_of(pilot)
         stone = find_id(app, "Stone oven")
-        app.main_screen.dispatch(lambda state: open_section(state, stone))
+        app.main_screen.dispatch(lambda state: make_open_command(state, stone))
         await wait_until(pilot, lambda: "◆ 1 open" in screen_text(app))
         await pilot.pause()
         assert await pilot.click(offset=find_cell(screen_text(app), "◆ 1 open"))
@@ -100,7 +100,7 @@ async def test_only_an_event_that_changes_the_state_shows_it_again() -> None:
         main, shown = app.main_screen, list[ConversationState]()
         await wait_until(pilot, lambda: bool(main.session.state.id))
         main.watch(main, "state", lambda state: shown.append(state), init=False)  # noqa: PLW0108 - Textual asks its code
-        await main.controller.dispatch(lambda state: toggle_fold(state, find_id(app, "Dough")))
+        await main.controller.dispatch(lambda state: make_fold_toggle(state, find_id(app, "Dough")))
         assert shown == [main.session.state]
         main.controller._publish(AnswerStreamed(text="Forty."))
         assert len(shown) == 1

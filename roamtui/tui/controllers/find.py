@@ -9,7 +9,7 @@ from roamtui.agent.controller import CommandFactory, ConversationController
 from roamtui.document.library import Library
 from roamtui.tui.controllers.reader import ReaderController
 from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
-from roamtui.tui.messages import SearchKind, StatusMessage, open_section
+from roamtui.tui.messages import SearchKind, StatusMessage, make_open_command
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.text_search import TextMatches, TextPosition
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -68,7 +68,7 @@ class FindController:
 
     def open(self, section_id: str) -> None:
         """Open a section for the conversation."""
-        self._dispatch(lambda state: open_section(state, section_id))
+        self._dispatch(lambda state: make_open_command(state, section_id))
 
     def end(self, chosen: Choice | None) -> None:
         """Mark the results in the outline, and go to the chosen one."""

@@ -57,8 +57,8 @@ from roamtui.tui.messages import (
     ScrolledPastEnd,
     SearchKind,
     StatusMessage,
-    toggle_fold,
-    unfold,
+    make_fold_toggle,
+    make_unfold_command,
 )
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
@@ -400,11 +400,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(OutlineTree.FoldToggled)
     def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
-        self.dispatch(lambda state: toggle_fold(state, event.section_id))
+        self.dispatch(lambda state: make_fold_toggle(state, event.section_id))
 
     @on(TreePane.UnfoldRequested)
     def _unfold_ancestors(self, event: TreePane.UnfoldRequested) -> None:
-        self.dispatch(lambda state: unfold(state, *event.section_ids))
+        self.dispatch(lambda state: make_unfold_command(state, *event.section_ids))
 
     def action_mute_source(self) -> None:
         self.sources_controller.toggle_mute(self.tree_pane.outline.cursor_id)
