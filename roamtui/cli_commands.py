@@ -366,7 +366,7 @@ class RecheckCommand:
         def open_source(source: str, group: ClaimGroup) -> Library:
             is_replaced = source != group.source
             added = () if is_replaced else group.sources
-            return reopen_source(source, group.links, group.approved, is_own=group.is_own, web=self.web, added=added)
+            return reopen_source(source, group.links, group.approved, is_own=group.is_typed, web=self.web, added=added)
 
         rows = recheck_claims(groups, open_source, self.source)
         return print_rows(rows, as_json=self.as_json)

@@ -60,7 +60,7 @@ from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference, resolve_scope
 
 _EVENTS_VERSION = 1
-"""Version of the format of the lines, not of the program."""
+"""Version of the format of the JSON lines, not of the program."""
 _EXPAND_RESULT_FIELDS = ("id", "section_id", "status", "tokens")
 
 
@@ -82,12 +82,12 @@ async def run_ask(
         question: The question as the person typed it.
         within: Id of the section to search, or None for the whole document. An index page stands for its folder.
         ask_each: Whether to ask each source by itself. With ``text``, also if the question names several.
-        is_watched: Whether a person sees stderr. Without one, only warnings are written there.
+        is_watched: Whether a person sees stderr. If not, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
     Raises:
         UnknownSectionError: There is no section `within`.
-        UsageError: There is only one source.
+        UsageError: `ask_each` is true, but there is only one source.
     """
     library = agent.session.state.library
     parts = list_parts(library) if ask_each else ()
@@ -255,7 +255,7 @@ class _AskReport:
 
 
 def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
-    """Format a line for each citation, then the verification, unopened sections, model and tokens."""
+    """Format a line for each citation, then the verification, unopened sections, and the model with its tokens."""
     library, lines = agent.session.state.library, []
     for citation in final.citations:
         label = "no such section"
@@ -334,7 +334,7 @@ def to_json_event(  # noqa: PLR0912 - one case per event
 
 
 def _tool_to_json(event: ToolFinished) -> dict[str, Any]:
-    # Also an entry of the answer's `steps`.
+    # The answer contains the same values, in `steps`.
     request = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
     results = [{"id": result.id, "status": str(result.status)} for result in event.results]
     return {"tool": event.tool, **request, "results": results}

@@ -27,7 +27,7 @@ class CommandArgument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompletedCommand:
+class CompletableCommand:
     """A command with its arguments."""
 
     help: str
@@ -39,12 +39,12 @@ class CompletedCommand:
         return [flag for argument in self.arguments for flag in argument.flags]
 
 
-def render_completion(shell: str, commands: Mapping[str, CompletedCommand]) -> str:
+def render_completion(shell: str, commands: Mapping[str, CompletableCommand]) -> str:
     """Render the script for a shell. In `commands`, the empty name stands for the app, which has no command name."""
     return {"bash": _render_bash, "zsh": _render_zsh, "fish": _render_fish}[shell](commands)
 
 
-def _render_bash(commands: Mapping[str, CompletedCommand]) -> str:
+def _render_bash(commands: Mapping[str, CompletableCommand]) -> str:
     flags = [
         f"{name or '*'}) words={shlex.quote(' '.join(command.flags))} ;;" for name, command in _sort_app_last(commands)
     ]
@@ -78,7 +78,7 @@ complete -o bashdefault -o default -F _roamtui roamtui
 """
 
 
-def _render_zsh(commands: Mapping[str, CompletedCommand]) -> str:
+def _render_zsh(commands: Mapping[str, CompletableCommand]) -> str:
     names = [shlex.quote(f"{name}:{_shorten(command.help)}") for name, command in commands.items() if name]
     cases = []
     for name, command in _sort_app_last(commands):
@@ -115,7 +115,7 @@ if [ "$funcstack[1]" = _roamtui ]; then _roamtui "$@"; else compdef _roamtui roa
 """
 
 
-def _render_fish(commands: Mapping[str, CompletedCommand]) -> str:
+def _render_fish(commands: Mapping[str, CompletableCommand]) -> str:
     lines = ["# fish completion for roamtui. In config.fish: roamtui completion fish | source"]
     for name, command in commands.items():
         when = f"__fish_seen_subcommand_from {name}" if name else "__fish_use_subcommand"
@@ -142,6 +142,6 @@ def _shorten(text: str) -> str:
     return text.partition(". ")[0].partition("; ")[0].removesuffix(".")
 
 
-def _sort_app_last(commands: Mapping[str, CompletedCommand]) -> list[tuple[str, CompletedCommand]]:
+def _sort_app_last(commands: Mapping[str, CompletableCommand]) -> list[tuple[str, CompletableCommand]]:
     # The app's pattern is `*`, which matches every command.
     return sorted(commands.items(), key=lambda item: not item[0])

@@ -131,7 +131,7 @@ def _to_json_report(report: ModelAvailability) -> dict[str, Any]:
 
 
 def print_diagnosis(diagnostics: Mapping[str, Any], *, as_json: bool = False) -> int:
-    """Write the diagnostics as text or JSON. Return 1 if a model was named and it is unusable, otherwise 0."""
+    """Write the diagnostics as text or JSON. Return 1 if a named model is unusable, otherwise 0."""
     requested, terminal, ollama = diagnostics["model"], diagnostics["terminal"], diagnostics["ollama"]
     status = int(requested is not None and not requested["usable"])
     if as_json:
@@ -143,9 +143,9 @@ def print_diagnosis(diagnostics: Mapping[str, Any], *, as_json: bool = False) ->
         f"terminal       {size}, {terminal['colours']}, TERM={sanitise_line(terminal['term']) or 'is not set'}"
     )
     readers = diagnostics["readers"]
-    there = "; ".join(f"{kind} ({sanitise_line(found)})" for kind, found in readers.items() if found)
-    missing = ", ".join(kind for kind, found in readers.items() if not found)
-    lines.append(f"readers        {there}{f'; not installed: {missing}' if missing else ''}")
+    installed = "; ".join(f"{kind} ({sanitise_line(detail)})" for kind, detail in readers.items() if detail)
+    missing = ", ".join(kind for kind, detail in readers.items() if not detail)
+    lines.append(f"readers        {installed}{f'; not installed: {missing}' if missing else ''}")
     for place in diagnostics["places"]:
         state = "writable" if place["writable"] else "NOT WRITABLE"
         state = state if place["exists"] else f"missing, {state}"

@@ -27,7 +27,7 @@ _LABELS = {
     "tokens_per_question": "tokens a question",
     "steps_per_question": "steps a question",
 }
-"""Labels of the metrics whose label differs from their name."""
+"""Labels of metrics. The label of any other metric is its name, with spaces for underscores."""
 _NON_PERCENTAGES = frozenset(
     {"median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question"}
 )

@@ -48,9 +48,9 @@ _PATH = "/mcp"
 _TOKEN_VARIABLE = "ROAMTUI_MCP_TOKEN"  # noqa: S105 - the name of a variable
 _TOKEN_LENGTH_MIN = 16
 _CLOSING_SECONDS = 1
-"""Time that an ending server waits for streams that clients keep open."""
+"""Maximum time that the server, when it stops, waits for streams that clients keep open."""
 _SESSIONS_MAX = 100
-"""Number of clients whose open sections are remembered. The least recently active client is dropped."""
+"""Maximum number of clients whose open sections are remembered. The least recently active one is dropped."""
 _URI_PREFIX = "roamtui://section/"
 _MIME = "text/markdown"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -262,5 +262,5 @@ def read_section(library: Library, uri: str) -> str:
 
 
 def _replace_surrogates(text: str) -> str:
-    # They cannot be encoded as UTF-8.
+    # Lone surrogates cannot be encoded as UTF-8.
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

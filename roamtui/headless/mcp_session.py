@@ -26,7 +26,7 @@ from roamtui.outline.render import OUTLINE_TOKENS, render_outline
 from roamtui.search.base import Searcher
 
 CALL_TOKENS_MAX = 20_000
-"""Maximum tokens of section text per call, because some clients refuse results of more than 25,000 tokens."""
+"""Maximum number of tokens of section text per call, because some clients refuse results of more than 25,000 tokens."""
 _OUTLINE_NAME = "outline"
 _OUTLINE_DESCRIPTION = (
     "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a hint of "
@@ -183,7 +183,7 @@ class ClientSession:
     def __init__(self, shared: SharedLibrary, *, has_changed: bool = False) -> None:
         """Start with nothing open.
 
-        `has_changed` is true if the client had a session before the library changed: its next call says so.
+        `has_changed` means that the library has changed since the client's last call, so the next result says so.
         """
         self._has_changed = has_changed
         self._shared = shared
@@ -235,7 +235,7 @@ def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
 
 
 def list_specs(library: Library, *, has_search: bool) -> list[ToolSpec]:
-    """Return the specifications of the tools for a client, which do not refer to a question of the agent."""
+    """Return the specifications of the tools for MCP clients. Unlike the agent's, they do not mention its questions."""
     specs = {name: tool.spec for name, tool in list_tools(library, has_search=has_search).items()}
     collapse = CollapseTool.spec.name
     specs[collapse] = replace(specs[collapse], description=_COLLAPSE_DESCRIPTION)

@@ -25,10 +25,10 @@ from roamtui.paths import display_path
 
 
 def add_to_notebook(store: NotebookStore, name: str, sources: Sequence[str]) -> None:
-    """Create a notebook, or add sources to it. Without sources, it must exist.
+    """Create a notebook, or add sources to it. Without sources, only check that it exists.
 
     Raises:
-        RoamtuiError: A source cannot be in the notebook, or its file cannot be changed. Nothing changes.
+        RoamtuiError: A source cannot be in a notebook, or the notebook's file cannot be changed. Nothing changes.
     """
     if not sources:
         store.read(name)

@@ -187,8 +187,8 @@ def open_closed_streams() -> None:
     """Open any closed standard stream on the null device.
 
     Otherwise the next opened file, such as the conversation database, would get a standard descriptor, and libraries
-    would write warnings into it. Input is then empty and notes are dropped; writing a result fails, because it would
-    be lost.
+    would write warnings into it. Without stdin, input is empty; without stderr, notices are dropped. Without stdout,
+    writing a result fails, so that it is not lost unnoticed.
     """
     for descriptor in range(3):
         try:

@@ -34,13 +34,13 @@ class ClaimGroup:
     folder: Path = Path()
     """Folder that paths are relative to."""
     links: tuple[str, ...] = ()
-    """Links whose pages are needed."""
+    """Links to the pages that the conversation opened, read or cited."""
     approved: frozenset[str] = frozenset()
     """Origins of pages that a person approved."""
     sources: tuple[LibrarySource, ...] = ()
-    """The sources of the conversation if there are several."""
-    is_own: bool = True
-    """Whether a person, not a file, named the source."""
+    """All sources that the conversation ever had; empty if it never had several."""
+    is_typed: bool = True
+    """Whether a person typed the source. If not, it is named in a file."""
 
 
 OpenSource = Callable[[str, ClaimGroup], Library]
@@ -69,7 +69,7 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
             except OSError as error:
                 raise SourceError(f"could not read {path}: {error.strerror or error}.") from None
             claims, source = read_claims(text, str(path)), parse_source_line(text)
-            groups.append(ClaimGroup(claims=claims, source=source, folder=path.parent, is_own=False))
+            groups.append(ClaimGroup(claims=claims, source=source, folder=path.parent, is_typed=False))
         else:
             ids.append(target)
     for conversation_id in ids:
@@ -106,7 +106,7 @@ def _collect_table_claims(content: TableContent) -> list[ClaimGroup]:
                 if citation.quote is not None and citation.is_verified
             )
     # Another person may have written the table, so its sources are trusted no more than those named in a file.
-    return [ClaimGroup(claims=tuple(of_row), source=source, is_own=False) for source, of_row in claims.items()]
+    return [ClaimGroup(claims=tuple(of_row), source=source, is_typed=False) for source, of_row in claims.items()]
 
 
 def _list_all_sources(store: ConversationStore, conversation_id: str) -> tuple[LibrarySource, ...]:
@@ -121,7 +121,7 @@ def _list_all_sources(store: ConversationStore, conversation_id: str) -> tuple[L
 def recheck_claims(
     groups: Sequence[ClaimGroup], open_source: OpenSource, source: str | None = None
 ) -> list[dict[str, Any]]:
-    """Recheck each quote and return JSON values. Each source is opened once per group.
+    """Recheck each quote, and return its JSON values. Each source is opened once per group.
 
     Args:
         groups: The claims to recheck.
@@ -139,7 +139,7 @@ def recheck_claims(
                 name = str(path)  # paths in a file are relative to the file's folder
             if name and name not in opened:
                 try:
-                    opened[name] = open_source(name, replace(group, is_own=group.is_own or is_replaced))
+                    opened[name] = open_source(name, replace(group, is_typed=group.is_typed or is_replaced))
                 except (SourceError, UsageError) as error:
                     opened[name] = str(error)
             rows.append(_to_json_row(claim, name, opened.get(name, _NO_SOURCE)))
@@ -170,7 +170,7 @@ def _to_json_row(claim: Claim, source: str, library: Library | str) -> dict[str,
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
-    """Write the quotes that moved, changed or disappeared, and the counts. As JSON, write every quote.
+    """Write every quote that is not as before, and the count of each state. As JSON, write all quotes.
 
     Return 1 if a quote is no longer found or its source cannot be opened, otherwise 0.
     """

@@ -41,7 +41,7 @@ def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool)
 def resolve_title(library: Library, name: str) -> str:
     """Convert a title, or a path such as ``Fees > Late fees``, to an id. Return ids and unknown names as they are.
 
-    If only one section begins with the last title of the name, the beginning is enough.
+    The last title may be cut short if only one section matches.
 
     Raises:
         UsageError: Several sections match the name.
@@ -118,7 +118,7 @@ def _iter_texts(library: Library, reference: Reference) -> Iterator[str]:
 
 
 def _iter_section_texts(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the text of a section, or the text of each file in a folder, completed by a line end."""
+    """Yield the text of a section, or of each file in a folder, which then ends with a line end."""
     if library.node(section_id).kind is not NodeKind.FOLDER:
         yield library.text_at(library.get_content_span(section_id))
         return

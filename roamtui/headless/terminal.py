@@ -57,7 +57,7 @@ WIDTH_MAX = 100
 _WIDTH_MIN = 20
 _QUOTE_LENGTH_MAX = 140
 _EMPHASIS_CODES = {Emphasis.STRONG: 1, Emphasis.ITALIC: 3, Emphasis.STRUCK: 9, Emphasis.CODE: 36}
-"""Codes of the terminal's styles: parameters of "select graphic rendition" (ECMA-48)."""
+"""Terminal codes for styles: parameters of "select graphic rendition" (ECMA-48)."""
 _BOLD, _DIM, _UNDERLINED, _STRUCK = 1, 2, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 _COLOURS = {
@@ -69,7 +69,7 @@ _COLOURS = {
     QuoteState.NO_QUOTE: _CYAN,
 }
 _WIDE_CHARACTER = re.compile(f"[{WIDE_CHARACTERS}]")
-_PIECE = re.compile(rf"{LINE_SPACE}+|{UNBROKEN_TEXT}")
+_WORD_OR_SPACE = re.compile(rf"{LINE_SPACE}+|{UNBROKEN_TEXT}")
 """A space, a character of a script without spaces (with marks that end a line), or a word."""
 
 
@@ -87,7 +87,7 @@ def supports_styles() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Segment:
     """Text of one style, without a line end."""
 
     text: str
@@ -96,9 +96,9 @@ class _Piece:
     """Whether no line may end inside it."""
 
 
-_LINE_END = _Piece("\n")
+_LINE_END = _Segment("\n")
 """A forced line end."""
-_Line = Sequence[_Piece]
+_Line = Sequence[_Segment]
 
 
 def render_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: bool) -> str:
@@ -115,58 +115,58 @@ def render_source_list(
 
     Quotes that `answer` already contains are not repeated.
     """
-    heading = [_Piece("Sources", (_BOLD,))]
+    heading = [_Segment("Sources", (_BOLD,))]
     if verification := format_verification(citations):
         are_all_verified = all(citation.is_verified for citation in citations if citation.quote is not None)
-        heading.append(_Piece(f"  {verification}", (_GREEN if are_all_verified else _YELLOW,)))
+        heading.append(_Segment(f"  {verification}", (_GREEN if are_all_verified else _YELLOW,)))
     lines: list[_Line] = [heading]
     answer_text = strip_links(answer)
     indent = len(str(len(citations))) + 2
     for number, citation in enumerate(citations, start=1):
         colour = _COLOURS[citation.state]
-        pieces = [_Piece(f"{citation.state.sign} ", (colour,))] if citation.state.sign else []
-        pieces.append(_Piece(format_source(citation, library), (_BOLD,)))
+        segments = [_Segment(f"{citation.state.sign} ", (colour,))] if citation.state.sign else []
+        segments.append(_Segment(format_source(citation, library), (_BOLD,)))
         if place := format_place(citation, library):
-            pieces += [_Piece(" · "), _Piece(place, () if citation.is_verified else (colour,))]
+            segments += [_Segment(" · "), _Segment(place, () if citation.is_verified else (colour,))]
         quote = strip_links(citation.quote or "")
         if quote not in answer_text:
-            pieces.append(_Piece(f" “{shorten(quote, _QUOTE_LENGTH_MAX)}”", (_EMPHASIS_CODES[Emphasis.ITALIC],)))
-        lead = _Piece(f"{number:>{indent - 1}} ", (_BOLD,))
-        lines += _indent(_wrap(pieces, width - indent), lead, _Piece(" " * indent))
+            segments.append(_Segment(f" “{shorten(quote, _QUOTE_LENGTH_MAX)}”", (_EMPHASIS_CODES[Emphasis.ITALIC],)))
+        lead = _Segment(f"{number:>{indent - 1}} ", (_BOLD,))
+        lines += _indent(_wrap(segments, width - indent), lead, _Segment(" " * indent))
     return _render_lines(lines, is_styled=is_styled)
 
 
 def render_passages(
     passages: Sequence[ShownPassage], question: str, library: Library, *, width: int, is_styled: bool
 ) -> str:
-    """Lay out passages with their paths and places, the words of the question in bold."""
+    """Lay out passages with their paths and places. The words of the question are bold."""
     words = find_question_words(question, [passage.text for passage in passages])
     lines: list[_Line] = []
     for number, passage in enumerate(passages, start=1):
         citation = passage.citation
         path = " › ".join(list_passage_titles(citation, library))
-        head = [_Piece(path, (_BOLD,)), _Piece(f" · {describe_place(citation, path)}", (_DIM,))]
-        lead = _Piece(f"{number} ", (_BOLD,))
+        head = [_Segment(path, (_BOLD,)), _Segment(f" · {describe_place(citation, path)}", (_DIM,))]
+        lead = _Segment(f"{number} ", (_BOLD,))
         markdown = read_markdown(passage.text)
         layout = _Layout(match_citations("", ()), markdown.links)
         text = layout.lay_out(markdown.blocks, width - len(lead.text))
         if lines:
             lines.append([])
-        lines += _indent(_wrap(head, width - len(lead.text)), lead, _Piece("  "))
-        lines += _indent((_mark_words(line, words) for line in text), _Piece("  "), _Piece("  "))
+        lines += _indent(_wrap(head, width - len(lead.text)), lead, _Segment("  "))
+        lines += _indent((_mark_words(line, words) for line in text), _Segment("  "), _Segment("  "))
     return _render_lines(lines, is_styled=is_styled)
 
 
 def _mark_words(line: _Line, words: QuestionWords) -> _Line:
     """Return a line with the words of a question in bold."""
-    inside = {index for span in words.locate("".join(piece.text for piece in line)) for index in range(*span)}
-    marked: list[_Piece] = []
+    inside = {index for span in words.locate("".join(segment.text for segment in line)) for index in range(*span)}
+    marked: list[_Segment] = []
     position = 0
-    for piece in line:
-        for is_inside, group in groupby(enumerate(piece.text, position), key=lambda pair: pair[0] in inside):
-            codes = tuple(dict.fromkeys((*piece.codes, *([_BOLD] if is_inside else []))))
-            marked.append(_Piece("".join(character for _, character in group), codes))
-        position += len(piece.text)
+    for segment in line:
+        for is_inside, group in groupby(enumerate(segment.text, position), key=lambda pair: pair[0] in inside):
+            codes = tuple(dict.fromkeys((*segment.codes, *([_BOLD] if is_inside else []))))
+            marked.append(_Segment("".join(character for _, character in group), codes))
+        position += len(segment.text)
     return marked
 
 
@@ -178,7 +178,7 @@ class LineWrapper:
         self._width = width
         self._column = 0
         self._gap = ""
-        """The space before the next word, which the end of a line replaces."""
+        """The space before the next word. If the line ends there, a line end replaces it."""
         self._is_verbatim = False
         self._is_in_fence = False
 
@@ -204,7 +204,7 @@ class LineWrapper:
             self._column += 1
             return words
         parts: list[str] = []
-        for match in _PIECE.finditer(words):
+        for match in _WORD_OR_SPACE.finditer(words):
             if match[0].isspace():
                 self._gap = match[0]
                 continue
@@ -234,24 +234,25 @@ class _Layout:
             added: list[_Line]
             match block:
                 case Paragraph(words=words):
-                    added = _wrap(self._to_pieces(words), width)
+                    added = _wrap(self._to_segments(words), width)
                 case Heading(words=words):
-                    added = _wrap(self._to_pieces(words, _BOLD), width)
+                    added = _wrap(self._to_segments(words, _BOLD), width)
                 case Code(text=text):  # not wrapped, so that it can be copied
-                    added = [[_Piece("    "), _Piece(line.expandtabs(4), (_CYAN,))] for line in text.split("\n")]
+                    added = [[_Segment("    "), _Segment(line.expandtabs(4), (_CYAN,))] for line in text.split("\n")]
                 case Table():
                     added = self._lay_out_table(block, width)
                 case List():
                     added = self._lay_out_list(block, width)
                 case Quote(alert=alert, title=title):
-                    head = [_Piece(f"{alert.capitalize()} ", (_BOLD,)), *self._to_pieces(title, _BOLD)] if alert else []
-                    bar = _Piece("│ ", (_DIM,))
+                    label = _Segment(f"{alert.capitalize()} ", (_BOLD,))
+                    head = [label, *self._to_segments(title, _BOLD)] if alert else []
+                    bar = _Segment("│ ", (_DIM,))
                     quoted = [*(_wrap(head, width - 2) if head else []), *self.lay_out(block.blocks, width - 2)]
                     added = _indent(quoted, bar, bar)
                 case Details(summary=summary):
-                    added = [*_wrap(self._to_pieces(summary, _BOLD), width), *self.lay_out(block.blocks, width)]
+                    added = [*_wrap(self._to_segments(summary, _BOLD), width), *self.lay_out(block.blocks, width)]
                 case ThematicBreak():
-                    added = [[_Piece("─" * min(width, RULE_WIDTH), (_DIM,))]]
+                    added = [[_Segment("─" * min(width, RULE_WIDTH), (_DIM,))]]
                 case _:
                     assert_never(block)
             if lines and added and not is_tight:
@@ -272,66 +273,68 @@ class _Layout:
             item_lines = self.lay_out(item.blocks, width - len(bullet), is_tight=block.is_tight) or [[]]
             if lines and not block.is_tight:
                 lines.append([])
-            lines += _indent(item_lines, _Piece(bullet), _Piece(" " * len(bullet)))
+            lines += _indent(item_lines, _Segment(bullet), _Segment(" " * len(bullet)))
         self._depth -= is_bulleted
         return lines
 
     def _lay_out_table(self, table: Table, width: int) -> list[_Line]:
-        rows = [[self._to_pieces(cell, *([_BOLD] if row.is_head else [])) for cell in row.cells] for row in table.rows]
+        rows = [[self._to_segments(cell, *[_BOLD] * row.is_head) for cell in row.cells] for row in table.rows]
         widths = _compute_column_widths(rows, width)
         lines: list[_Line] = []
         for row, cells in zip(table.rows, rows, strict=True):
             wrapped = [_wrap(cell, column_width) for cell, column_width in zip(cells, widths, strict=False)]
             for index in range(max(map(len, wrapped), default=0)):
-                line: list[_Piece] = []
+                line: list[_Segment] = []
                 for column, column_width in enumerate(widths):
                     part = wrapped[column][index] if column < len(wrapped) and index < len(wrapped[column]) else ()
-                    gap = column_width - sum(_measure(piece.text) for piece in part)
+                    gap = column_width - sum(_measure(segment.text) for segment in part)
                     side = table.alignments[column] if column < len(table.alignments) else ""
                     left_gap = {"right": gap, "center": gap // 2}.get(side, 0)
-                    line += [_Piece(" │ ", (_DIM,))] if column else []
-                    line += [_Piece(" " * left_gap), *part, _Piece(" " * (gap - left_gap))]
+                    line += [_Segment(" │ ", (_DIM,))] if column else []
+                    line += [_Segment(" " * left_gap), *part, _Segment(" " * (gap - left_gap))]
                 lines.append(line)
             if row.is_head:
-                lines.append([_Piece("─┼─".join("─" * column_width for column_width in widths), (_DIM,))])
+                lines.append([_Segment("─┼─".join("─" * column_width for column_width in widths), (_DIM,))])
         return lines
 
-    def _to_pieces(self, inline: Inline, *codes: int) -> list[_Piece]:
-        pieces: list[_Piece] = []
+    def _to_segments(self, inline: Inline, *codes: int) -> list[_Segment]:
+        segments: list[_Segment] = []
         for index, linked in groupby(inline, key=lambda words: words.link):
             link_words = [*linked]
-            pieces += [self._to_piece(words, codes) for words in link_words]
+            segments += [self._to_segment(words, codes) for words in link_words]
             link = None if index is None else self.links[index]
             if link is None or link.is_reference_mark or any(words.group is not None for words in link_words):
                 continue
             if link.href.startswith(("http://", "https://")):
                 text = "".join(words.text for words in link_words)
-                pieces += [_Piece(f" ({link.href})", (*codes, _DIM))] if text != link.href else []
-        return pieces
+                segments += [_Segment(f" ({link.href})", (*codes, _DIM))] if text != link.href else []
+        return segments
 
-    def _to_piece(self, words: Words, codes: tuple[int, ...]) -> _Piece:
+    def _to_segment(self, words: Words, codes: tuple[int, ...]) -> _Segment:
         if words is LINE_BREAK:
             return _LINE_END
         link = None if words.link is None else self.links[words.link]
         if link is not None and link.is_reference_mark:
             mark = self.proof.marks[int(link.href)]
             text = words.text if mark.numbers else f"[{mark.section_id}]"
-            return _Piece(text, (_BOLD, _COLOURS[mark.verdict]), is_whole=True)
+            return _Segment(text, (_BOLD, _COLOURS[mark.verdict]), is_whole=True)
         codes += tuple(code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in words.emphasis)
         if words.group is not None:
             state = self.proof.quotes[words.group].verdict
             codes += (_STRUCK if state is QuoteState.UNVERIFIED else _UNDERLINED, _COLOURS[state])
         text = f"[image: {words.text}]" if words.is_image else words.text
-        return _Piece(text, tuple(dict.fromkeys(codes)))
+        return _Segment(text, tuple(dict.fromkeys(codes)))
 
 
-def _compute_column_widths(rows: Sequence[Sequence[Sequence[_Piece]]], width: int) -> list[int]:
+def _compute_column_widths(rows: Sequence[Sequence[Sequence[_Segment]]], width: int) -> list[int]:
     """Return the width of each column. The widest are narrowed if the table does not fit."""
     natural = [1] * max(map(len, rows), default=0)
     for row in rows:
         for column, cell in enumerate(row):
             lines = _wrap(cell, sys.maxsize)
-            natural[column] = max([natural[column], *(sum(_measure(piece.text) for piece in line) for line in lines)])
+            natural[column] = max(
+                [natural[column], *(sum(_measure(segment.text) for segment in line) for line in lines)]
+            )
     room = max(len(natural), width - 3 * (len(natural) - 1))
     limit = compute_width_limit(natural, room)
     narrowed = [column for column, cells in enumerate(natural) if cells > limit]
@@ -341,22 +344,22 @@ def _compute_column_widths(rows: Sequence[Sequence[Sequence[_Piece]]], width: in
     return widths
 
 
-def _indent(lines: Iterable[_Line], first: _Piece, rest: _Piece) -> list[_Line]:
+def _indent(lines: Iterable[_Line], first: _Segment, rest: _Segment) -> list[_Line]:
     return [[rest if index else first, *line] for index, line in enumerate(lines)]
 
 
-def _wrap(pieces: Iterable[_Piece], width: int) -> list[_Line]:
-    """Wrap pieces into at least one line of at most `width` columns."""
-    lines: list[list[_Piece]] = [[]]
+def _wrap(segments: Iterable[_Segment], width: int) -> list[_Line]:
+    """Wrap segments into at least one line of at most `width` columns."""
+    lines: list[list[_Segment]] = [[]]
     filled = 0
-    gap: list[_Piece] = []
-    for word in _iter_words(pieces):
-        cells = sum(_measure(piece.text) for piece in word)
+    gap: list[_Segment] = []
+    for word in _iter_words(segments):
+        cells = sum(_measure(segment.text) for segment in word)
         if word[0] is _LINE_END:
             lines.append([])
             filled, gap = 0, []
         elif word[0].text.isspace():
-            gap = [_Piece(" ", word[0].codes)] if filled else []
+            gap = [_Segment(" ", word[0].codes)] if filled else []
         else:
             if filled and filled + len(gap) + cells > width:
                 lines.append([])
@@ -364,28 +367,28 @@ def _wrap(pieces: Iterable[_Piece], width: int) -> list[_Line]:
             lines[-1] += gap
             filled += len(gap)
             gap = []
-            is_split = cells > width and not any("://" in piece.text for piece in word)  # a URL stays whole
-            for piece in word:
-                for part in piece.text if is_split else [piece.text]:
+            is_split = cells > width and not any("://" in segment.text for segment in word)  # a URL stays whole
+            for segment in word:
+                for part in segment.text if is_split else [segment.text]:
                     part_cells = _measure(part)
                     if filled and filled + part_cells > width:
                         lines.append([])
                         filled = 0
-                    lines[-1].append(_Piece(part, piece.codes))
+                    lines[-1].append(_Segment(part, segment.codes))
                     filled += part_cells
     return [*lines]
 
 
-def _iter_words(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
-    """Yield line ends, spaces and words. A word may consist of pieces with different styles."""
-    word: list[_Piece] = []
-    for piece in pieces:
-        if piece is _LINE_END:
-            parts = [piece]
+def _iter_words(segments: Iterable[_Segment]) -> Iterator[list[_Segment]]:
+    """Yield line ends, spaces and words. A word may consist of segments with different styles."""
+    word: list[_Segment] = []
+    for segment in segments:
+        if segment is _LINE_END:
+            parts = [segment]
         else:
-            text = sanitise_text(piece.text).replace("\n", " ").replace("\t", " ")
-            texts = [text] if piece.is_whole else _PIECE.findall(text)
-            parts = [_Piece(part, piece.codes) for part in texts if part]
+            text = sanitise_text(segment.text).replace("\n", " ").replace("\t", " ")
+            texts = [text] if segment.is_whole else _WORD_OR_SPACE.findall(text)
+            parts = [_Segment(part, segment.codes) for part in texts if part]
         for part in parts:
             is_separate = part is _LINE_END or part.text.isspace() or _WIDE_CHARACTER.match(part.text) is not None
             if is_separate and word:
@@ -411,8 +414,8 @@ def _render_lines(lines: Iterable[_Line], *, is_styled: bool) -> str:
     rendered = []
     for line in lines:
         parts: list[str] = []
-        for codes, pieces in groupby(line, key=lambda piece: piece.codes):
-            text = sanitise_text("".join(piece.text for piece in pieces)).replace("\n", " ")
+        for codes, segments in groupby(line, key=lambda segment: segment.codes):
+            text = sanitise_text("".join(segment.text for segment in segments)).replace("\n", " ")
             if codes and is_styled and text:
                 text = f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
             parts.append(text)
