@@ -115,15 +115,15 @@ class UnopenedHits:
 def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
     """List the likeliest search hits whose sections were not open before the question, nor opened or cited for it."""
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
-    found = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
-    near = {hit.section_id for hits in searches for hit in hits if hit.score >= _LIKELY_SHARE * hits[0].score}
-    read = {section.section_id for section in exchange.open_before}
-    read |= {citation.section_id for citation in exchange.citations}
+    hits_by_id = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
+    likely_ids = {hit.section_id for hits in searches for hit in hits if hit.score >= _LIKELY_SHARE * hits[0].score}
+    known_ids = {section.section_id for section in exchange.open_before}
+    known_ids |= {citation.section_id for citation in exchange.citations}
     for event in exchange.events:
         if isinstance(event, SectionsExpanded):
-            read.update(event.opened_ids)
-    likely = [hit for hit in found.values() if hit.section_id in near]
-    likely = [hit for hit in likely if read.isdisjoint((hit.section_id, *library.ancestors(hit.section_id)))]
+            known_ids.update(event.opened_ids)
+    likely = [hit for hit in hits_by_id.values() if hit.section_id in likely_ids]
+    likely = [hit for hit in likely if known_ids.isdisjoint((hit.section_id, *library.ancestors(hit.section_id)))]
     likely.sort(key=lambda hit: -hit.score)
     return UnopenedHits(likely=tuple(likely[:_NEAREST_MAX]))
 

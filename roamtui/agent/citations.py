@@ -174,7 +174,7 @@ class ParsedAnswer:
     sentences: tuple[Bounds, ...]
     """Start and end of each sentence, list item and table row."""
     introductions: Mapping[int, int]
-    """Maps the index of a sentence to that of the earlier sentence, with a colon at its end, that introduces it."""
+    """Maps sentences to their introductions, by index. An introduction is an earlier sentence ending in a colon."""
 
 
 def parse_citations(answer: str) -> ParsedAnswer:
@@ -256,10 +256,10 @@ def _take_directly_after(answer: str, position: int, marks: Sequence[CitationMar
 
 
 def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int]:
-    """Map sentences to the earlier sentence with a colon at its end that introduces them, by index.
+    """Map sentences to their introductions, by index.
 
-    Such a sentence introduces the next sentence, and the items of a list. `ends` are the offsets after
-    each sentence but the last one.
+    A sentence that ends with a colon introduces the next sentence and the list items that follow. `ends` are the
+    offsets after each sentence but the last one.
     """
     introductions: dict[int, int] = {}
     introduction: int | None = None
@@ -288,7 +288,7 @@ class QuoteChecker:
 
     def cite(self, parsed: ParsedAnswer) -> tuple[Citation, ...]:
         """Return the citations of an answer in order."""
-        found: list[tuple[int, Citation]] = []
+        located: list[tuple[int, Citation]] = []
         cited: set[tuple[str, int]] = set()
         for quote in parsed.quotes:
             match = self._cite_quote(quote)
@@ -297,15 +297,15 @@ class QuoteChecker:
             index, citation = match
             if quote.is_code and citation.state is QuoteState.UNVERIFIED and not _TABLE_ROW.match(quote.text):
                 continue  # a command or a name in the model's own words
-            found.append((quote.start, citation))
+            located.append((quote.start, citation))
             if quote.marks:
                 cited.add((quote.marks[index].section_id, quote.marks[index].sentence))
         for mark in parsed.marks:
             if (mark.section_id, mark.sentence) not in cited:
                 cited.add((mark.section_id, mark.sentence))
                 no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._state.library)
-                found.append((mark.start, no_quote))
-        return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
+                located.append((mark.start, no_quote))
+        return tuple(citation for _, citation in sorted(located, key=lambda pair: pair[0]))
 
     def judge_anywhere(self, words: str) -> QuoteState:
         """Return the best state of a quote in all text that the model got, whatever its section."""
@@ -383,10 +383,10 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
             for start, end in merge_bounds(read)
             if start < span.end and end > span.start
         ]
-        found = _find_in(quote, span.doc, pieces, library)
-        if found is not None and found[1] is not QuoteState.JOINED:
-            return found
-        joined = joined or found
+        match = _find_in(quote, span.doc, pieces, library)
+        if match is not None and match[1] is not QuoteState.JOINED:
+            return match
+        joined = joined or match
     return joined
 
 

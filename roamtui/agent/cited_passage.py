@@ -75,7 +75,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
 def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
     """Return the span of words within the span of a section, or None if they are not there.
 
-    As for a quote, the Markdown may differ, and pieces of several sentences may match.
+    As in `find_quoted_words`, the Markdown may differ, and pieces of several sentences may match.
     """
     match = find_quoted_words(words, library.text_at(section)) if words else None
     if match is None:

@@ -29,7 +29,7 @@ _SCANNED_SECTIONS_MAX = 400
 _TITLE_LENGTH_MAX = 60
 _OPENING_LENGTH = 2_000
 _ASKING_TITLE_WORDS_MIN = 4
-"""Minimum number of words of a title with a question mark: "In a hurry?" says nothing outside its section."""
+"""Minimum number of words of a title that serves as a question: "In a hurry?" says nothing outside its section."""
 _QUESTIONS_PER_ROOT_MAX = 3
 """Maximum number of questions from one top-level section."""
 _MARKS = re.compile(r"[*_`]")

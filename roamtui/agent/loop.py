@@ -105,7 +105,7 @@ class QuestionRun:
     """Text of the model since its last action."""
 
     def track(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
-        """Track an event. Return what to log: the model's draft before its next action, and some kinds of events."""
+        """Track an event. Return what to log: searches, reminders and retries, and the draft before an action."""
         match event:
             case AnswerStreamed(text=text):
                 self.last_text += text

@@ -38,10 +38,10 @@ def list_parts(library: Library) -> tuple[SourcePart, ...]:
 
 
 def list_named_parts(question: str, library: Library) -> tuple[SourcePart, ...]:
-    """List the parts of a library with several sources that a question asks about one by one; usually none.
+    """List the parts of a library that a question asks about one by one. Usually, there are none.
 
-    The question must contain a word such as "each", and name at least two parts by their titles or the titles of their
-    documents.
+    The library must have several sources. The question must contain a word such as "each", and name at least two parts
+    by their titles or the titles of their documents.
     """
     has_several = library.sources or len(split_sources(library.source)) > 1
     if not has_several or not _EACH.search(question):
@@ -57,15 +57,15 @@ def list_named_parts(question: str, library: Library) -> tuple[SourcePart, ...]:
 
 
 def list_last_parts(exchanges: tuple[Exchange, ...], library: Library) -> tuple[tuple[SourcePart, Exchange], ...]:
-    """List the parts that the last exchanges asked the same question, with the exchanges; empty for fewer than two."""
+    """If the last exchanges ask several parts one question, list the parts with their exchanges, else nothing."""
     parts_by_id = {part.section_id: part for part in list_parts(library)}
-    found: list[tuple[SourcePart, Exchange]] = []
+    asked_parts: list[tuple[SourcePart, Exchange]] = []
     for exchange in reversed(exchanges):
         part = parts_by_id.pop(exchange.within or "", None)
-        if part is None or (found and exchange.question != found[0][1].question):
+        if part is None or (asked_parts and exchange.question != asked_parts[0][1].question):
             break
-        found.append((part, exchange))
-    return tuple(reversed(found)) if len(found) > 1 else ()
+        asked_parts.append((part, exchange))
+    return tuple(reversed(asked_parts)) if len(asked_parts) > 1 else ()
 
 
 def _fold(text: str) -> str:

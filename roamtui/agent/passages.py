@@ -30,7 +30,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageReply:
-    """What a front end shows instead of an answer if the offline model found passages."""
+    """What a front end shows instead of an answer of the offline model: passages, or that there are none."""
 
     passages: tuple[ShownPassage, ...] = ()
     """Best first."""
@@ -43,13 +43,13 @@ class PassageReply:
 def replies_with_passages(exchange: Exchange) -> bool:
     """Check whether the offline model answers with passages. An answer that has not begun yet counts too.
 
-    All callers must decide by this function.
+    Every front end must decide by this function how to show an answer.
     """
     return exchange.model == OFFLINE and (not exchange.answer or exchange.answer.startswith(_PASSAGE_REPLY_STARTS))
 
 
 def read_passage_reply(exchange: Exchange, library: Library) -> PassageReply | None:
-    """Return the passages of a finished answer, or None if it does not consist of passages."""
+    """Return what to show instead of a finished answer, or None if the answer is not made of passages."""
     if not replies_with_passages(exchange):
         return None
     if exchange.stopped is StopReason.NOT_FOUND:

@@ -169,7 +169,7 @@ class _NormalisedSearch:
         return -1
 
     def find_all(self, parts: Sequence[str]) -> tuple[int, int] | None:
-        """Return the bounds of parts in this order, with any text between them."""
+        """Return the bounds of the text that contains all parts in order, with any text between them, or None."""
         position = 0
         for part in parts if len(parts) > 1 else ():  # most quotes already fail this cheap test
             position = self.plain.find(part, position) + len(part)

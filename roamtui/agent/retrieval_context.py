@@ -36,7 +36,7 @@ _START_HITS_MAX = 10
 _EXCERPT_TOKENS = (350, 180, 150, 120)
 """Size of the excerpt of each hit, by rank. The last number applies to all later hits."""
 _WHOLE_TOKENS = (1_000, 560, 400, 250, 150)
-"""Up to this size, by rank, a section is shown with its whole subtree: a call to open it would cost far more."""
+"""Maximum size, by rank, of a section that is shown with its whole subtree. A call to open it would cost more."""
 _WHOLES_TOKENS_MAX = 1_500
 """Once all excerpts together exceed this, no further section is shown whole merely because it is small."""
 _NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS = 700, 1_500
@@ -45,7 +45,7 @@ every rank."""
 _BESIDE_NAMED_MAX = 3
 """Maximum number of hits besides those that the query names."""
 _NOISE_SHARE = 0.35
-"""Share of the best score below which a hit is about something else."""
+"""Minimum share of the best score. A hit with a lower score is about something else."""
 _NOISE_SHARE_LATER = 0.5
 """The same for hits after the first `HITS_MAX`."""
 _SMALL_FILE_TOKENS = 1_000
@@ -54,7 +54,7 @@ _CONDITION = re.compile(
     r"(?i)\b(?:except|defined in|limited|notwithstanding|other than|pursuant to|subject to|unless|vorbehaltlich)\b"
     r"[^,;\n]{0,80}\Z"
 )
-"""Words before a reference to a section that limits a rule."""
+"""Words before a reference, such as "unless". The section that is referred to then limits a rule."""
 _LIMITS_ANOTHER = re.compile(
     r"(?i)\b(?:except|exceptions?|notwithstanding|other than|nothing (?:contained )?in)\b"
     r"|\b(?:do|does|is|are|shall|will) not (?:apply|be (?:construed|deemed)|limit|prevent|prohibit|restrict)"
@@ -72,7 +72,7 @@ _SIBLINGS_MAX = 12
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
 _WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
-"""A word, number or identifier, with `inside` if it has a capital letter inside a sentence."""
+"""A word, number or identifier. The group `inside` matches before a capital letter inside a sentence."""
 _PIECE_LENGTH = 100_000
 """Number of characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
@@ -87,10 +87,10 @@ _PATH_TITLES_MAX = 3
 RUNNER_UP_SHARE_MAX = 0.8
 """The best hit is clear if the second score is at most this share of the best."""
 COVERED_SHARE_MIN = 0.75
-"""Share of the question's content words that the section's text must contain. A title or one mention is not enough."""
+"""Minimum share of the question's content words in the section's text. A title or one mention is not enough."""
 _OPENED_TOKENS_MAX = 1_000
 _TERMS_MIN = 2
-"""Minimum number of words in a question. With fewer, a clear hit means little: even a greeting may have one."""
+"""Minimum number of content words in a question. With fewer, a clear hit means little: a greeting may have one."""
 _PROSE_WORDS_MIN = 12
 """A text with fewer words is a bare link or a label."""
 _TOPICLESS_TERMS = frozenset(
@@ -190,9 +190,9 @@ def pick_confident_hit(
     if runner_up > RUNNER_UP_SHARE_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
         return ()
     text = library.text_at(library.get_own_content_span(section_id))
-    found = {term for _, term in locate_terms(text, terms)}
+    covered_terms = {term for _, term in locate_terms(text, terms)}
     is_text = len(text.split()) >= _PROSE_WORDS_MIN and estimate_tokens(text) <= _OPENED_TOKENS_MAX
-    return (section_id,) if is_text and len(found) >= COVERED_SHARE_MIN * len(terms) else ()
+    return (section_id,) if is_text and len(covered_terms) >= COVERED_SHARE_MIN * len(terms) else ()
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
@@ -202,7 +202,7 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
 
 def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
     """Make the event that records a search."""
-    found = (
+    search_hits = (
         SearchHit(
             section_id=hit.section_id,
             path=library.node(hit.section_id).path,
@@ -212,7 +212,7 @@ def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> Sect
         )
         for hit in hits
     )
-    return SectionsSearched(query=query, hits=tuple(found))
+    return SectionsSearched(query=query, hits=tuple(search_hits))
 
 
 def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:

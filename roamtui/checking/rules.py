@@ -33,7 +33,7 @@ from roamtui.search.base import Searcher
 from roamtui.search.units import UnitKind, find_units
 
 LONG_TOKENS = 2_000
-"""About three pages of a book: too much for one heading."""
+"""Maximum tokens below one heading: about three pages of a book."""
 OUTLINE_TOKENS = 2_500
 """Size of the outline in which sections should be found."""
 _PROSE_SHARE_MIN = 0.5
@@ -76,7 +76,7 @@ _DUPLICATE_WORDS_MIN = 40
 """Minimum number of words of a repeated passage that is reported."""
 _EXCERPT_LENGTH = 60
 _ANCHOR_LENGTH_MIN = 8
-"""Minimum length of a heading that may match the end of an anchor, because some tools prepend text."""
+"""Minimum length of an anchor that may match the end of a link's anchor, because some tools prepend text."""
 _TEXT_SUFFIXES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".html")
 _ANCHOR = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)""", re.MULTILINE)
 """An anchor in the source: an HTML `id` or `name`, an attribute such as `{#id}`, or a MyST target such as `(id)=`."""

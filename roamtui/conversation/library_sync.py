@@ -275,18 +275,18 @@ def reload_state(state: ConversationState, library: Library) -> Update:
     if is_same_content and delivered | quotable <= unchanged and all(node_id in library for node_id in named):
         return state, ()
     ids_by_hash = hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
-    found: dict[str, OpenSection] = {}
+    relocated: dict[str, OpenSection] = {}
     lost: list[str] = []
     for section in state.open_sections:
         is_known = section.section_id in library
         if is_known and section.deliveries and all(span.doc in unchanged for span in section.deliveries):
-            found[section.section_id] = section
+            relocated[section.section_id] = section
             continue
         section_id = section.section_id if is_known else ids_by_hash.get(section.content_hash)
         if section_id is None:
             lost.append(section.section_id)
         else:
-            found[section_id] = replace(
+            relocated[section_id] = replace(
                 section,
                 section_id=section_id,
                 deliveries=(),
@@ -298,7 +298,7 @@ def reload_state(state: ConversationState, library: Library) -> Update:
         events.append(ReadingSectionChanged(section_id=None))
     if gone := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
         events.append(NodesFolded(section_ids=gone, origin=Origin.PERSON))
-    events.append(SectionsRelocated(sections=tuple(found.values()), unchanged=tuple(sorted(quotable & unchanged))))
+    events.append(SectionsRelocated(sections=tuple(relocated.values()), unchanged=tuple(sorted(quotable & unchanged))))
     if lost:
         events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
     return apply_all(state, events), tuple(events)

@@ -124,7 +124,7 @@ def decode_log(content: bytes) -> tuple[list[ConversationEvent], bool]:
 
 
 def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | LogEntrySkipped:
-    """Decode a line as an event of the class that `kinds` has for its name, or as `LogEntrySkipped` if that fails."""
+    """Decode a line, or return `LogEntrySkipped` if that fails. `kinds` maps names of events to their classes."""
     try:
         fields: dict[str, Any] = json.loads(line)
         kind = kinds.get(fields["event"])
@@ -226,7 +226,7 @@ def open_log(path: Path) -> Iterator[int]:
 
 
 def read_at(file: int, offset: int, size: int) -> bytes:
-    """Read bytes from an open file at an offset. The file position is then behind these bytes."""
+    """Read bytes from an open file at an offset. Afterwards, the file position is at their end."""
     os.lseek(file, offset, os.SEEK_SET)
     return os.read(file, size)
 
@@ -331,9 +331,7 @@ def format_os_error(error: OSError) -> str:
 
 @contextmanager
 def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `StoreError` whose message is `failure`.
-
-    In it, ``{reason}`` and ``{folder}`` are replaced.
+    """Turn an `OSError` into a `StoreError`. Its message is `failure` with ``{reason}`` and ``{folder}`` replaced.
 
     Raises:
         StoreError: An operation on disk failed.

@@ -263,12 +263,12 @@ def list_named_sources(
         SourceError: There is no such file.
         StoreError: Another notebook cannot be read.
     """
-    found: list[LibrarySource] = []
+    added: list[LibrarySource] = []
 
     def add(name: str, key: str = "") -> None:
-        taken = {source.key for source in (*present, *found)}
-        if name not in {source.name for source in (*present, *found)}:
-            found.append(LibrarySource(name=name, key=make_unique_key(key or name, taken)))
+        taken = {source.key for source in (*present, *added)}
+        if name not in {source.name for source in (*present, *added)}:
+            added.append(LibrarySource(name=name, key=make_unique_key(key or name, taken)))
 
     for name in names:
         if name == "-":
@@ -292,7 +292,7 @@ def list_named_sources(
             raise SourceError(f"There is no file {sanitise_line(name)}. Check the path.")
         else:
             add(os.path.abspath(name))  # noqa: PTH100 - links are kept
-    return tuple(found)
+    return tuple(added)
 
 
 def has_missing_files(name: str) -> bool:

@@ -336,16 +336,18 @@ def _refresh_index(folder: Path, database: str, sql: str) -> Sequence[sqlite3.Ro
             connection.execute("DROP TABLE IF EXISTS conversations")
             connection.execute(_TABLE)
             connection.execute(f"PRAGMA user_version = {_INDEX_VERSION}")
-        known = {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, size, changed FROM conversations")}
-        found: dict[str, tuple[int, int]] = {}
+        indexed = {
+            row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, size, changed FROM conversations")
+        }
+        on_disk: dict[str, tuple[int, int]] = {}
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(LOG_SUFFIX) and (status := entry.stat()).st_size:
-                    found[entry.name.removesuffix(LOG_SUFFIX)] = (status.st_size, status.st_mtime_ns)
-        for conversation_id in known.keys() - found.keys():
+                    on_disk[entry.name.removesuffix(LOG_SUFFIX)] = (status.st_size, status.st_mtime_ns)
+        for conversation_id in indexed.keys() - on_disk.keys():
             connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
-        for conversation_id, size_and_time in found.items():
-            if known.get(conversation_id) != size_and_time:
+        for conversation_id, size_and_time in on_disk.items():
+            if indexed.get(conversation_id) != size_and_time:
                 with suppress(FileNotFoundError):
                     content = (folder / f"{conversation_id}{LOG_SUFFIX}").read_bytes()
                     row = (conversation_id, *size_and_time, *_summarise(content))

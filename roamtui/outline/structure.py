@@ -165,7 +165,7 @@ def resolve_name(library: Library, text: str) -> str | None:
     *above, last = [_fold(part) for part in text.strip(_ID_MARKS).split(" > ")]
     if not last:
         return None
-    found: set[str] = set()
+    matching_ids: set[str] = set()
     for document in library.documents:
         columns = document.columns
         for row, title in enumerate(columns.titles):
@@ -180,8 +180,8 @@ def resolve_name(library: Library, text: str) -> str | None:
             # The nodes above must have the other names in this order. The iterator skips other nodes between them.
             titles = iter([_fold(library.title_of(node_id)) for node_id in library.ancestors(section_id)])
             if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
-                found.add(get_canonical_id(library, section_id))
-    return found.pop() if len(found) == 1 else None
+                matching_ids.add(get_canonical_id(library, section_id))
+    return matching_ids.pop() if len(matching_ids) == 1 else None
 
 
 def _fold(title: str) -> str:
@@ -198,10 +198,10 @@ def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     titles = {section_id: library.title_of(section_id) for section_id in ids}
     distances = process.extract(wanted.lower(), ids, scorer=Levenshtein.distance, limit=_SUGGESTED_MAX)
     by_title = process.extract(wanted, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=_TITLE_SCORE_MIN)
-    found = [section_id for section_id, distance, _ in distances if distance <= _ID_DISTANCE_MAX]
-    found += [section_id for _, _, section_id in by_title]
-    found += [section_id for section_id, _, _ in distances]
-    return tuple(dict.fromkeys(found))[:_SUGGESTED_MAX]
+    suggested_ids = [section_id for section_id, distance, _ in distances if distance <= _ID_DISTANCE_MAX]
+    suggested_ids += [section_id for _, _, section_id in by_title]
+    suggested_ids += [section_id for section_id, _, _ in distances]
+    return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def list_rows(
     listed: set[tuple[str, str, str | None]] = set()
     for source in sources:
         try:
-            found = [
+            source_rows = [
                 row
                 for document in _list_documents(source)
                 for row in (
@@ -62,10 +62,12 @@ def list_rows(
                 )
             ]
         except SourceError:
-            found = [row for row in read_known() if row.source == source or Path(source) in Path(row.source).parents]
-            if not found:
+            source_rows = [
+                row for row in read_known() if row.source == source or Path(source) in Path(row.source).parents
+            ]
+            if not source_rows:
                 raise
-        for row in found:
+        for row in source_rows:
             place = (row.source, row.doc, row.within)
             if place in listed:  # a file and its folder were both named
                 continue

@@ -86,8 +86,8 @@ class TableRun:
     def unread_note(self) -> str:
         """A warning about documents that could not be read; empty if there are none."""
         count = len(self.unread)
-        what = "A document" if count == 1 else f"{count:,} documents"
-        lead = f"{what} could not be read, so earlier answers stay unchecked. "
+        subject = "A document" if count == 1 else f"{count:,} documents"
+        lead = f"{subject} could not be read, so earlier answers stay unchecked. "
         return f"{lead}{'' if count == 1 else 'The first is '}{self.unread[0]}" if count else ""
 
     @property
