@@ -81,7 +81,7 @@ async def run_ask(
         agent: Answers the question.
         question: The question as the person typed it.
         within: Id of the section to search, or None for the whole document. An index page stands for its folder.
-        ask_each: Whether to ask each source by itself. With ``text``, also if the question names several.
+        ask_each: Whether to ask about each source separately. Text output also does so if the question names several.
         is_watched: Whether a person sees stderr. If not, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
@@ -135,7 +135,7 @@ class _AskReport:
     def __init__(self, agent: Agent, *, is_watched: bool, output_format: str, part: SourcePart | None = None) -> None:
         self._agent = agent
         self._part = part
-        """The part of the library that is asked, or None for all of it."""
+        """The source that the question is about, or None for all of them."""
         self._is_watched = is_watched and output_format != "events"
         self._output_format = output_format
         self._steps: list[dict[str, Any]] = []

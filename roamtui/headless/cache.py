@@ -59,7 +59,7 @@ def _format_bytes(count: int) -> str:
 
 
 def _get_file_sizes(folder: Path) -> dict[Path, int]:
-    """Return the files directly in a folder with their sizes. If the folder cannot be read, return none."""
+    """Return the size of each file directly in a folder. If the folder cannot be read, return nothing."""
     sizes: dict[Path, int] = {}
     with suppress(OSError):
         for path in folder.iterdir():

@@ -43,7 +43,7 @@ def print_conversation(store: ConversationStore, prefix: str, output_format: str
 
     Args:
         store: The saved conversations.
-        prefix: The beginning of its id.
+        prefix: Beginning of the id of the conversation.
         output_format: `"md"`, `"json"`, or `"html"` for a page that replays it.
         open_source: Opens the source of the conversation, or all its sources if there are several, for the page.
 

@@ -133,7 +133,7 @@ class _TokenVerifier:
         self._token = token
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return access for the right token, or None for another."""
+        """Return access for the right token, or None for any other."""
         is_valid = hmac.compare_digest(token.encode(), self._token.encode())
         return AccessToken(token=token, client_id="roamtui", scopes=[]) if is_valid else None
 

@@ -95,7 +95,7 @@ class SharedLibrary:
         self._checked_at = 0.0
 
     async def load(self, report: ProgressCallback) -> None:
-        """Wait until the current files are loaded. If a client disconnects, loading continues for the others."""
+        """Load the files, or reload them if they changed. If a client disconnects, loading continues for the others."""
         if self._loading is None:
             self._loading = asyncio.create_task(self._load(self.library, self.loader))
         elif self._loading.done() and (self._loading.exception() is not None or await self._has_changed()):
@@ -178,7 +178,7 @@ class OutlineTool:
 
 
 class ClientSession:
-    """A conversation without questions: the client's model conducts the dialogue."""
+    """One client's open sections: a conversation without questions, because they are asked in the client."""
 
     def __init__(self, shared: SharedLibrary, *, has_changed: bool = False) -> None:
         """Start with nothing open.

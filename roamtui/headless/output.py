@@ -144,7 +144,7 @@ class LiveLine:
             self._written = line
 
     def end(self) -> None:
-        """Leave the line as it is."""
+        """Keep the line as it is, and begin the next one."""
         if self._written:
             _write_quietly("\n")
         self._written = ""

@@ -172,7 +172,7 @@ def _to_json_row(claim: Claim, source: str, library: Library | str) -> dict[str,
 def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
     """Write every quote that is not as before, and the count of each state. As JSON, write all quotes.
 
-    Return 1 if a quote is no longer found or its source cannot be opened, otherwise 0.
+    Return 0 if all quotes are the same or have only moved, otherwise 1.
     """
     exit_status = int(any(row["state"] not in (ClaimStatus.SAME.value, ClaimStatus.MOVED.value) for row in rows))
     state_counts = Counter(row["state"] for row in rows)

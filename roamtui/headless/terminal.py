@@ -70,7 +70,7 @@ _COLOURS = {
 }
 _WIDE_CHARACTER = re.compile(f"[{WIDE_CHARACTERS}]")
 _WORD_OR_SPACE = re.compile(rf"{LINE_SPACE}+|{UNBROKEN_TEXT}")
-"""A space, a character of a script without spaces (with marks that end a line), or a word."""
+"""Spaces, a word, or a character of a script without spaces (with marks that may not begin a line)."""
 
 
 def compute_text_width() -> int | None:
@@ -88,7 +88,7 @@ def supports_styles() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """Text of one style, without a line end."""
+    """Text in one style, without a line end."""
 
     text: str
     codes: tuple[int, ...] = ()
@@ -111,7 +111,7 @@ def render_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: boo
 def render_source_list(
     citations: tuple[Citation, ...], answer: str, library: Library, *, width: int, is_styled: bool
 ) -> str:
-    """Lay out the citations in the order of their numbers, one line of at most `width` columns each.
+    """Lay out the citations in the order of their numbers, in lines of at most `width` columns.
 
     Quotes that `answer` already contains are not repeated.
     """

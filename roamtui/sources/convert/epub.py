@@ -45,7 +45,7 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 _SIMILAR_LENGTH_MIN = 4
 """Titles with fewer letters and digits are similar only if they are the same."""
 _ENDING_SHARE_MIN = 0.3
-"""If one title ends with another, they are similar only if the other has at least this share of its length."""
+"""If a title ends with a shorter one, they are similar only if the shorter has at least this share of its length."""
 _TITLE_DISTANCE_MAX = 8
 """Maximum number of blocks to search for a title, from the start of the chapter or from the title found before."""
 

@@ -1,4 +1,4 @@
-"""Convert an OpenDocument spreadsheet to Markdown. Each cell is read as its program shows it."""
+"""Convert an OpenDocument spreadsheet to Markdown. The text of each cell is what a spreadsheet program shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COUNTS = ("number-columns-repeated", "number-columns-spanned", "number-rows-spa
 
 
 def convert_ods(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
-    """Convert a spreadsheet to Markdown. The values that its program saved are read, and nothing is computed."""
+    """Convert a spreadsheet to Markdown. Formulas are not computed: the saved values are read."""
     package = ZipPackage(data, name)
     check_opendocument(package)
     if CONTENT_PART not in package.parts:

@@ -47,7 +47,7 @@ def check_opendocument(package: ZipPackage) -> None:
 
 
 def list_losses(package: ZipPackage) -> tuple[str, ...]:
-    """List what any OpenDocument file loses besides what its converter counts: macros."""
+    """List what is lost besides the kinds of content that a converter counts: macros, if there are any."""
     macros = (part for part in package.parts if part.startswith(_MACRO_FOLDERS) and not part.endswith("/"))
     return (MACROS_LOST,) if any(not part.endswith(_MACRO_LISTS) for part in macros) else ()
 

@@ -30,7 +30,7 @@ _BUILT_IN_FORMATS = {
     22: "y-m-d h:m",
     46: "[h]:m:s",
 }
-"""Codes of the number formats that are built in, so that a workbook does not define them, by their numbers."""
+"""Codes of the built-in number formats, which a workbook does not define, by number."""
 _FORMAT_LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!\$|h+\]|m+\]|s+\])[^\]]*\]')
 _CURRENCY = re.compile(r"\[\$([^\]-]{1,5})[^\]]*\]|([$€£¥])")
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - a workbook has no time zones

@@ -47,7 +47,7 @@ _TITLE_ROWS_MAX = 4
 _SIMILARITY_MIN = 91
 """Minimum similarity of a listed title and rows of a page, in percent."""
 _LENGTH_RATIO_MAX, _LENGTH_SLACK = 1.6, 12
-"""Rows are joined to compare them with a title, up to this many times its length plus this number of characters."""
+"""Joined rows are compared with a title up to this many times its length, plus this number of characters."""
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
 _GROUP_PAGES_MAX = 40
@@ -225,7 +225,7 @@ class TitleAnchorer:
         self._skipped = skipped
         self._taken = set(skipped)
         self._keys_by_page: dict[int, list[tuple[str, str, str]]] = {}
-        """Keys of each row to compare: whole, without its number, and of its first cell without number and tail."""
+        """Keys for comparing each row: whole, without its number, and only its first cell without number and tail."""
 
     def anchor(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
         """Return a heading for each entry. Entries that have no page and are not found are left out."""

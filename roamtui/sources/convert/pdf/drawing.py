@@ -45,7 +45,7 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
 
 
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
-    """Find a quote or parts of it, without its Markdown syntax. Return the indexes of first and last characters."""
+    """Find a quote or parts of it, without its Markdown syntax. Return first and last character of each."""
     letters = [(_keep_letters(word.text), word) for word in words]
     shown, wanted = "".join(text for text, _ in letters), _keep_letters(quote)
     start = shown.find(wanted) if wanted else -1

@@ -21,7 +21,7 @@ _FULL_ROW_LENGTH = 60
 _SENTENCE_GAP_MAX = 2.6
 """Maximum distance between two rows of one sentence, in letter heights."""
 _FULL_SHARE = 0.85
-"""A row is full if its right end is at least at this share of the page's right edge. Its sentence may then continue."""
+"""Minimum right end of a full row, relative to the rightmost one on the page. Its sentence may then continue."""
 _RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
 """A row of characters that looks like a ruled line."""
 _SENTENCE_STARTS = frozenset('$€£(“"‘')

@@ -44,14 +44,14 @@ _LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _LINKS_MAX = 400
-"""Limit per page; contents pages have fewer."""
+"""Maximum number of links per page. Contents pages have fewer."""
 _FONT_NAME_BYTES = 128
 _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
 _QUARTER = math.pi / 2
 _ROW_HEIGHT_QUANTILE = 0.9
-"""Quantile of the heights of words that is about the height of a row: most words lack ascenders or descenders."""
+"""Quantile of word heights that is taken for the height of a row, because most words lack ascenders or descenders."""
 _FONT_HEIGHT_RATIO = 1.15
 """Height of the box of a font, relative to its letters."""
 _WIDE_RATIO = 1.2

@@ -27,9 +27,9 @@ there."""
 _TALL_RATIO = 1.8
 """Minimum height of large initials and of vertical text, relative to the median height of words."""
 _PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
-"""Cell that belongs to the figure after it."""
+"""A cell, such as a currency sign, that belongs to the figure after it."""
 _SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
-"""Cell that belongs to the figure before it."""
+"""A cell, such as a percent sign, that belongs to the figure before it."""
 _ENUMERATOR = re.compile(
     r"(?:item|note|part|chapter|section|article|exhibit|appendix)\s*[\divxlc]+[a-c]?\s?[.:\u2014\u2013-]?|[•▪●◦‣⁃■□➢✓–·]"
     r"|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)|(?:\d{1,2}|[A-Za-z]|[IVX]{1,4})\.|\d{1,2}(?:\.\d{1,2}){1,4}\.?",

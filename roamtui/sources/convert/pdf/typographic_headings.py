@@ -27,7 +27,7 @@ _LONG_SHARE = 0.1
 """Without an outline, a section with at least this share of the file's characters is also divided, so that short files
 are divided more finely."""
 _REPEATS_MAX = 4
-"""A row that is repeated more often in one section is a label, not a title."""
+"""Text that is repeated more often in one section is a label, not a title."""
 _LARGE_RATIO = 1.12
 """A row is large if its letters are more than this many times as high as those of the text."""
 _LENGTH_MAX = 150
@@ -42,9 +42,9 @@ _APART_RATIO = 1.25
 _APART_LENGTH_MAX = 90
 """Maximum length of a title that is only italic or in capitals, in characters."""
 _SHORT_ROW_LENGTH = 80
-"""In characters. A shorter row that is set apart looks a little like a title."""
+"""Length, in characters, below which a row that is set apart looks a little like a title."""
 _FULL_ROW_LENGTH = 60
-"""In characters. A longer row is text, so its distance to the next row is usual."""
+"""Length, in characters, above which a row is text, so that its distance to the next row is the usual one."""
 _CENTRE_SHIFT_MAX = 0.03
 """Maximum distance of a centred row from the centre, as a share of the width of the text."""
 _CENTRE_INDENT_MIN = 0.1
@@ -67,9 +67,9 @@ _NOT_A_TITLE = re.compile(
     r"[□■○◆](?!\s*[\u1100-\ud7ff])|\((?:in |[A-Za-z]{4})"
     r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
 )
-"""Starts of text that cannot be a title."""
+"""Start of a text that cannot be a title."""
 _CAPTION_STYLE: tuple[float, ...] = (0.0,)
-"""Lower than every style that `_compute_style` returns."""
+"""Style of captions, lower than every style that `_compute_style` returns."""
 _TOP_ROWS = 3
 """A caption is a title only if it starts within this many rows of a page."""
 _TABLE_DISTANCE_MAX = 20
@@ -106,7 +106,7 @@ class TypographicHeadings:
         """For each page, the number of characters of the file before each row, and before the next page."""
         self._length = 0
         self._long_min: float = _LONG_WITH_OUTLINE
-        """Minimum length of a long section, which is divided, in characters."""
+        """Minimum length of a section that is divided, in characters."""
         for page in pages:
             self._offsets.append([*accumulate((len(row.text) for row in page.rows), initial=self._length)])
             self._length = self._offsets[-1][-1]

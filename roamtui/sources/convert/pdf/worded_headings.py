@@ -90,7 +90,7 @@ _CENTRE_SHIFT_MAX = 12.0
 _LEADING_MAX = 1.6
 _HEADING_ROWS_MAX = 3
 _FULL_SHARE = 0.75
-"""A row may be wrapped if its right end is at least at this share of the page's right edge."""
+"""Minimum right end of a row that may be wrapped, relative to the rightmost one on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,9 +315,9 @@ def _make_article(page: PageText, candidate: _HeadingCandidate) -> DetectedHeadi
 def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedHeading]) -> None:
     """Change the levels of headings so that the parts of a report are nested as a person would nest them.
 
-    Parts are on the top level. The statements of an Item and the heading of its notes are next to each other, the notes
-    below that heading or, without one, next to the statements. A statement inside a note is below it. Headings move
-    with the one above them, and no level is left out. `notes` are those that `detect_notes` returned.
+    Parts are on the top level. The statements of an Item and the heading of its notes have the same level. The notes
+    are below that heading or, without one, on the level of the statements. A statement inside a note is below it.
+    Headings move with the one above them, and no level is left out. `notes` are those that `detect_notes` returned.
     """
     positions = {note.position for note in notes}
     path: list[tuple[int, int]] = []  # level of each heading around the current one, before and now
