@@ -18,7 +18,7 @@ _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
 _ESTIMATES_MAX = 8_192
 """Maximum number of cached estimates, more than a long conversation has messages. A full cache is emptied."""
-_ESTIMATES: dict[tuple[int, int], int] = {}
+_ESTIMATE_CACHE: dict[tuple[int, int], int] = {}
 """Token estimates by hash and length of a text. The texts themselves are not kept, so that their memory is freed."""
 
 
@@ -30,11 +30,11 @@ def estimate_request_tokens(request: ModelRequest) -> int:
     total = _MESSAGE_TOKENS * len(messages) + _TOOL_TOKENS * len(request.tools)
     for text in texts:
         key = (hash(text), len(text))
-        if key not in _ESTIMATES:
-            if len(_ESTIMATES) >= _ESTIMATES_MAX:
-                _ESTIMATES.clear()
-            _ESTIMATES[key] = estimate_tokens(text)
-        total += _ESTIMATES[key]
+        if key not in _ESTIMATE_CACHE:
+            if len(_ESTIMATE_CACHE) >= _ESTIMATES_MAX:
+                _ESTIMATE_CACHE.clear()
+            _ESTIMATE_CACHE[key] = estimate_tokens(text)
+        total += _ESTIMATE_CACHE[key]
     return total
 
 
@@ -57,7 +57,7 @@ def _compute_answer_room(window_tokens: int) -> int:
 
 
 _REQUEST_TOKENS_MIN = 1_000
-"""A shorter request teaches nothing, because what the provider adds to each request weighs too much."""
+"""Minimum size of a request to learn from. In a smaller one, the tokens that a provider adds weigh too much."""
 _NEGLIGIBLE_RATIO_MAX = 1.05
 """Maximum ratio of provider tokens to estimated tokens that is ignored."""
 _FACTOR_MAX = 4.0
@@ -78,7 +78,7 @@ class TokenCalibration:
         return window if window is None or model.name != self._model else int(window / self._factor)
 
     def learn(self, model: str, request: ModelRequest, usage: Usage | None) -> None:
-        """Update the factor with the usage of a request to `model`, if the provider reported it."""
+        """Update the ratio with the usage of a request to `model`, if the provider reported it."""
         if usage is None or usage.source != "provider":
             return
         if model != self._model:

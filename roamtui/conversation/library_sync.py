@@ -58,7 +58,7 @@ from roamtui.sources.file_sources import split_sources
 
 _PROGRESS_SECONDS = 0.1
 """Minimum time between two progress reports."""
-_ATTEMPTS = 3
+_ROUNDS_MAX = 3
 """Maximum number of rounds of loading. A page may redirect to another origin, which the person must approve first."""
 
 
@@ -173,7 +173,7 @@ async def load_nodes(
     documents: dict[str, Document] = {}
     pending = node_ids
     unapproved = {**loader.list_unapproved_origins(library, node_ids, approved)}
-    for _ in range(_ATTEMPTS):
+    for _ in range(_ROUNDS_MAX):
         for web_origin, ids in unapproved.items():
             urls = tuple(get_link_url(library, node_id) for node_id in ids)
             may_ask = origin is Origin.PERSON or refused.get(web_origin) != number

@@ -46,7 +46,7 @@ LOST_QUESTION = "(This question could not be read.)"
 LOST_ANSWER = "This message was damaged on disk."
 LOG_SUFFIX = ".jsonl"
 PRIVATE_FILE = 0o600
-_LOCK = ".lock"
+_LOCK_SUFFIX = ".lock"
 """Suffix of the file to lock. It is never deleted, because then two programs could hold locks on different files."""
 _BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
@@ -182,7 +182,7 @@ def locked(folder: Path, name: str = "", *, waits: bool = True) -> Iterator[None
         OSError: Another program holds the lock for too long.
     """
     # A separate file is locked because on Windows other programs cannot read a locked file.
-    file = open_private_file(folder / f"{name}{_LOCK}")
+    file = open_private_file(folder / f"{name}{_LOCK_SUFFIX}")
     try:
         _lock(file, waits=waits)
         yield

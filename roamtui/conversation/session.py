@@ -217,7 +217,7 @@ class Session:
     async def dispatch(self, command: Command) -> AsyncIterator[ConversationEvent]:
         """Load what a command needs, carry it out, and yield its events once they are on disk.
 
-        Folding and unfolding are not saved until something else changes.
+        Folding, unfolding and reading a section are not saved until something else changes.
         """
         log, is_agent = self._log, command.origin is Origin.AGENT
         needed = list_nodes_to_load(self.state.unmuted_library if is_agent else self.state.library, command)

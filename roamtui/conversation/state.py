@@ -84,7 +84,7 @@ class KeepOpenMode(StrEnum):
     KEEP = "keep"
     """The least useful sections close, to stay within the budget."""
     FRESH = "fresh"
-    """All sections of earlier questions close unless they are pinned, as in the first implementation of roaming."""
+    """All sections of earlier questions close unless they are pinned."""
     ALL = "all"
     """No section ever closes by itself."""
 
@@ -303,7 +303,7 @@ class ConversationState:
     def collect_excerpts(self) -> dict[str, list[Bounds]]:
         """Collect the ranges of search results that the model may quote, by document key.
 
-        If there are many, only the newest count.
+        If there are many, only the newest are included.
         """
         excerpts: dict[str, set[Bounds]] = {}
         characters_left = _EXCERPT_CHARACTERS_MAX

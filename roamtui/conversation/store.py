@@ -43,14 +43,14 @@ from roamtui.conversation.state import ConversationState, apply, fold_events
 from roamtui.errors import ConversationConflictError, StoreError
 from roamtui.paths import open_private_file, write_private_file
 
-_CLOCK = ".newest"
+_CLOCK_NAME = ".newest"
 """An empty file that has the modification time of the newest change.
 
 Later changes get later times, so that a wrong clock cannot mix up the order of the conversations.
 """
 _CLOCK_STEP_NS = 100
 """The smallest difference between two file times on Windows."""
-_INDEX = "index.sqlite3"
+_INDEX_NAME = "index.sqlite3"
 """An index for listing and searching the logs. It may be deleted at any time, and is then rebuilt from the logs."""
 _INDEX_VERSION = 2
 _TABLE = (
@@ -251,7 +251,7 @@ class ConversationStore:
             # Erase the legacy files first, because the person can try again only as long as the log exists.
             left = erase_from_legacy_files(self._folder, conversation_id)
             shred(path)
-            index = self._folder / _INDEX
+            index = self._folder / _INDEX_NAME
             try:
                 if index.exists():
                     _refresh_index(self._folder, str(index), "SELECT 1")  # removes the conversation
@@ -285,7 +285,7 @@ class ConversationStore:
         If the index cannot be used, rebuild it; if that fails too, build it in memory.
         """
         with self._lock, map_store_errors("Could not read {folder}: {reason}.", self._folder):
-            path = self._folder / _INDEX
+            path = self._folder / _INDEX_NAME
             for _ in range(2):
                 with suppress(sqlite3.Error, OSError):
                     os.close(open_private_file(path))
@@ -308,7 +308,7 @@ class ConversationStore:
         The caller must close the log before it sets this time, because Windows sets the time again when it closes a
         file that was written.
         """
-        clock = self._folder / _CLOCK
+        clock = self._folder / _CLOCK_NAME
         os.close(open_private_file(clock))
         newest = moment or max(time.time_ns(), clock.stat().st_mtime_ns + _CLOCK_STEP_NS)
         os.utime(clock, ns=(newest, newest))

@@ -25,7 +25,7 @@ class SharedModel:
     """Sends the requests of several questions at the same time.
 
     While a provider makes one of them wait, no other is sent. No request is sent that could exceed the limit: its cost
-    is estimated by the highest price of a token so far, and until one is known, requests are sent one at a time.
+    is estimated by the highest price of a token so far, and until a price is known, requests are sent one at a time.
     """
 
     def __init__(self, model: Model, limit_usd: float | None = None) -> None:

@@ -44,7 +44,7 @@ def list_rows(
         sources: Paths or URLs.
         open_source: Opens one of them.
         by_chapters: Whether each chapter is a row.
-        read_known: Returns the rows of an earlier run. Those of a source that cannot be read now are listed again.
+        read_known: Returns the rows of an earlier run. If a source cannot be read now, its earlier rows are listed.
 
     Raises:
         SourceError: A source cannot be read.
