@@ -6,15 +6,20 @@ import ipaddress
 import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.real_documents import find_data_dir
+from roamtui.models.litellm_model import WORKER_COMMAND, WorkerProcess
+from tests.fakes import forked_models as forking
+from tests.real_documents import PROJECT_DIR, find_data_dir
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell ignores ctrl+c for what it runs in the background, and programs under test would inherit that.
@@ -130,3 +135,32 @@ def _is_here(host: str | bytes | None) -> bool:
         return ipaddress.ip_address(name.partition("%")[0]).is_loopback
     except ValueError:
         return False
+
+
+@pytest.fixture(scope="session")
+def forking_command() -> Iterator[tuple[str, ...]]:
+    """Return the arguments of Python that start a model process within a hundredth of a second."""
+    if not hasattr(os, "fork") or not hasattr(socket, "send_fds"):
+        yield WORKER_COMMAND
+        return
+    nowhere = "http://127.0.0.1:9"
+    with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        path = f"{folder}/forks"
+        listener.bind(path)
+        listener.listen()
+        process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "tests.fakes.forked_models", str(listener.fileno())],
+            cwd=PROJECT_DIR,
+            env={"PATH": os.environ["PATH"], "HOME": folder, "HTTP_PROXY": nowhere, "HTTPS_PROXY": nowhere},
+            stdin=subprocess.PIPE,
+            pass_fds=[listener.fileno()],
+        )
+        listener.close()
+        with process:  # its standard input is closed, and it ends
+            yield ("-I", "-S", str(Path(forking.__file__)), path)
+
+
+@pytest.fixture
+def forked_models(forking_command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start model processes of this test as forks; how a real one starts is tested in `tests/models`."""
+    monkeypatch.setattr(WorkerProcess.__init__, "__kwdefaults__", {"command": forking_command})

@@ -54,6 +54,7 @@ def test_nothing_found_is_said_and_no_failure(run: RunCommand, garden: Path) -> 
     assert result.json["citations"] == []
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_a_missing_key_names_the_variable(run: RunCommand, garden: Path) -> None:
     result = run("ask", garden, "How long is a plot?", "--model", "openai/gpt-4.1-mini", "--json")
     assert result.code == 1

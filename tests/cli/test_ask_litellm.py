@@ -64,6 +64,7 @@ def test_parallel_calls_open_sections_and_the_answer_is_verified(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
 def test_a_dead_server_is_one_sentence_and_nothing_is_lost(
     run: RunCommand, garden: Path, server: FakeOpenAIServer
 ) -> None:
@@ -84,6 +85,7 @@ def ask(run: RunCommand, document: Path, server: FakeOpenAIServer, *replies: Fak
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
 def test_settings_reach_the_provider_and_steer_the_outline(
     run: RunCommand, tmp_path: Path, server: FakeOpenAIServer
 ) -> None:

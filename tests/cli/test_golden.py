@@ -50,8 +50,10 @@ def _name_case(path: Path) -> str:
     ids=_name_case,
 )
 def test_a_command_prints_what_it_printed(
-    run: RunCommand, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: RunCommand, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
+    if "model" in path.stem:
+        request.getfixturevalue("forked_models")
     monkeypatch.chdir(PROJECT_DIR)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     expected = path.read_bytes().decode("utf-8")

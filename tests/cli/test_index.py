@@ -110,6 +110,7 @@ def test_where_none_can_be_kept_it_is_said(run: RunCommand, garden: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
 def test_sections_are_embedded_with_the_index(run: RunCommand, garden: Path) -> None:
     with FakeEmbeddingServer() as server:
         write_settings(f'[retrieval]\nembedder_api_base = "{server.origin}"\n')
@@ -140,6 +141,7 @@ def shelf(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
 def test_summaries_are_written_after_what_they_cost_was_said(
     run: RunCommand, shelf: Path, server: FakeOpenAIServer
 ) -> None:
@@ -185,6 +187,7 @@ def _name_embedder(server: FakeEmbeddingServer, mode: str = "hybrid") -> list[st
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
 def test_hybrid_search_embeds_and_says_how_each_hit_came(
     run: RunCommand, garden: Path, embeddings: FakeEmbeddingServer
 ) -> None:

@@ -1,4 +1,4 @@
-"""One model process for all tests that need litellm: it takes seconds to start."""
+"""One model process for all tests that need litellm."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def model_environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def worker(model_environ: dict[str, str]) -> AsyncIterator[WorkerProcess]:
-    process = WorkerProcess(model_environ)
+async def worker(model_environ: dict[str, str], forking_command: tuple[str, ...]) -> AsyncIterator[WorkerProcess]:
+    process = WorkerProcess(model_environ, command=forking_command)
     yield process
     await process.close()
 

@@ -9,6 +9,7 @@ import pytest
 
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.embedders import EmbedderOffer, find_embedder
+from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.search_models import BackgroundLoop
 from tests.fakes.model_servers import FakeEmbeddingServer
 
@@ -17,9 +18,10 @@ NOWHERE = {"OLLAMA_API_BASE": "http://127.0.0.1:9"}
 
 
 @pytest.fixture(scope="module")
-def shared_background() -> Iterator[BackgroundLoop]:
-    """Return one process for all questions about providers, which takes seconds to start."""
+def shared_background(forking_command: tuple[str, ...]) -> Iterator[BackgroundLoop]:
+    """Return one process for all questions about providers."""
     background = BackgroundLoop()
+    background.worker = WorkerProcess(command=forking_command)
     yield background
     background.close()
 
@@ -60,6 +62,7 @@ def test_without_anything_it_is_told_what_to_install() -> None:
         find(BackgroundLoop(), NOWHERE)
 
 
+@pytest.mark.usefixtures("forked_models")
 @pytest.mark.parametrize(
     ("key", "name", "receiver"),
     [

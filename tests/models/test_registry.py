@@ -139,6 +139,7 @@ async def test_a_name_without_sense_is_explained(name: str) -> None:
     assert report.reason.endswith(".")
 
 
+@pytest.mark.usefixtures("forked_models")
 @pytest.mark.slow
 async def test_litellm_is_asked_and_no_provider(model_environ: dict[str, str]) -> None:
     with FakeOpenAIServer() as server:
@@ -150,6 +151,7 @@ async def test_litellm_is_asked_and_no_provider(model_environ: dict[str, str]) -
     assert missing.can_call_tools is False
 
 
+@pytest.mark.usefixtures("forked_models")
 @pytest.mark.slow
 async def test_a_local_model_is_looked_up_where_it_would_be_asked(model_environ: dict[str, str]) -> None:
     with make_ollama("llama3.1:latest") as server:

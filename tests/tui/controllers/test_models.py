@@ -163,6 +163,7 @@ def _holds_key(folder: Path) -> bool:
     return any(KEY.encode() in data for data in kept)
 
 
+@pytest.mark.usefixtures("forked_models")
 async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_key(
     home_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +186,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     assert not _holds_key(home_dir)
 
 
+@pytest.mark.usefixtures("forked_models")
 async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -203,6 +205,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             assert app.app_context.agent.model is before
 
 
+@pytest.mark.usefixtures("forked_models")
 async def test_a_key_is_kept_if_enter_is_pressed_again_during_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
     app = make_app(options=_make_options(Settings(), ()))
@@ -264,6 +267,7 @@ async def test_a_model_is_saved_even_if_the_person_quits_at_once() -> None:
     assert kept == [("model", "local"), ("api_base", "")]
 
 
+@pytest.mark.usefixtures("forked_models")
 async def test_a_model_whose_key_is_there_is_tested_with_one_token_before_it_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -297,6 +301,7 @@ async def test_a_model_whose_key_is_there_is_tested_with_one_token_before_it_is_
             await wait_until(pilot, lambda: load_settings().model == "openai/gpt-4.1-mini")
 
 
+@pytest.mark.usefixtures("forked_models")
 @pytest.mark.parametrize("provider", ["lm_studio", "llamafile", "hosted_vllm"])
 async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_saved(
     monkeypatch: pytest.MonkeyPatch, provider: str
@@ -324,6 +329,7 @@ async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_sa
         assert (load_settings().model, load_settings().api_base) == (f"{provider}/tiny", server.url)
 
 
+@pytest.mark.usefixtures("forked_models")
 async def test_a_test_that_takes_long_can_be_left() -> None:
     gate = threading.Event()
     silent = FakeReply(text="Yes", gate=gate)

@@ -24,6 +24,7 @@ from roamtui.tui.screens.semantic_search import SemanticSearchDialog
 from tests.fakes.model_servers import FakeEmbeddingServer
 from tests.tui.driving import TEXT, make_app, make_context, running, screen_text, wait_until
 
+pytestmark = pytest.mark.usefixtures("forked_models")
 MODELS = ("llama3.2:latest", "nomic-embed-text:latest")
 LONG = TEXT + "".join(f"\n## Loaf {number}\n\nLoaf number {number} is rye.\n" for number in range(90))
 """More passages than go into one request."""
