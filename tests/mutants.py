@@ -110,10 +110,11 @@ def draw_changes(project: Path, count: int, seed: int) -> list[Change]:
     for path in sorted((project / "roamtui").rglob("*.py")):
         file = str(path.relative_to(project))
         source = path.read_text("utf-8")
+        source_lines = source.splitlines()
         by_line: dict[int, list[Change]] = {}
         for start, before, after in find_flips(source, is_screen=file.startswith("roamtui/tui/")):
             number = source.count("\n", 0, start) + 1
-            label = f"{file}:{number}  {source.splitlines()[number - 1].strip()[:70]}  {before} -> {after}"
+            label = f"{file}:{number}  {source_lines[number - 1].strip()[:70]}  {before} -> {after}"
             change = Change(file=file, start=start, before=before, after=after, tests=(), label=label)
             by_line.setdefault(number, []).append(change)
         lines += by_line.values()
