@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
 from roamtui.document.loader import Loader
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_notices, write_text
 from roamtui.library_loader import (
@@ -332,7 +332,7 @@ class RecordCommand:
         try:
             self.output_path.write_text(text, "utf-8")
         except OSError as error:
-            raise RoamtuiError(f"could not write {self.output_path}: {error.strerror}.") from None
+            raise RoamtuiError(f"could not write {self.output_path}: {format_reason(error)}.") from None
         remark = "" if is_answered else "; a question in it has no answer"
         warn(f"Wrote {self.output_path}{remark}.")
         return 0 if is_answered else 1

@@ -53,3 +53,8 @@ class ConversationConflictError(StoreError):
     def __init__(self, conversation_id: str) -> None:
         super().__init__(f"Another program continued the conversation {conversation_id}.")
         self.conversation_id = conversation_id
+
+
+def format_reason(error: Exception) -> str:
+    """Return the reason for an error as part of a sentence. That of a file does not repeat the path."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

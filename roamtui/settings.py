@@ -13,7 +13,7 @@ from typing import Any
 
 from roamtui.agent.options import RetrievalStart
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.models.options import ModelOptions
 from roamtui.option_fields import ABOVE_ZERO, ImageMode, OptionError, list_options, option
 from roamtui.paths import config_path, make_private_folder, write_private_file
@@ -215,5 +215,5 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
         added = " and ".join(lines.values())
         raise RoamtuiError(f"{path} was not changed. To save this choice, add {added} yourself.") from None
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = format_reason(error)
         raise RoamtuiError(f"Could not save the setting: {path}: {reason}.") from None

@@ -35,7 +35,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.repeats import drop_repeats
 from roamtui.conversation.transcript import StopReason
-from roamtui.errors import StoreError, UsageError
+from roamtui.errors import StoreError, UsageError, format_reason
 from roamtui.paths import make_private_folder, open_private_file, write_all
 
 _Event = TypeVar("_Event")
@@ -324,11 +324,6 @@ def _fsync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def format_os_error(error: OSError) -> str:
-    """Format the reason for an error on disk, for use in a sentence."""
-    return error.strerror or str(error)
-
-
 @contextmanager
 def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
     """Turn an `OSError` into a `StoreError`. Its message is `failure` with ``{reason}`` and ``{folder}`` replaced.
@@ -340,7 +335,7 @@ def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         # `str.format` would fail if the sentence already contains a path with braces.
-        message = failure.replace("{folder}", str(folder)).replace("{reason}", format_os_error(error))
+        message = failure.replace("{folder}", str(folder)).replace("{reason}", format_reason(error))
         raise StoreError(message) from None
 
 
@@ -371,7 +366,7 @@ class Trace:
             if path.is_file():
                 path.chmod(PRIVATE_FILE)
         except OSError as error:
-            raise UsageError(f"--trace cannot write {path}: {format_os_error(error)}. Choose another file.") from None
+            raise UsageError(f"--trace cannot write {path}: {format_reason(error)}. Choose another file.") from None
 
     def write(self, log: ConversationLog) -> None:
         """Append the events added since the last call. If `log` has replaced another log, append all its events.
@@ -388,7 +383,7 @@ class Trace:
             self._append("".join(f"{json.dumps(self._redact(json.loads(line)))}\n" for line in entries).encode("ascii"))
             self._written = count
         except OSError as error:
-            self.failure = f"Stopped writing the trace {self._path}: {format_os_error(error)}."
+            self.failure = f"Stopped writing the trace {self._path}: {format_reason(error)}."
 
     def _append(self, entries: bytes) -> None:
         file = open_private_file(self._path, os.O_WRONLY | os.O_APPEND)

@@ -18,7 +18,7 @@ from pathlib import Path
 from roamtui.conversation.log import locked, map_store_errors, prepare_folder
 from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_unique_key
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import SourceError, StoreError, UsageError
+from roamtui.errors import SourceError, StoreError, UsageError, format_reason
 from roamtui.paths import write_private_file
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.read import is_path
@@ -186,7 +186,7 @@ def read_notebook_file(path: Path) -> tuple[str, tuple[LibrarySource, ...]]:
         entries = content.get("sources", []) if first is not None or "sources" not in content else None
         sources = _parse_entries(entries, path.parent)
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise StoreError(f"{path} cannot be read: {format_reason(error)}.") from None
     except UnicodeDecodeError:
         raise StoreError(f"{path} is not UTF-8 text. Fix or delete it.") from None
     except tomllib.TOMLDecodeError as error:

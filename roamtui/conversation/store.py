@@ -31,7 +31,6 @@ from roamtui.conversation.log import (
     decode_entries,
     decode_log,
     encode_entries,
-    format_os_error,
     locked,
     map_store_errors,
     open_log,
@@ -40,7 +39,7 @@ from roamtui.conversation.log import (
     shred,
 )
 from roamtui.conversation.state import ConversationState, apply, fold_events
-from roamtui.errors import ConversationConflictError, StoreError
+from roamtui.errors import ConversationConflictError, StoreError, format_reason
 from roamtui.paths import open_private_file, write_private_file
 
 _CLOCK_NAME = ".newest"
@@ -107,7 +106,7 @@ class ConversationStore:
             prepare_folder(self._folder)
             self._warnings += import_legacy_database(folder, self._import)
         except OSError as error:
-            self.problem = f"Could not store conversations in {folder}: {format_os_error(error)}."
+            self.problem = f"Could not store conversations in {folder}: {format_reason(error)}."
             if not is_patient:
                 raise StoreError(self.problem) from None
 

@@ -16,7 +16,7 @@ import msgspec
 from roamtui.document.document import Document
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import line_number_at
-from roamtui.errors import RoamtuiError, SourceError
+from roamtui.errors import RoamtuiError, SourceError, format_reason
 from roamtui.search.base import Searcher
 
 HITS_MAX = 10
@@ -143,7 +143,7 @@ def read_lines(path: Path, advice: str) -> Iterator[tuple[int, bytes]]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise SourceError(f"could not read {path}: {error.strerror}. {advice}") from None
+        raise SourceError(f"could not read {path}: {format_reason(error)}. {advice}") from None
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
             yield number, line

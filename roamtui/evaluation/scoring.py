@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from roamtui.errors import SourceError, UsageError
+from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.evaluation.question_set import read_lines
 
 _RESAMPLES = 1_000
@@ -140,7 +140,7 @@ class ResultFile:
             with self._path.open("ab") as file:
                 file.write(data)
         except OSError as error:
-            raise SourceError(f"could not write {self._path}: {error.strerror}. Name another file.") from None
+            raise SourceError(f"could not write {self._path}: {format_reason(error)}. Name another file.") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

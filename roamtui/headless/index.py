@@ -14,7 +14,7 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
-from roamtui.errors import ModelError, StoreError, UsageError
+from roamtui.errors import ModelError, StoreError, UsageError, format_reason
 from roamtui.headless.output import PROGRESS_LINES_MAX, write_notice, write_notices, write_text
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
@@ -54,7 +54,7 @@ def update_index(library: Library, location: IndexLocation, *, delete: bool) -> 
         try:
             existed = path is not None and delete_index(path)
         except OSError as error:
-            raise StoreError(f"could not delete the index {path}: {error.strerror}.") from None
+            raise StoreError(f"could not delete the index {path}: {format_reason(error)}.") from None
         write_text(f"Deleted {path}\n" if existed else "There is no index of this source.\n")
         return
     write_notices(library.notes)

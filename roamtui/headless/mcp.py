@@ -32,7 +32,7 @@ from roamtui import __version__
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import RoamtuiError, UnknownSectionError
+from roamtui.errors import RoamtuiError, UnknownSectionError, format_reason
 from roamtui.headless.mcp_session import CALL_TOKENS_MAX, CallResult, ClientSession, SharedLibrary, list_specs
 from roamtui.headless.output import write_notice
 from roamtui.outline.expansion import render_section
@@ -101,7 +101,7 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
         listener.listen()
     except OSError as error:
         listener.close()
-        raise RoamtuiError(f"cannot use port {port}: {error.strerror}. Choose another with --port.") from None
+        raise RoamtuiError(f"cannot use port {port}: {format_reason(error)}. Choose another with --port.") from None
     hosts = [f"{_HOST}:{port}", f"localhost:{port}"]
     app = make_mcp_server(shared).streamable_http_app(
         streamable_http_path=_PATH,

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from roamtui.document.plain import sanitise_line, sanitise_text
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, format_reason
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ROWS_PER_WRITE = 1_000
@@ -24,7 +24,7 @@ class OutputError(RoamtuiError):
     """Standard output cannot be written, for instance because the disk is full."""
 
     def __init__(self, error: OSError) -> None:
-        super().__init__(f"could not write the output: {error.strerror or error}. Send it elsewhere.")
+        super().__init__(f"could not write the output: {format_reason(error)}. Send it elsewhere.")
 
 
 def write_text(text: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.editor import build_editor_command, find_editor
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.headless.output import write_notice, write_text
 from roamtui.paths import make_private_folder, write_private_file
 
@@ -57,7 +57,7 @@ def _read(path: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = format_reason(error)
         raise RoamtuiError(f"Your preferences are not used: {path}: {reason}.") from None
     except UnicodeDecodeError:
         raise RoamtuiError(f"Your preferences are not used: {path} is not UTF-8 text.") from None
@@ -110,7 +110,7 @@ def edit_preferences(path: Path) -> None:
         status = subprocess.run(command, check=False).returncode  # noqa: S603 - the person's own editor
         path.chmod(0o600)
     except OSError as error:
-        raise RoamtuiError(f"{error.filename or path}: {error.strerror or error}.") from None
+        raise RoamtuiError(f"{error.filename or path}: {format_reason(error)}.") from None
     except ValueError as error:
         raise UsageError(f"the editor {editor} cannot be started: {error}. Change EDITOR.") from None
     if status:
@@ -134,7 +134,7 @@ def add_preference(path: Path, text: str) -> str:
     try:
         _append(path, f"{line}\n")
     except OSError as error:
-        raise RoamtuiError(f"Could not save the preference: {path}: {error.strerror or error}.") from None
+        raise RoamtuiError(f"Could not save the preference: {path}: {format_reason(error)}.") from None
     return f"Saved to {path}. Applies to new conversations."
 
 

@@ -16,7 +16,7 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import SourceError, UsageError
+from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.headless.output import write_json, write_text
 from roamtui.sources.read import is_path
 from roamtui.table.store import TableContent, is_table, read_table
@@ -67,7 +67,7 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
             try:
                 text = path.read_text("utf-8", "replace")
             except OSError as error:
-                raise SourceError(f"could not read {path}: {error.strerror or error}.") from None
+                raise SourceError(f"could not read {path}: {format_reason(error)}.") from None
             claims, source = read_claims(text, str(path)), parse_source_line(text)
             groups.append(ClaimGroup(claims=claims, source=source, folder=path.parent, is_typed=False))
         else:

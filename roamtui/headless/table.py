@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from roamtui.errors import EXIT_CANCELLED, RoamtuiError
+from roamtui.errors import EXIT_CANCELLED, RoamtuiError, format_reason
 from roamtui.export.table import RENDERERS, format_progress, render_json_table
 from roamtui.headless.output import LiveLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
@@ -65,4 +65,4 @@ def _write_file(path: Path, text: str) -> None:
     try:
         path.write_bytes(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise RoamtuiError(f"could not write {path}: {error.strerror or error}. Name another file.") from None
+        raise RoamtuiError(f"could not write {path}: {format_reason(error)}. Name another file.") from None

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import msgspec
 
-from roamtui.errors import ModelError
+from roamtui.errors import ModelError, format_reason
 from roamtui.models.base import ModelEvent, ModelRequest, RetryPending
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.text_tool_calls import TOOL_REFUSAL, stream_with_text_tools, translate_request
@@ -261,7 +261,7 @@ class WorkerProcess:
                     creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
                 )
             except OSError as error:
-                reason = f"Could not start the model process ({error.strerror or error})"
+                reason = f"Could not start the model process ({format_reason(error)})"
                 raise ModelError(f"{reason}; free some memory and ask again.") from None
             self._accepts_jobs = True
             self._reader_task = asyncio.create_task(self._read(self._process))

@@ -39,7 +39,7 @@ from roamtui.conversation.transcript import (
     Usage,
 )
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.errors import ModelError, RoamtuiError, UsageError
+from roamtui.errors import ModelError, RoamtuiError, UsageError, format_reason
 from roamtui.models.base import (
     ModelEvent,
     ModelRequest,
@@ -147,7 +147,7 @@ class RecordedModel:
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise UsageError(f"cannot read {path}: {error.strerror or error}.") from None
+            raise UsageError(f"cannot read {path}: {format_reason(error)}.") from None
         events = [*_convert_old_trace(content)] if content.startswith(_OLD_TRACE_START) else decode_entries(content)
         if not events or not isinstance(events[0], ConversationStarted):
             raise UsageError(f"{path} is not a roamtui conversation. `--trace FILE` records one.")

@@ -20,6 +20,7 @@ from weakref import finalize
 
 from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
+from roamtui.errors import format_reason
 from roamtui.paths import make_index_stem, make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
@@ -467,7 +468,7 @@ class StoreProvider:
                 path.chmod(0o600)
                 return SectionStore(path)
             except OSError as error:
-                reason = error.strerror or str(error)
+                reason = format_reason(error)
                 self._abandon_file(self._location, path, IndexLostError(reason, is_damaged=False))
             except IndexLostError as error:
                 self._abandon_file(self._location, path, error)

@@ -10,7 +10,7 @@ import zipfile
 from functools import partial
 from pathlib import Path
 
-from roamtui.errors import SourceError
+from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
 from roamtui.sources.listing import (
@@ -90,7 +90,7 @@ def _open(path: Path, data: bytes | None) -> zipfile.ZipFile:
     except zipfile.BadZipFile:
         raise SourceError(f"{path} is damaged or not a zip archive. Name another file.") from None
     except ZIP_ERRORS as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = format_reason(error)
         raise SourceError(f"{path} cannot be read: {reason}. Name another file.") from None
     if len(archive.infolist()) > _MEMBERS_MAX:
         raise SourceError(f"{path} contains more than {_MEMBERS_MAX:,} files. Unpack it and open one of its folders.")

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from roamtui.errors import SourceError
+from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.decode import decode_text
@@ -82,7 +82,7 @@ def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS
         with os.scandir(root):
             pass
     except (OSError, RuntimeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = format_reason(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
     walker = _FolderWalker(root)
     walker.add_folder(root, (), *read_inherited_rules(root))

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from roamtui.errors import SourceError
+from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert, detect_format, looks_like_text
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.decode import decode_text
@@ -134,7 +134,7 @@ def _explain_error(path: Path, error: OSError | ValueError) -> str:
     if isinstance(error, PermissionError):
         return f"Permission denied: {path}. Check its permissions."
     if not isinstance(error, FileNotFoundError):
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = format_reason(error)
         return f"{path} cannot be read: {reason}. Name another file."
     try:
         names = [entry.name for entry in path.parent.iterdir()]

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.errors import UsageError
+from roamtui.errors import UsageError, format_reason
 
 _NAME_LENGTH = 40
 _TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")
@@ -164,7 +164,7 @@ def read_columns(path: Path) -> tuple[Column, ...]:
             records = [msgspec.convert(json.loads(line), _QuestionRecord) for line in text.split("\n") if line.strip()]
         columns = tuple(_make_column(one.question, one.name, one.type, one.choices) for one in records)
     except OSError as error:
-        raise UsageError(f"could not read {path}: {error.strerror}. Name a file of questions.") from None
+        raise UsageError(f"could not read {path}: {format_reason(error)}. Name a file of questions.") from None
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
         raise UsageError(f"{path} is not a file of questions: {sanitise_line(str(error))}.") from None
     except UsageError as error:

@@ -22,13 +22,12 @@ from roamtui.conversation.log import (
     Appender,
     decode_entry,
     encode_entry,
-    format_os_error,
     locked,
     open_log,
     prepare_folder,
 )
 from roamtui.conversation.store import ConversationStore
-from roamtui.errors import StoreError, UsageError
+from roamtui.errors import StoreError, UsageError, format_reason
 from roamtui.table.cells import Cell
 from roamtui.table.columns import Column
 
@@ -185,7 +184,7 @@ class TableStore:
                 self._file = file
                 yield ConversationStore(self._conversations, is_listed=False)
         except OSError as error:
-            reason = format_os_error(error)
+            reason = format_reason(error)
             raise StoreError(
                 f"Could not use the table in {self.folder}: {reason}. If another run fills it, wait, or use --shard."
             ) from None
@@ -218,7 +217,7 @@ class TableStore:
         try:
             self._appender.append(self._file, encode_entry(name, event, datetime.now(UTC)))
         except OSError as error:
-            reason = format_os_error(error)
+            reason = format_reason(error)
             raise StoreError(f"Could not write {self._path}: {reason}. Make room, and run it again.") from None
 
 
@@ -256,7 +255,7 @@ def _merge_logs(folder: Path) -> TableContent:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise StoreError(f"Could not read {path}: {format_os_error(error)}.") from None
+            raise StoreError(f"Could not read {path}: {format_reason(error)}.") from None
         for event in _decode_lines(data):
             match event:
                 case Cell():

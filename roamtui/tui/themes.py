@@ -10,7 +10,7 @@ from pathlib import Path
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, format_reason
 
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
@@ -72,7 +72,7 @@ def read_theme(file: Path) -> Theme:
     try:
         data = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise ThemeError(f"The theme {file} cannot be read: {error.strerror}.") from error
+        raise ThemeError(f"The theme {file} cannot be read: {format_reason(error)}.") from error
     except ValueError as error:
         raise ThemeError(f"The theme {file} is not valid TOML: {error}.") from error
     if problem := next(_validate_theme(data), ""):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, format_reason
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -57,7 +57,8 @@ def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
         try:
             probe.bind((HOST, port))
         except OSError as error:
-            raise RoamtuiError(f"cannot listen on port {port}: {error.strerror}. Choose another with --port.") from None
+            reason = format_reason(error)
+            raise RoamtuiError(f"cannot listen on port {port}: {reason}. Choose another with --port.") from None
     make_web_server(arguments, port=port, title=title).serve()
 
 

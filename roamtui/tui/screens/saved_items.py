@@ -18,7 +18,7 @@ from textual.widgets import OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, format_reason
 from roamtui.tui.actions import Keymap, Scope
 from roamtui.tui.labels import format_error
 from roamtui.tui.screens.dialogs import ConfirmDialog, ListDialog, PromptDialog
@@ -196,6 +196,6 @@ def _write(path: Path, text: str, mode: str = "x") -> bool:
     except FileExistsError:
         return False
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = format_reason(error)
         raise RoamtuiError(f"Could not write {path}: {reason}.") from None
     return True

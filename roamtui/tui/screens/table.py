@@ -21,7 +21,6 @@ from typing_extensions import override
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.source_loader import is_url
-from roamtui.errors import RoamtuiError
 from roamtui.export.table import RENDERERS, format_progress
 from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell
@@ -310,6 +309,6 @@ class TableScreen(Dialog[None]):
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             error = event.worker.error
-            self._show_message(str(error) if isinstance(error, RoamtuiError) else format_error(error))
+            self._show_message(format_error(error))
         if event.worker.group == "filling":
             self._show_head()
