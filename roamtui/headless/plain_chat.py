@@ -355,8 +355,8 @@ class PlainChat:
             _write_lines("Write what to search for: /search late fee")
         else:
             hits = await self._controller.search(text, _HITS_MAX)
-            found = format_hits(self._controller.state.library, hits).rstrip()
-            _write_lines(found or "Nothing found. Try other words.")
+            listed = format_hits(self._controller.state.library, hits).rstrip()
+            _write_lines(listed or "Nothing found. Try other words.")
 
     async def _update_sections(self, name: str, text: str) -> None:
         # /pin unpins sections if all of them are pinned already.

@@ -47,7 +47,7 @@ def load_preferences(path: Path) -> Preferences:
     Raises:
         RoamtuiError: The file cannot be read, or is not UTF-8 text.
     """
-    return _clean(_read(path))
+    return _parse(_read(path))
 
 
 def _read(path: Path) -> str:
@@ -63,7 +63,7 @@ def _read(path: Path) -> str:
         raise RoamtuiError(f"Your preferences are not used: {path} is not UTF-8 text.") from None
 
 
-def _clean(source: str) -> Preferences:
+def _parse(source: str) -> Preferences:
     text = _COMMENT.sub("", sanitise_text(source)).strip()
     if len(text) <= LENGTH_MAX:
         return Preferences(text=text)
@@ -129,7 +129,7 @@ def add_preference(path: Path, text: str) -> str:
         RoamtuiError: The file cannot be read or written, or is full.
     """
     line = sanitise_line(text)
-    if len(_clean(_read(path)).text) + len(line) >= LENGTH_MAX:
+    if len(_parse(_read(path)).text) + len(line) >= LENGTH_MAX:
         raise RoamtuiError(f"{path} is full: preferences have at most {LENGTH_MAX:,} characters.")
     try:
         _append(path, f"{line}\n")

@@ -112,11 +112,11 @@ class SourceStamp:
 def stamp_source(source: str) -> SourceStamp | None:
     """Return the stamp of a file, or None if the source is missing or not a file."""
     try:
-        found = Path(source).stat()
+        status = Path(source).stat()
     except (OSError, ValueError):
         return None
-    is_file = stat.S_ISREG(found.st_mode)
-    return SourceStamp(found.st_mtime_ns, found.st_size, found.st_ino) if is_file else None
+    is_file = stat.S_ISREG(status.st_mode)
+    return SourceStamp(status.st_mtime_ns, status.st_size, status.st_ino) if is_file else None
 
 
 class FileStamps:

@@ -202,10 +202,10 @@ def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) ->
     for depth, patterns in reversed(rules):
         relative = "/".join(path[depth:]) + "/" * is_folder
         for pattern in reversed(patterns):
-            found = pattern.regex.search(relative)
+            match = pattern.regex.search(relative)
             # pathspec applies the pattern of a folder to everything in it, and matches the folder's slash as a group.
             # With the lines "build" and "!docs", it would include docs/build, which git ignores.
-            if found is not None and (not any(found.groups()) or found.end(1) == len(relative)):
+            if match is not None and (not any(match.groups()) or match.end(1) == len(relative)):
                 return pattern.excludes
     return False
 

@@ -115,14 +115,14 @@ def check_file(path: Path) -> int:
         SourceError: The file is missing, a folder or a device.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:
         raise SourceError(_explain_error(path, error)) from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise SourceError(f"{path} is a folder, not a file. Name a Markdown or text file.")
-    if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
         raise SourceError(f"{path} is a device, not a document. Name a Markdown or text file.")
-    return found.st_size
+    return status.st_size
 
 
 def has_headings(name: str) -> bool:

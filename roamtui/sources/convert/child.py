@@ -106,18 +106,18 @@ def _convert(job: str, data: bytes, name: str, output: Any) -> dict[str, object]
 
 def _draw(data: bytes, name: str) -> dict[str, object]:
     """Draw the file after the first line of `data`, which is the `DrawingRequest`."""
-    head, _, content = data.partition(b"\n")
+    head, _, file_data = data.partition(b"\n")
     request = DrawingRequest(**json.loads(head))
     try:
         _limit_resources(_DRAWING_MEMORY_BYTES_MAX, SECONDS_MAX)
         if request.page is not None:
             from roamtui.sources.convert.pdf.drawing import draw_page  # noqa: PLC0415 - each library is heavy
 
-            drawing = draw_page(content, name, request)
+            drawing = draw_page(file_data, name, request)
         else:
             from roamtui.sources.convert.picture import draw_picture  # noqa: PLC0415
 
-            drawing = draw_picture(content, name, request)
+            drawing = draw_picture(file_data, name, request)
     except ImportError:
         return {"problem": INSTALL_IMAGES}
     except MemoryError:

@@ -87,12 +87,12 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
     for number, (part, read_part) in enumerate(islice(book.chapters.items(), _CHAPTERS_MAX)):
         if report is not None:
             report(number, len(book.chapters), "")
-        content = package.read(read_part)
-        if content is None:
+        chapter = package.read(read_part)
+        if chapter is None:
             missing += 1
         else:
             chapter_points = [*points.get(part, []), *(points.get(read_part, []) if read_part != part else [])]
-            source = decode_html(content)[0]
+            source = decode_html(chapter)[0]
             is_drawing = read_part in book.drawings
             source = _read_drawing(source) if is_drawing else _insert_markers(source, chapter_points)
             page = convert_html(source, image_base=read_part)
@@ -111,10 +111,10 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
 def _read_book(package: ZipPackage) -> _Book:
     container = decode_html(package.read(_CONTAINER) or b"")[0]
     root = next((tag.attributes.get("full-path", "") for tag in iter_tags(container, "rootfile")), "")
-    content = package.read(root)
-    if content is None:
+    data = package.read(root)
+    if data is None:
         raise SourceError(f"{package.name} is damaged or not an EPUB book. Convert it again.")
-    source = decode_html(content)[0]
+    source = decode_html(data)[0]
     items = {tag.attributes.get("id", ""): tag.attributes for tag in iter_tags(source, "item")}
     part_names = {key: _split_href(item.get("href", ""), root)[0] for key, item in items.items()}
     nav = next((key for key, item in items.items() if "nav" in item.get("properties", "").split()), "")

@@ -68,7 +68,7 @@ def convert_html(html: str, *, base_url: str | None = None, image_base: str | No
 
 def write_elements(elements: _Nodes) -> str:
     """Write elements as Markdown, without a line end."""
-    return _join(_write_blocks(elements))
+    return _join_blocks(_write_blocks(elements))
 
 
 def convert_html_file(data: bytes, name: str) -> ConvertedText:
@@ -115,11 +115,11 @@ def _write_main_text(root: Element) -> str:
             before = takewhile(lambda element: element is not chosen[0], root.walk())  # noqa: B023 - used at once
             heads = [element for element in before if element.name == "h1" and _write_line(element.children)]
             body = [*_write_blocks(heads[-1:]), *body]
-        return _join(body)
-    return _join(_write_blocks(root.children))
+        return _join_blocks(body)
+    return _join_blocks(_write_blocks(root.children))
 
 
-def _join(blocks: Iterable[_Block], *, is_item: bool = False) -> str:
+def _join_blocks(blocks: Iterable[_Block], *, is_item: bool = False) -> str:
     """Join blocks with empty lines. Inside a list item, there is no empty line before a nested list."""
     text = ""
     for block in blocks:
@@ -158,7 +158,7 @@ def _write_block(element: Element) -> Iterator[_Block]:
         code = "".join(map(str, children)).strip("\n").rstrip()
         text = write_code(code, element.attributes["language"]) if code.strip() else ""
     elif name == "blockquote":
-        text = _WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", _join(_write_blocks(children)))
+        text = _WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", _join_blocks(_write_blocks(children)))
         text = text if text.strip("> \n") else ""
     elif name == "hr":
         text = "***"  # "---" could be read as front matter or a heading's underline
@@ -181,7 +181,7 @@ def _write_list(element: Element) -> str:
         blocks = _write_blocks(stray)
         stray = []
         if blocks and items:  # a list within a list, outside of its items, belongs to the item before it
-            items[-1] += f"\n{_LINE_START.sub('  ', _join(blocks))}"
+            items[-1] += f"\n{_LINE_START.sub('  ', _join_blocks(blocks))}"
         elif blocks:
             items.append(_write_item("- ", blocks))
         number = _parse_number(child.attributes.get("value", ""), number + 1)
@@ -191,7 +191,7 @@ def _write_list(element: Element) -> str:
 
 
 def _write_item(mark: str, blocks: Iterable[_Block]) -> str:
-    return mark + _LINE_START.sub(" " * len(mark), _join(blocks, is_item=True))[len(mark) :]
+    return mark + _LINE_START.sub(" " * len(mark), _join_blocks(blocks, is_item=True))[len(mark) :]
 
 
 def _write_table(element: Element) -> Iterator[_Block]:

@@ -208,9 +208,9 @@ def _extract_code_language(attributes: Mapping[str, str]) -> str:
             return value
     classes = _split_classes(attributes)
     for previous, name in zip(["", *classes], classes, strict=False):
-        found = _LANGUAGE_CLASS.match(f"brush:{name}" if previous == "brush:" else name)
-        if found and found[1].lower() not in _NOT_A_LANGUAGE:
-            return found[1].lower()
+        match = _LANGUAGE_CLASS.match(f"brush:{name}" if previous == "brush:" else name)
+        if match and match[1].lower() not in _NOT_A_LANGUAGE:
+            return match[1].lower()
     return ""
 
 
@@ -226,7 +226,7 @@ def make_absolute_href(href: str, base_url: str | None) -> str:
             return ""
     except ValueError:
         return ""
-    return _NEEDS_QUOTING.sub(lambda found: quote(found[0]), href)
+    return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), href)
 
 
 def is_anchor_sign(text: str) -> bool:

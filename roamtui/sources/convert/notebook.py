@@ -65,7 +65,7 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
 
 def _write_cell(cell: Mapping[str, Any], language: str, lost: Counter[str]) -> Iterator[str]:
     kind = cell.get("cell_type")
-    source = _join(cell.get("source", cell.get("input"))).strip("\n")
+    source = _join_lines(cell.get("source", cell.get("input"))).strip("\n")
     if kind == "code":
         if source.strip():
             yield write_code(source, language)
@@ -88,11 +88,12 @@ def _write_cell(cell: Mapping[str, Any], language: str, lost: Counter[str]) -> I
 def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
     """Write an output as Markdown; return an empty text for one that only shows a picture."""
     if output.get("output_type") in ("error", "pyerr"):
-        return write_code(f"{_join(output.get('ename'))}: {_clean(_join(output.get('evalue')))}", _OUTPUT_LANGUAGE)
+        name, value = (_join_lines(output.get(key)) for key in ("ename", "evalue"))
+        return write_code(f"{name}: {_clean_output(value)}", _OUTPUT_LANGUAGE)
     # Before version 4, the data is in the output itself, under short names.
     data = _to_mapping(output.get("data")) or output
-    html, markdown = (_join(data.get(f"text/{name}", data.get(name))) for name in ("html", "markdown"))
-    text = _clean(_join(data.get("text/plain", data.get("text"))))
+    html, markdown = (_join_lines(data.get(f"text/{name}", data.get(name))) for name in ("html", "markdown"))
+    text = _clean_output(_join_lines(data.get("text/plain", data.get("text"))))
     is_picture = any(key.startswith("image/") or key in ("png", "jpeg", "svg") for key in data)
     if is_picture or "<img" in html:
         lost["picture"] += 1
@@ -105,11 +106,11 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
         table = convert_html(html).text.strip("\n")
         if table and not _HEADING.search(table):
             return table
-    text = text or _join(data.get("text/latex", data.get("latex")))
+    text = text or _join_lines(data.get("text/latex", data.get("latex")))
     return write_code(text, _OUTPUT_LANGUAGE) if text.strip() else ""
 
 
-def _clean(text: str) -> str:
+def _clean_output(text: str) -> str:
     """Remove terminal colours, and text that a progress bar has overwritten."""
     lines = _TERMINAL_CODE.sub("", text).split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines).strip("\n").rstrip()
@@ -119,17 +120,17 @@ def _close_blocks(text: str) -> str:
     """Close a code block or comment that a cell leaves open, because it would hide the cells below."""
     fence = ""
     for line in text.split("\n"):
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-        elif found and found[1].startswith(fence) and not line.strip(f" {fence[0]}"):
+        match = _FENCE.match(line)
+        if match and not fence:
+            fence = match[1]
+        elif match and match[1].startswith(fence) and not line.strip(f" {fence[0]}"):
             fence = ""
     if fence:
         return f"{text}\n{fence}"
     return f"{text}\n-->" if text.rfind("<!--") > text.rfind("-->") else text
 
 
-def _join(value: object) -> str:
+def _join_lines(value: object) -> str:
     """Return a text that may be stored as a list of lines; return an empty text for any other value."""
     if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))

@@ -74,10 +74,10 @@ def convert_ods(data: bytes, name: str, *, report: PageReport | None = None) -> 
 def _add_tables(sheets: Sequence[Sheet], named_ranges: Iterable[tuple[str, str]]) -> None:
     """Add each named range, given with its address, to the sheet that contains it."""
     for name, address in named_ranges:
-        found = _AREA.fullmatch(address)
-        area = parse_range(f"{found[3]}:{found[4]}") if found else None
+        match = _AREA.fullmatch(address)
+        area = parse_range(f"{match[3]}:{match[4]}") if match else None
         for sheet in sheets:
-            is_area = found and sheet.title == (found[1] or "").replace("''", "'") + (found[2] or "")
+            is_area = match and sheet.title == (match[1] or "").replace("''", "'") + (match[2] or "")
             if is_area and area and area.bottom > area.top and area.right > area.left:
                 sheet.tables.append((name, area))
 

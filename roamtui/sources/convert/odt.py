@@ -199,11 +199,11 @@ class _TextReader:
                 yield Element(name, spans, children)
 
     def _read_inline(self, parent: Any) -> list[Element | str | None]:  # noqa: ANN401 - lxml has no types
-        found: list[Element | str | None] = [parent.text or ""]
+        inline: list[Element | str | None] = [parent.text or ""]
         for child in parent:
-            found += self._read_inline_element(child)
-            found.append(child.tail or "")
-        return found
+            inline += self._read_inline_element(child)
+            inline.append(child.tail or "")
+        return inline
 
     def _read_inline_element(  # noqa: PLR0911 - one for each kind
         self,

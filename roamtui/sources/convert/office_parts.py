@@ -19,14 +19,14 @@ def read_relationship_targets(package: ZipPackage, part: str, *, is_external: bo
     """
     folder, _, file = part.rpartition("/")
     relationships = package.parse(f"{folder}/_rels/{file}.rels")
-    found = {
+    targets = {
         relationship.get("Id", ""): relationship.get("Target", "")
         for relationship in (relationships if relationships is not None else ())
         if (relationship.get("TargetMode") == "External") is is_external
     }
     if is_external:
-        return found
-    return {name: posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/") for name, target in found.items()}
+        return targets
+    return {name: posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/") for name, path in targets.items()}
 
 
 def get_relationship_id(element: Any) -> str:  # noqa: ANN401 - lxml has no types

@@ -74,7 +74,7 @@ def convert_pptx(data: bytes, name: str, *, report: PageReport | None = None) ->
         has_text = has_text or bool(slide_title or body)
         title = title or slide_title
         section = sections.get(slide.get("id"), "")
-        words = slide_title or f"Slide {number}" + (f": {_cut(body)}" if body else "")
+        words = slide_title or f"Slide {number}" + (f": {_take_first_words(body)}" if body else "")
         blocks = [write_heading(1, escape_inline(section))] if section else []
         text = "\n\n".join(filter(None, (*blocks, write_heading(2 if sections else 1, words), body))) + "\n\n"
         page_starts.append(length)
@@ -92,7 +92,7 @@ def convert_pptx(data: bytes, name: str, *, report: PageReport | None = None) ->
     )
 
 
-def _cut(text: str) -> str:
+def _take_first_words(text: str) -> str:
     words = " ".join(text.partition("\n")[0].replace("|", " ").lstrip("-# ").split())
     return words if len(words) <= _FIRST_WORDS_LENGTH else f"{words[:_FIRST_WORDS_LENGTH].rpartition(' ')[0]} …"
 
@@ -148,8 +148,8 @@ class _SlideReader:
             self._links, self._list_types = {}, frozenset()
             yield from (shape for shape in self._read_shapes(tree, _identity, 0) if shape.kind == "body")
 
-    def _read_shapes(self, tree: Any, place: Any, depth: int) -> Iterator[_Shape]:  # noqa: ANN401 - lxml has no types
-        """Yield the shapes with text in a group. `place` converts its positions to those of the slide."""
+    def _read_shapes(self, tree: Any, to_slide: Any, depth: int) -> Iterator[_Shape]:  # noqa: ANN401 - lxml has no types
+        """Yield the shapes with text in a group. `to_slide` converts its positions to those of the slide."""
         for element in tree:
             name = get_local_name(element)
             key = _read_placeholder(element)
@@ -157,12 +157,12 @@ class _SlideReader:
             if kind in _SKIPPED_TYPES:
                 continue
             box = _read_box(element) or (key and (self._inherited.get(key) or self._inherited.get((kind, ""))))
-            box = place(box) if box else _Box(0, 0, 0)
+            box = to_slide(box) if box else _Box(0, 0, 0)
             if name == "grpSp" and depth < _GROUPS_MAX:
-                yield from self._read_shapes(element, _compose(place, element), depth + 1)
+                yield from self._read_shapes(element, _make_group_converter(to_slide, element), depth + 1)
             elif name == "AlternateContent":
                 for choice in [*element.iterfind("{*}Choice"), *element.iterfind("{*}Fallback")][:1]:
-                    yield from self._read_shapes(choice, place, depth + 1)
+                    yield from self._read_shapes(choice, to_slide, depth + 1)
             elif name == "pic":
                 self.lost["picture"] += 1
                 words = " ".join(entry.get("descr", "") for entry in element.iterfind("{*}nvPicPr/{*}cNvPr"))
@@ -214,20 +214,20 @@ class _SlideReader:
                 yield Element("p", {}, [*children])
 
     def _read_runs(self, paragraph: Any) -> list[Element | str]:  # noqa: ANN401 - as above
-        found: list[Element | str] = []
+        runs: list[Element | str] = []
         for child in paragraph:
             name = get_local_name(child)
             if name == "br":
-                found.append(Element("br"))
+                runs.append(Element("br"))
             elif name in ("r", "fld"):
                 text = "".join(part.text or "" for part in child.iterfind("{*}t"))
                 click = child.find("{*}rPr/{*}hlinkClick")
                 target = self._links.get(get_relationship_id(click), "") if click is not None else ""
                 is_link = target.startswith(_LINK_SCHEMES)
-                found.append(Element("a", {"href": target}, [text]) if is_link else text)
+                runs.append(Element("a", {"href": target}, [text]) if is_link else text)
             elif name == "m":  # a formula
-                found.append("".join(part.text or "" for part in child.iter("{*}t")))
-        return found
+                runs.append("".join(part.text or "" for part in child.iter("{*}t")))
+        return runs
 
     def _read_table(self, table: Any) -> Element:  # noqa: ANN401 - as above
         properties = table.find("{*}tblPr")
@@ -256,37 +256,40 @@ class _SlideReader:
 
 def _read_placeholder(shape: Any) -> tuple[str, str] | None:  # noqa: ANN401 - lxml has no types
     """Return the type and index of a placeholder, or None for any other shape."""
-    found = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
-    return None if found is None else (found.get("type", ""), found.get("idx", ""))
+    placeholder = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+    return None if placeholder is None else (placeholder.get("type", ""), placeholder.get("idx", ""))
 
 
 def _read_box(shape: Any) -> _Box | None:  # noqa: ANN401 - as above
-    found = next(
-        (found for path in ("{*}spPr/{*}xfrm", "{*}xfrm", "{*}grpSpPr/{*}xfrm") for found in shape.iterfind(path)), None
+    frame = next(
+        (frame for path in ("{*}spPr/{*}xfrm", "{*}xfrm", "{*}grpSpPr/{*}xfrm") for frame in shape.iterfind(path)), None
     )
-    offset, size = (found.find(f"{{*}}{name}") if found is not None else None for name in ("off", "ext"))
+    offset, size = (frame.find(f"{{*}}{name}") if frame is not None else None for name in ("off", "ext"))
     if offset is None or size is None:
         return None
-    return _Box(_parse(offset.get("x")), _parse(offset.get("y")), _parse(size.get("cy")))
+    return _Box(_parse_emu(offset.get("x")), _parse_emu(offset.get("y")), _parse_emu(size.get("cy")))
 
 
 def _identity(box: _Box) -> _Box:
     return box
 
 
-def _compose(place: Any, group: Any) -> Any:  # noqa: ANN401 - as above
+def _make_group_converter(to_slide: Any, group: Any) -> Any:  # noqa: ANN401 - as above
     """Return a function that converts positions in a group to those of the slide."""
     frame = group.find("{*}grpSpPr/{*}xfrm")
     parts = {get_local_name(part): part for part in frame} if frame is not None else {}
     if not {"off", "ext", "chOff", "chExt"} <= parts.keys():
-        return place
-    x, y = (_parse(parts["off"].get(axis)) for axis in "xy")
-    inner_x, inner_y = (_parse(parts["chOff"].get(axis)) for axis in "xy")
-    wide, high = (_parse(parts["ext"].get(axis)) / (_parse(parts["chExt"].get(axis)) or 1.0) for axis in ("cx", "cy"))
-    return lambda box: place(_Box(x + (box.x - inner_x) * wide, y + (box.y - inner_y) * high, box.height * high))
+        return to_slide
+    x, y = (_parse_emu(parts["off"].get(axis)) for axis in "xy")
+    inner_x, inner_y = (_parse_emu(parts["chOff"].get(axis)) for axis in "xy")
+    wide, high = (
+        _parse_emu(parts["ext"].get(axis)) / (_parse_emu(parts["chExt"].get(axis)) or 1.0) for axis in ("cx", "cy")
+    )
+    return lambda box: to_slide(_Box(x + (box.x - inner_x) * wide, y + (box.y - inner_y) * high, box.height * high))
 
 
-def _parse(value: str | None) -> float:
+def _parse_emu(value: str | None) -> float:
+    """Parse a length in English Metric Units, or return 0 if there is none."""
     return float(value) if value and value.lstrip("-").isdigit() and len(value) < 20 else 0.0
 
 

@@ -136,7 +136,7 @@ def _write_code(lines: list[str], language: str = "") -> str:
 def _write_inline(text: str) -> str:
     """Escape what looks like HTML, and convert links to other sites. Emphasis is written the same way in Markdown."""
     text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
-    return _TAG_LIKE.sub(lambda found: found[1] or f"\\{found[0]}", text)
+    return _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", text)
 
 
 def convert_rst_file(data: bytes, name: str) -> ConvertedText:

@@ -190,7 +190,7 @@ def _write_table(
     for low, high in _split_lines(lines, _SECTION_LENGTH) if is_long else [(0, len(lines))]:
         if is_long:
             first, last = (next(iter(rows[count + number].values())) for number in (low, high - 1))
-            names = f"{_cut(first)} … {_cut(last)}"
+            names = f"{_shorten_cell(first)} … {_shorten_cell(last)}"
             yield write_heading(
                 level, escape_inline(f"Rows {numbers[count + low]}–{numbers[count + high - 1]}: {names}")
             )
@@ -208,7 +208,7 @@ def _split_lines(lines: Sequence[str], length: int) -> Iterator[tuple[int, int]]
             start, total = number, 0
 
 
-def _cut(text: str) -> str:
+def _shorten_cell(text: str) -> str:
     return text if len(text) <= _ROW_NAME_LENGTH_MAX else f"{text[:_ROW_NAME_LENGTH_MAX]}…"
 
 

@@ -127,7 +127,7 @@ def convert_in_subprocess(
     Raises:
         SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
-    return msgspec.convert(_run(source_format.name, data, name, report, seconds_max), ConvertedText)
+    return msgspec.convert(_run_job(source_format.name, data, name, report, seconds_max), ConvertedText)
 
 
 def _convert_with_ocr(
@@ -153,7 +153,7 @@ def _convert_with_ocr(
                     file.write(line)
 
     job, head = f"{Format.PDF.name}:{'+'.join(languages)}", b"[" + b",".join(known) + b"]\n"
-    converted = msgspec.convert(_run(job, head + data, name, report, SCAN_SECONDS_MAX, store), ConvertedText)
+    converted = msgspec.convert(_run_job(job, head + data, name, report, SCAN_SECONDS_MAX, store), ConvertedText)
     if path is not None:
         path.unlink(missing_ok=True)
     return converted
@@ -174,11 +174,11 @@ def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, repor
         SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
     """
     head = json.dumps(asdict(request)).encode() + b"\n"
-    result = _run(DRAW, head + data, name, report, _DRAWING_SECONDS_MAX)
+    result = _run_job(DRAW, head + data, name, report, _DRAWING_SECONDS_MAX)
     return msgspec.convert({**result, "data": b64decode(result["data"])}, Drawing)
 
 
-def _run(
+def _run_job(
     job: str,
     data: bytes,
     name: str,

@@ -70,13 +70,13 @@ def _read_cues(text: str) -> Iterator[_Cue]:
     lines: list[str] = []
     shown: list[str] = []
     for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
-        found = _TIMING.match(line)
-        if line.strip() and found is None:
+        next_timing = _TIMING.match(line)
+        if line.strip() and next_timing is None:
             if timing is not None:
                 lines.append(line)
             continue
         if timing is not None and lines:
-            if found is not None and lines[-1].strip().isdigit():
+            if next_timing is not None and lines[-1].strip().isdigit():
                 lines.pop()  # the number of the next cue, without an empty line before it
             speaker = next((match[1] for match in map(_SPEAKER.search, lines) if match), "")
             spoken = [" ".join(html.unescape(_MARK.sub("", line)).split()) for line in lines]
@@ -86,7 +86,7 @@ def _read_cues(text: str) -> Iterator[_Cue]:
             if words:
                 start, end = _parse_time(timing.groups()[:4]), _parse_time(timing.groups()[4:])
                 yield _Cue(start, max(start, end), " ".join(speaker.split()), words)
-        timing, lines = found, []
+        timing, lines = next_timing, []
 
 
 def _parse_time(parts: tuple[str | None, ...]) -> float:

@@ -166,8 +166,8 @@ _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 
 def resolve_with_system(host: str, port: int) -> list[str]:
     """Ask the system's resolver for the IP addresses of a host."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class HostResolver:
@@ -194,9 +194,9 @@ class HostResolver:
             if not allows_local and classify_address(literal) is not AddressScope.PUBLIC:
                 raise _make_refusal(host, literal)
             return (str(literal),)
-        found = [parse_ip(text) for text in self._query_resolver(host, port, seconds_max)]
-        addresses = [address for address in found if address is not None]
-        if not addresses or len(addresses) < len(found):
+        parsed = [parse_ip(text) for text in self._query_resolver(host, port, seconds_max)]
+        addresses = [address for address in parsed if address is not None]
+        if not addresses or len(addresses) < len(parsed):
             raise FetchError(f"{host} has no usable IP address. Check the spelling.")
         for address in addresses:
             scope = classify_address(address)

@@ -153,15 +153,15 @@ class PageCache:
 
     def _evict(self) -> int:
         """Delete the least recently used files if the cache is over its limit, and return the size of the rest."""
-        found: list[tuple[float, int, str]] = []
+        files: list[tuple[float, int, str]] = []
         with contextlib.suppress(OSError):
             for entry in os.scandir(self._folder):
                 with contextlib.suppress(OSError):
                     info = entry.stat(follow_symlinks=False)
-                    found.append((info.st_mtime, info.st_size, entry.path))
-        bytes_total = sum(size for _, size, _ in found)
+                    files.append((info.st_mtime, info.st_size, entry.path))
+        bytes_total = sum(size for _, size, _ in files)
         bytes_max = bytes_total if bytes_total <= self._bytes_max else self._bytes_max * _EVICTION_SHARE
-        for _, size, path in sorted(found):
+        for _, size, path in sorted(files):
             if bytes_total <= bytes_max:
                 break
             with contextlib.suppress(OSError):
@@ -226,12 +226,12 @@ def parse_seconds(text: str) -> float | None:
 
 
 def _parse_cache_control(headers: Mapping[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for part in headers.get("cache-control", "").lower().split(","):
         match = _DIRECTIVE.fullmatch(part.strip())
         if match:
-            found.setdefault(match.group(1), match.group(2) or "")
-    return found
+            directives.setdefault(match.group(1), match.group(2) or "")
+    return directives
 
 
 def parse_retry_after(text: str) -> float | None:

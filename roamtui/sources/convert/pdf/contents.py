@@ -229,10 +229,10 @@ class TitleAnchorer:
 
     def anchor(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
         """Return a heading for each entry. Entries that have no page and are not found are left out."""
-        found: list[DetectedHeading] = []
+        headings: list[DetectedHeading] = []
         for index, entry in enumerate(entries):
             if entry.page is None:
-                before = found[-1].page if found else 0
+                before = headings[-1].page if headings else 0
                 after = next((other.page for other in entries[index + 1 :] if other.page is not None), -1)
                 near = range(after, max(before, after - _GROUP_PAGES_MAX) - 1, -1)
                 found_near = (match for page in near for match in self._match(entry, page))
@@ -253,14 +253,16 @@ class TitleAnchorer:
                     text = entry.title
                 elif text.startswith(head) and make_comparison_key(text) != make_comparison_key(entry.title):
                     text = head
-                found.append(DetectedHeading(page=page, row=row, count=count, level=entry.level, title=text))
+                headings.append(DetectedHeading(page=page, row=row, count=count, level=entry.level, title=text))
                 self._taken.update((page, row + number) for number in range(count))
             elif entry.page is not None and not self._is_contents_page(entry):
                 rows = self._pages[entry.page].rows
                 # The title may be part of a picture, so the heading is inserted at the position that the entry names.
                 row = next((index for index, row in enumerate(rows) if entry.y is None or row.bottom >= entry.y), 0)
-                found.append(DetectedHeading(page=entry.page, row=row, count=0, level=entry.level, title=entry.title))
-        return found
+                headings.append(
+                    DetectedHeading(page=entry.page, row=row, count=0, level=entry.level, title=entry.title)
+                )
+        return headings
 
     def _is_contents_page(self, entry: TocEntry) -> bool:
         """Check whether an entry wrongly leads to a page of contents, as some links of contents do."""
@@ -286,7 +288,7 @@ class TitleAnchorer:
         rest = split_number(entry.title)[1]
         whole, bare, head = map(make_comparison_key, (entry.title, rest, _TITLE_TAIL.sub("", rest)))
         starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
-        found = []
+        matches = []
         for row, (row_whole, row_bare, row_head) in enumerate(keys):
             # Comparing the first two letters first makes this fast enough for long files.
             if (page, row) in self._taken or not row_whole or not {row_whole[:2], row_bare[:2]} & starts:
@@ -306,5 +308,5 @@ class TitleAnchorer:
                     best, best_count = score, count
             if best:
                 is_bold = self._pages[page].rows[row].font.is_bold
-                found.append((best + _BOLD_BONUS * is_bold - _ROW_PENALTY * row, page, row, best_count))
-        return sorted(found, key=lambda match: -match[0])
+                matches.append((best + _BOLD_BONUS * is_bold - _ROW_PENALTY * row, page, row, best_count))
+        return sorted(matches, key=lambda match: -match[0])

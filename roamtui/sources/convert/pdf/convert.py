@@ -213,8 +213,8 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
     doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
     headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
     items = detect_items(pages, contents_rows, headings)
-    found = {parse_item(heading.title) for heading in items}
-    items += [heading for heading in doubtful if parse_item(heading.title) not in found]
+    item_numbers = {parse_item(heading.title) for heading in items}
+    items += [heading for heading in doubtful if parse_item(heading.title) not in item_numbers]
     if headings and not any(parse_item(heading.title) for heading in headings):
         # The file's outline covers only a part, such as the financial statements inside an Item.
         above = [heading for heading in items if heading.position < headings[0].position]

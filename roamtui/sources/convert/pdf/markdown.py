@@ -66,9 +66,9 @@ class WordRepairer:
         self._words: Counter[str] = Counter()
         """How often each word occurs, without punctuation marks and without the second pieces of divided words."""
         for word, count in self._counts.items():
-            self._words[_trim(word)] += count
+            self._words[_strip_punctuation(word)] += count
         ends = [
-            (_trim(above.text[:-1].rpartition(" ")[2]), _trim(row.text.partition(" ")[0]))
+            (_strip_punctuation(above.text[:-1].rpartition(" ")[2]), _strip_punctuation(row.text.partition(" ")[0]))
             for rows in pages
             for above, row in pairwise(rows)
             if above.text[-1] in _HYPHENS and above.text[-2:-1].isalpha() and row.text[0].islower()
@@ -126,7 +126,7 @@ class WordRepairer:
 
     def join(self, start: str, end: str) -> str:
         """Join two lines that share a hyphenated word. Keep the hyphen of a compound such as "long-term"."""
-        first, last = _trim(start.rpartition(" ")[2]), _trim(end.partition(" ")[0])
+        first, last = _strip_punctuation(start.rpartition(" ")[2]), _strip_punctuation(end.partition(" ")[0])
         joined, hyphenated = self._words[first + last], self._words[f"{first}-{last}"]
         is_long = min(len(first), len(last) - 1) >= _COMPOUND_PART_MIN  # many endings have four letters
         are_words = is_long and min(self._words[first], self._words[last]) > 0
@@ -140,7 +140,7 @@ class WordRepairer:
         return f"{start}-{end}" if keeps else start + end
 
 
-def _trim(word: str) -> str:
+def _strip_punctuation(word: str) -> str:
     return word.strip(".,;:()[]\"'“”‘’").lower()
 
 
@@ -171,7 +171,7 @@ class MarkdownWriter:
         start = 0
         for heading in headings:
             blocks += self._write_rows(page, start, heading.row, gap_max)
-            blocks.append(write_heading(heading.level, _clean(heading.title)))
+            blocks.append(write_heading(heading.level, _escape_tags(heading.title)))
             start = heading.row + heading.count
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
         if blocks and blocks[0].startswith("| "):  # a table that may continue from the page before
@@ -200,7 +200,7 @@ class MarkdownWriter:
                 header_count = max(0, table.start + table.header_count - low)
                 if header_count >= high - low:
                     header_count = 0
-                yield _clean(write_table(page.rows[low:high], header_count), keeps_lines=True)
+                yield _escape_tags(write_table(page.rows[low:high], header_count), keeps_lines=True)
                 start = high
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 
@@ -220,7 +220,7 @@ class MarkdownWriter:
             if lines and begins_paragraph:
                 text = "\n".join(lines)
                 bullet = _BULLET.match(text)
-                text = _clean(text[bullet.end() :] if bullet else text, keeps_lines=True)
+                text = _escape_tags(text[bullet.end() :] if bullet else text, keeps_lines=True)
                 yield ("- " if bullet else "") + _FALSE_LIST_NUMBER.sub(_SHIELD, LINE_START.sub(_SHIELD, text))
                 lines = []
             if row is None:
@@ -253,7 +253,7 @@ def _may_continue(block: str, *, is_full: bool) -> bool:
     return block[0].islower() or (is_full and (block[0].isalnum() or block[0] in _SENTENCE_STARTS))
 
 
-def _clean(text: str, *, keeps_lines: bool = False) -> str:
+def _escape_tags(text: str, *, keeps_lines: bool = False) -> str:
     """Escape what looks like HTML, and restore hyphens."""
     text = replace_surrogates(text.replace(HYPHEN, "-"))
     return _TAG_LIKE.sub(r"\\\g<0>", text if keeps_lines else " ".join(text.split()))

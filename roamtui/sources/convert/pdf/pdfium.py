@@ -160,8 +160,8 @@ class PdfFile:
             if title and 0 <= page < self.page_count:
                 has_x, has_y, has_zoom = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
                 x, y, zoom = ctypes.c_float(), ctypes.c_float(), ctypes.c_float()
-                found = pdfium.FPDFDest_GetLocationInPage(dest, has_x, has_y, has_zoom, x, y, zoom)
-                height = -y.value if found and has_y.value else None
+                has_location = pdfium.FPDFDest_GetLocationInPage(dest, has_x, has_y, has_zoom, x, y, zoom)
+                height = -y.value if has_location and has_y.value else None
                 yield TocEntry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page, y=height)
 
 
@@ -341,15 +341,15 @@ class PdfPage:
 
     def read_links(self) -> list[PageLink]:
         """Return the links to pages of the same file."""
-        found: list[PageLink] = []
+        links: list[PageLink] = []
         position, link, rect = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
-        while len(found) < _LINKS_MAX and pdfium.FPDFLink_Enumerate(self._page, position, link):
+        while len(links) < _LINKS_MAX and pdfium.FPDFLink_Enumerate(self._page, position, link):
             dest = pdfium.FPDFLink_GetDest(self._document, link)
             page = pdfium.FPDFDest_GetDestPageIndex(self._document, dest) if dest else -1
             if page >= 0 and pdfium.FPDFLink_GetAnnotRect(link, rect):
                 low, high = sorted((-rect.top, -rect.bottom))
-                found.append(PageLink(top=low, bottom=high, x0=rect.left, page=page))
-        return found
+                links.append(PageLink(top=low, bottom=high, x0=rect.left, page=page))
+        return links
 
 
 def get_direction(word: Word) -> int:

@@ -26,9 +26,9 @@ _SPACE_GAP = 0.07
 there."""
 _TALL_RATIO = 1.8
 """Minimum height of large initials and of vertical text, relative to the median height of words."""
-_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
+_FIGURE_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
 """A cell, such as a currency sign, that belongs to the figure after it."""
-_SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
+_FIGURE_SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
 """A cell, such as a percent sign, that belongs to the figure before it."""
 _ENUMERATOR = re.compile(
     r"(?:item|note|part|chapter|section|article|exhibit|appendix)\s*[\divxlc]+[a-c]?\s?[.:\u2014\u2013-]?|[•▪●◦‣⁃■□➢✓–·]"
@@ -39,8 +39,8 @@ _WHOLE_FIGURE = re.compile(r"\(?[$€£¥]?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+
 _FIGURE_SIGNS = re.compile(r"\d[,.]\d|[$€£¥%(]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _AFTER_YEAR = re.compile(r"(?:19|20)\d\d|(?:\$|%|% ?)?Change|%|Variance")
-_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
-_MARK_GAP_MAX = 0.9
+_FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
+_FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
 _FIGURE_ENDS, _DASHES = "0123456789)%", "—–-"
 _CURRENCIES, _FIGURE_STARTS = "$€£¥", "(0123456789—–-"
@@ -211,15 +211,15 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
             cell.text = before.text[-1] + cell.text
             before.x1 -= (before.x1 - before.x0) / len(before.text)
             before.text = before.text[:-1].rstrip()
-        is_prefixed = _PREFIX.fullmatch(before.text) is not None and cell.text[0] not in ")%"
-        is_suffix = _SUFFIX.fullmatch(cell.text) is not None and (
+        is_prefixed = _FIGURE_PREFIX.fullmatch(before.text) is not None and cell.text[0] not in ")%"
+        is_suffix = _FIGURE_SUFFIX.fullmatch(cell.text) is not None and (
             before.text[-1].isdigit() or (cell.text[0] == "%" and before.text not in _CURRENCIES)
         )
         is_numbered = len(joined) == 1 and _ENUMERATOR.fullmatch(before.text) and not _FIGURE_START.match(cell.text)
         is_mark = (
             before.text[-1] in _FIGURE_ENDS
-            and _MARK.fullmatch(cell.text) is not None
-            and cell.x0 - before.x1 < _MARK_GAP_MAX * size
+            and _FOOTNOTE_MARK.fullmatch(cell.text) is not None
+            and cell.x0 - before.x1 < _FOOTNOTE_MARK_GAP_MAX * size
         )
         if is_prefixed or is_suffix or is_numbered or is_mark:
             before.text += f" {cell.text}" if is_numbered or is_mark else cell.text

@@ -128,9 +128,9 @@ class TypographicHeadings:
             is_divided = not has_outline if number == 0 else self._count_characters(start, end) >= self._long_min
             if not is_divided:
                 continue
-            found = list(self._iter_title_candidates(start, end))
-            counts = Counter(heading.title for heading in found)
-            titles = [heading for heading in found if counts[heading.title] <= _REPEATS_MAX]
+            candidates = list(self._iter_title_candidates(start, end))
+            counts = Counter(heading.title for heading in candidates)
+            titles = [heading for heading in candidates if counts[heading.title] <= _REPEATS_MAX]
             more += self._divide(titles, start, end, level)
         return more
 
@@ -143,10 +143,10 @@ class TypographicHeadings:
         known = {heading.position for heading in headings}
         style = styles.most_common(1)[0][0]
         titles = self._iter_title_candidates((0, 0), (len(self._pages), 0))
-        found = [title for title in titles if title.style == style and title.position not in known]
-        for heading in found:
+        siblings = [title for title in titles if title.style == style and title.position not in known]
+        for heading in siblings:
             heading.level = 1
-        return found if len(found) <= len(tops) else []
+        return siblings if len(siblings) <= len(tops) else []
 
     def score_title(self, page: PageText, index: int) -> float:
         """Return 2 for a large or bold row, 0.3 for a short row that is set apart, else 0."""
@@ -272,7 +272,7 @@ def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
     wide = sum(page.is_wide for _, page in shown)
     if len(shown) < _SLIDES_MIN or wide < _SLIDES_SHARE * len(shown) or median(lengths) > _SLIDE_LENGTH_MAX:
         return []
-    found: list[DetectedHeading] = []
+    headings: list[DetectedHeading] = []
     for number, page in shown:
         rows = page.rows
         worded = [row for row in range(min(_SLIDE_ROWS, len(rows))) if any(map(str.isalpha, rows[row].text))]
@@ -284,7 +284,7 @@ def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
         )
         count = 1 + len(list(takewhile(bool, islice(large, _TITLE_ROWS_MAX - 1))))
         title = join_rows(rows[first : first + count])
-        before = found[-1].title if found else ""
+        before = headings[-1].title if headings else ""
         if len(title) <= _LENGTH_MAX and title != before and not CONTINUED.search(title):
-            found.append(DetectedHeading(page=number, row=first, count=count, level=0, title=title))
-    return found
+            headings.append(DetectedHeading(page=number, row=first, count=count, level=0, title=title))
+    return headings

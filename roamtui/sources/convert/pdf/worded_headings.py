@@ -126,7 +126,7 @@ def detect_items(
 
     known_items = {(get_part(heading.position), item) for heading in known if (item := parse_item(heading.title))}
     # "@" sorts before letters, as Item 7 comes before Item 7A.
-    found = [
+    candidates = [
         _HeadingCandidate(page, index, (part, item[0], item[1] or "@"), _MARKED_WEIGHT if _is_marked(row) else 1)
         for page, index, row in _iter_short_rows(pages, skipped, _ITEM_LENGTH_MAX)
         if (item := parse_item(row.text))
@@ -135,8 +135,8 @@ def detect_items(
         and ((part := parse_part(row.text) or get_part((page, index))), item) not in known_items
     ]
     if len(known_items) >= _COUNT_MIN:
-        found = [candidate for candidate in found if candidate.weight == _MARKED_WEIGHT]
-    chain = _select_rising_sequence(found)
+        candidates = [candidate for candidate in candidates if candidate.weight == _MARKED_WEIGHT]
+    chain = _select_rising_sequence(candidates)
     is_report = all(str(candidate.key[2])[0] == "." and candidate.weight == _MARKED_WEIGHT for candidate in chain)
     is_list = is_report or max(len(known_items), len(chain)) >= _COUNT_MIN
     if not is_list:
@@ -163,7 +163,7 @@ def detect_statements(
     """
     containers = [heading for heading in known if _is_container(heading)]
     starts = [heading.position for heading in containers]
-    found: dict[int, list[DetectedHeading]] = {}
+    by_container: dict[int, list[DetectedHeading]] = {}
     for number, page in enumerate(pages):
         if not page.tables:
             continue
@@ -177,9 +177,9 @@ def detect_statements(
                 is_in_note = any(note.position < (number, index) for note in notes[1:]) and notes[-1].position < end
                 if not is_in_note or (len(row.cells) == 1 and _is_marked(row)):
                     heading = DetectedHeading(page=number, row=index, count=1, level=0, title=text)
-                    found.setdefault(container, []).append(heading)
+                    by_container.setdefault(container, []).append(heading)
                 break
-    for container, statements in found.items():
+    for container, statements in by_container.items():
         name = containers[container].title if container >= 0 else ""
         is_set = all(any(kind.search(heading.title) for heading in statements) for kind in _STATEMENT_KINDS)
         is_last = container + 1 == len(containers)
@@ -254,7 +254,7 @@ def detect_articles(
         if _is_container(heading)  # "Signatures" may also be the subject of an Article
         and not (heading.row and heading.count and parse_article(pages[heading.page].rows[heading.row - 1].text))
     ]
-    found: list[list[_HeadingCandidate]] = []
+    contracts: list[list[_HeadingCandidate]] = []
     appendices: list[tuple[int, _HeadingCandidate]] = []
     container = -1
     for page, index, row in _iter_short_rows(pages, skipped, _ARTICLE_LENGTH_MAX):
@@ -265,19 +265,19 @@ def detect_articles(
             continue
         is_marked = _is_marked(row)
         if article is None:
-            if found and is_marked:
+            if contracts and is_marked:
                 candidate = _HeadingCandidate(page, index, (make_comparison_key(text),), 1)
-                appendices.append((len(found) - 1, candidate))
+                appendices.append((len(contracts) - 1, candidate))
             continue
         if not is_marked and (article[1] or text[-1] == "."):
             continue  # a reference to an Article at the start of a line
-        last = found[-1][-1].key if found else ()
+        last = contracts[-1][-1].key if contracts else ()
         is_new = container != (container := bisect_right(ends, (page, index)))
         if is_new or (article[0] == 1 and last != (1,)):
-            found.append([])
-        found[-1].append(_HeadingCandidate(page, index, (article[0],), 1))
+            contracts.append([])
+        contracts[-1].append(_HeadingCandidate(page, index, (article[0],), 1))
     chains = []
-    for number, candidates in enumerate(found):
+    for number, candidates in enumerate(contracts):
         chain = _select_rising_sequence(candidates)
         if len(chain) < max(_COUNT_MIN, _FOUND_NUMBERS_SHARE_MIN * int(chain[-1].key[0])):
             continue
@@ -375,14 +375,14 @@ def detect_numbered_headings(
 
     `score_title` rates a row of a page by its looks: 0 if it cannot be a title, at least 1 if it must be one.
     """
-    found = []
+    candidates = []
     for page, index, row in _iter_short_rows(pages, skipped, _NUMBERED_LENGTH_MAX):
         match = _NUMBERED_TITLE.match(row.text) or _CHAPTER_TITLE.match(row.text)
         score = score_title(pages[page], index) if match and row.text[-1] not in ",;" else 0.0
         if match and score:
-            found.append(_HeadingCandidate(page, index, tuple(map(int, match[1].split("."))), score))
+            candidates.append(_HeadingCandidate(page, index, tuple(map(int, match[1].split("."))), score))
     chain: list[_HeadingCandidate] = []
-    for candidate in _select_rising_sequence(found):
+    for candidate in _select_rising_sequence(candidates):
         if candidate.weight >= 1 or _may_follow(chain[-1].key if chain else (), candidate.key):
             chain.append(candidate)
     length = sum(len(row.text) for page in pages for row in page.rows)
@@ -439,13 +439,13 @@ def _is_marked(row: PageRow) -> bool:
     return row.font.is_bold or row.text.isupper()
 
 
-def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_HeadingCandidate]:
+def _select_rising_sequence(candidates: Sequence[_HeadingCandidate]) -> list[_HeadingCandidate]:
     """Return the subsequence of candidates with ascending keys that has the greatest total weight."""
-    ranks = {key: rank for rank, key in enumerate(sorted({candidate.key for candidate in found}), start=1)}
+    ranks = {key: rank for rank, key in enumerate(sorted({candidate.key for candidate in candidates}), start=1)}
     tree = [(0.0, -1)] * (len(ranks) + 1)
     """Fenwick tree: weight and last index of the heaviest sequence whose last key has at most a rank."""
     before: list[int] = []
-    for index, candidate in enumerate(found):
+    for index, candidate in enumerate(candidates):
         weight, last = 0.0, -1
         rank = ranks[candidate.key] - 1
         while rank:
@@ -459,7 +459,7 @@ def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_Heading
     index = max(tree)[1]
     chain: list[_HeadingCandidate] = []
     while index >= 0:
-        chain.append(found[index])
+        chain.append(candidates[index])
         index = before[index]
     return chain[::-1]
 
