@@ -157,7 +157,7 @@ class AskCommand:
             raise UsageError("the question is empty.")
         library, loader = _open_and_report((self.source,), self.web, settings.retrieval.index)
         agent = build_agent(
-            start_conversation(library, settings.keep_options()),
+            start_conversation(library, settings.open_section_options()),
             loader,
             settings,
             self.conversation,
@@ -325,7 +325,7 @@ class RecordCommand:
             raise UsageError(f"-o takes a file whose name ends with {' or '.join(SUFFIXES)}.")
         settings = load_settings_and_warn(self.overrides)
         library, loader = _open_and_report((self.source,), self.web)
-        agent = build_agent(start_conversation(library, settings.keep_options()), loader, settings)
+        agent = build_agent(start_conversation(library, settings.open_section_options()), loader, settings)
         context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
         questions = [decode_argument(question) for question in self.questions]
         text, is_answered = asyncio.run(record(context, questions, self.output_path.suffix))
@@ -557,7 +557,7 @@ class McpCommand:
 
         shared = SharedLibrary(
             partial(open_lazily, self.sources, web=self.web, index=settings.retrieval.index),
-            options=settings.keep_options(),
+            options=settings.open_section_options(),
             make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make_required_searcher,
             read_stamps=FileStamps(list_watched_paths(self.sources)).read,
         )

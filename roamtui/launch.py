@@ -67,7 +67,7 @@ def run_app(arguments: AppArguments) -> int:
         RoamtuiError: An argument cannot be used. The screen has not changed yet.
     """
     settings = load_settings(arguments.overrides)
-    arguments = _confirm_address(arguments)
+    arguments = _confirm_url(arguments)
     if arguments.sources and arguments.sources[0].startswith(NOTEBOOK_MARK):
         from roamtui.conversation.notebooks import NotebookStore
         from roamtui.headless.notebooks import ask_for_missing_sources
@@ -76,15 +76,15 @@ def run_app(arguments: AppArguments) -> int:
     if _should_run_plain(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
     # The app can show the first pages of a large PDF before the others are converted.
-    first, has_table = None, _has_screen() and _is_table(arguments.sources)
+    startup, has_table = None, _has_screen() and _is_table(arguments.sources)
     is_loaded_later = has_table or (_has_screen() and _needs_slow_conversion(arguments.sources))
     if not is_loaded_later and (arguments.sources or not _has_screen()):
-        first = _open_initial_document(arguments, settings)
+        startup = _open_initial_document(arguments, settings)
         if "-" in arguments.sources:
             _reattach_terminal()
         if not _has_screen():
             raise UsageError(_NO_TERMINAL)
-        _validate_arguments_eagerly(first, arguments, settings)
+        _validate_arguments_eagerly(startup, arguments, settings)
     from roamtui.tui.app import RoamApp
     from roamtui.tui.app import run_until_exit as show_app
     from roamtui.tui.context import DocumentOpener
@@ -98,7 +98,8 @@ def run_app(arguments: AppArguments) -> int:
         save_as_notebook=save_as_notebook,
     )
     source = arguments.sources[0] if is_loaded_later else ""
-    exit_code, failures = show_app(RoamApp(first, opener, _make_initial_options(settings), source, is_table=has_table))
+    app = RoamApp(startup, opener, _make_initial_options(settings), source, is_table=has_table)
+    exit_code, failures = show_app(app)
     if failures:
         from roamtui.headless.output import write_notice
 
@@ -120,7 +121,7 @@ def _open_initial_document(
     library, loader = open_lazily(arguments.sources, load_all=load_all, web=arguments.web, index=index, report=report)
     from roamtui.tui.context import StartupContext
 
-    state = start_conversation(library, settings.keep_options())
+    state = start_conversation(library, settings.open_section_options())
     return StartupContext(
         initial_state=state,
         model_name=settings.model if model is None else model.name,
@@ -129,12 +130,12 @@ def _open_initial_document(
     )
 
 
-def _validate_arguments_eagerly(first: StartupContext, arguments: AppArguments, settings: Settings) -> None:
+def _validate_arguments_eagerly(startup: StartupContext, arguments: AppArguments, settings: Settings) -> None:
     # Builds the whole app context early if an argument may have to be rejected before the screen changes.
     is_new = arguments.conversation == ConversationArguments()
     is_offline = settings.model == _OFFLINE and "api_base" not in arguments.overrides
     if not (is_new and is_offline and settings.retrieval == RetrievalOptions()):
-        _ = first.app_context
+        _ = startup.app_context
 
 
 def _open_document(
@@ -154,9 +155,9 @@ def _open_document(
         conversation = ConversationArguments(conversation_id=conversation_id)
         settings = replace(settings, warnings=())
     arguments = replace(arguments, sources=sources, conversation=conversation)
-    first = _open_initial_document(arguments, settings, model, report)
-    _validate_arguments_eagerly(first, arguments, settings)
-    return first
+    startup = _open_initial_document(arguments, settings, model, report)
+    _validate_arguments_eagerly(startup, arguments, settings)
+    return startup
 
 
 def _is_table(sources: tuple[str, ...]) -> bool:
@@ -174,17 +175,17 @@ def _open_table(arguments: AppArguments, settings: Settings, sources: tuple[str,
     return prepare_table(sources, (), settings, arguments.web, TableOptions(jobs=_TABLE_JOBS))
 
 
-def _confirm_address(arguments: AppArguments) -> AppArguments:
-    # A name without a file may be an address without its https://.
-    address = suggest_url(arguments.sources[0]) if len(arguments.sources) == 1 else None
-    if address is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+def _confirm_url(arguments: AppArguments) -> AppArguments:
+    # A name without a file may be a URL without its https://.
+    url = suggest_url(arguments.sources[0]) if len(arguments.sources) == 1 else None
+    if url is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return arguments
-    question = f"There is no file {sanitise_line(arguments.sources[0])}. Open {sanitise_line(address)}? [y/N] "
+    question = f"There is no file {sanitise_line(arguments.sources[0])}. Open {sanitise_line(url)}? [y/N] "
     try:
         is_confirmed = input(question).strip().lower() in ("y", "yes")
     except EOFError:
         is_confirmed = False
-    return replace(arguments, sources=(address,)) if is_confirmed else arguments
+    return replace(arguments, sources=(url,)) if is_confirmed else arguments
 
 
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
@@ -199,7 +200,7 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     from roamtui.wiring import build_agent, choose_example_questions
 
     agent = build_agent(
-        start_conversation(library, settings.keep_options()),
+        start_conversation(library, settings.open_section_options()),
         loader,
         settings,
         arguments.conversation,

@@ -343,12 +343,12 @@ def fetch_picture(web: WebArguments, url: str, source: str) -> bytes:
     from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of  # noqa: PLC0415 - the same
 
     typed = frozenset({origin_of(normalise_url(source))}) if is_url(source) else frozenset()
-    pages = make_page_loader(_make_web_options(web), typed)
+    page_loader = make_page_loader(_make_web_options(web), typed)
     try:
-        allowed = AllowedOrigins(typed=pages.typed, approved=frozenset({origin_of(normalise_url(url))}))
-        return pages.fetcher.fetch(url, allowed).body
+        allowed = AllowedOrigins(typed=page_loader.typed, approved=frozenset({origin_of(normalise_url(url))}))
+        return page_loader.fetcher.fetch(url, allowed).body
     finally:
-        pages.close()
+        page_loader.close()
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:

@@ -72,7 +72,7 @@ class Settings:
         values = {**self.model_defaults, **self.options_by_model.get(name, {})}
         return ModelOptions(**values, has_spending_cap=self.max_cost_usd is not None)
 
-    def keep_options(self) -> OpenSectionOptions:
+    def open_section_options(self) -> OpenSectionOptions:
         """Return the budget for open sections: the person's, or if none is set, a share of the context window."""
         if self.open_tokens is None:
             return OpenSectionOptions(mode=self.keep_open, follows_window=True)

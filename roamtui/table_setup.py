@@ -66,7 +66,7 @@ def prepare_table(
         open_source=lambda source: open_lazily(split_sources(source), load_all=True, web=web),
         make_searcher=make_searcher_factory(settings),
         agent_options=AgentOptions(confident_start=settings.confident_start, outline_tokens=settings.outline_tokens),
-        keep_options=settings.keep_options(),
+        open_section_options=settings.open_section_options(),
         jobs=options.jobs,
         limit_usd=settings.max_cost_usd,
         shard=options.shard,

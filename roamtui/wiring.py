@@ -31,7 +31,7 @@ from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.registry import (
     LOCAL_SERVERS,
     OFFLINE,
-    OLLAMA_ADDRESS,
+    OLLAMA_URL,
     LocalServer,
     ModelOffer,
     is_loopback,
@@ -197,7 +197,7 @@ def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:
     selected = ModelOffer(
         name=settings.model,
         note="chosen by you",
-        choose=partial(build_model, settings),
+        make_model=partial(build_model, settings),
         api_base=settings.api_base or "",
         needs_test=not is_local,
         is_known_to_work=is_local,
@@ -231,26 +231,26 @@ def discover_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], s
 
 
 def _probe_local_server(settings: Settings, server: LocalServer) -> tuple[tuple[ModelOffer, ...], str]:
-    # Returns the models and a summary, which is empty if nothing runs at the usual address.
+    # Returns the models and a summary, which is empty if nothing runs at the usual URL.
     set_by_person = os.environ.get(server.variable, "").strip()
-    address = set_by_person or server.address
-    if not is_loopback(address):
+    url = set_by_person or server.default_url
+    if not is_loopback(url):
         return (), f"{server.title} runs on another machine; choose “other model…” and type a name"
-    status = probe_server(address)
+    status = probe_server(url)
     if status.problem:
-        return (), f"{server.title} at {status.address}: {status.problem}" if set_by_person else ""
+        return (), f"{server.title} at {status.url}: {status.problem}" if set_by_person else ""
     names = [f"{server.provider}/{model}" for model in status.models if "embed" not in model]
     offers = tuple(
         ModelOffer(
             name=name,
             note=f"{server.title}, nothing leaves this machine",
-            choose=partial(make_model, name, api_base=status.address, options=settings.model_options(name)),
-            # litellm knows Ollama's usual address, and the address in the person's variable.
-            api_base="" if set_by_person or server.address == OLLAMA_ADDRESS else status.address,
+            make_model=partial(make_model, name, api_base=status.url, options=settings.model_options(name)),
+            # litellm knows Ollama's usual URL, and the URL in the person's variable.
+            api_base="" if set_by_person or server.default_url == OLLAMA_URL else status.url,
             needs_test=True,
             is_known_to_work=True,
         )
         for name in names
         if name.isprintable() and " " not in name  # `make_model` accepts no other names
     )
-    return offers, f"{server.title} at {status.address}: {format_count(len(offers), 'model')}"
+    return offers, f"{server.title} at {status.url}: {format_count(len(offers), 'model')}"

@@ -20,7 +20,7 @@ from roamtui.cli import parse_command_line
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.document.source_loader import build_library
 from roamtui.launch import (
-    _confirm_address,
+    _confirm_url,
     _has_screen,
     _make_options,
     _make_reloader,
@@ -57,7 +57,7 @@ def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_doe
 def test_without_a_name_the_one_of_the_settings_is_the_named_one() -> None:
     assert [offer.name for offer in list_model_offers(Settings())] == ["offline"]
     first, *_ = list_model_offers(Settings(model="ollama_chat/qwen3"))
-    assert (first.name, first.provider, first.choose().name) == ("ollama_chat/qwen3", "", "ollama_chat/qwen3")
+    assert (first.name, first.provider, first.make_model().name) == ("ollama_chat/qwen3", "", "ollama_chat/qwen3")
 
 
 def test_choices_go_to_the_settings(home_dir: Path) -> None:
@@ -108,7 +108,7 @@ def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServersHere]:
         )
         fakes = [stack.enter_context(make_ollama(*models)) for models in names]
         usual = [
-            server._replace(address=f"{fake.origin}/v1" if "/v1" in server.address else fake.origin)
+            server._replace(default_url=f"{fake.origin}/v1" if "/v1" in server.default_url else fake.origin)
             for server, fake in zip(LOCAL_SERVERS, fakes, strict=True)
         ]
         monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", usual)
@@ -129,7 +129,7 @@ def test_models_of_the_servers_on_this_machine_are_offered_without_those_that_on
         ("hosted_vllm/big", "", f"{vllm.origin}/v1"),
     ]
     assert all(offer.needs_test and offer.is_known_to_work for offer in offers)
-    assert [offer.choose().name for offer in offers] == [offer.name for offer in offers]
+    assert [offer.make_model().name for offer in offers] == [offer.name for offer in offers]
     assert words.startswith(
         f"Ollama at {ollama.origin}: 1 model · LM Studio at {studio.origin}/v1: 1 model · llama.cpp"
     )
@@ -138,7 +138,7 @@ def test_models_of_the_servers_on_this_machine_are_offered_without_those_that_on
 
 
 def test_the_usual_ports_are_on_this_machine_and_need_no_url_for_ollama() -> None:
-    ports = [urlsplit(server.address) for server in LOCAL_SERVERS]
+    ports = [urlsplit(server.default_url) for server in LOCAL_SERVERS]
     assert [(url.hostname, url.port) for url in ports] == [("127.0.0.1", port) for port in (11434, 1234, 8080, 8000)]
 
 
@@ -146,7 +146,7 @@ def test_servers_that_do_not_run_are_named_in_one_sentence_unless_a_person_set_t
     monkeypatch: pytest.MonkeyPatch, servers_here: ServersHere
 ) -> None:
     del servers_here
-    closed = [server._replace(address="http://127.0.0.1:1") for server in LOCAL_SERVERS]
+    closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
     monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", closed)
     expected = "No server of models found on this machine (Ollama, LM Studio, llama.cpp, vLLM)"
     assert discover_local_models(Settings()) == ((), expected)
@@ -164,7 +164,7 @@ def test_silent_servers_are_waited_for_together(monkeypatch: pytest.MonkeyPatch)
         site.closing.wait()
 
     with FakeSite({}, before=wait) as site, ThreadPoolExecutor(1) as pool:
-        usual = [server._replace(address=site.origin) for server in LOCAL_SERVERS]
+        usual = [server._replace(default_url=site.origin) for server in LOCAL_SERVERS]
         monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", usual)
         looking = pool.submit(discover_local_models, Settings())
         together.wait(20)  # all have been asked before any of them has been given up
@@ -258,7 +258,7 @@ def test_an_address_without_a_scheme_is_opened_after_a_yes(
     named = AppArguments(sources=("docs.example.com",))
     monkeypatch.setattr(sys, "stdout", shown := Stream())
     monkeypatch.setattr(sys, "stdin", Stream(typed))
-    assert _confirm_address(named).sources == (("https://docs.example.com",) if is_meant else named.sources)
+    assert _confirm_url(named).sources == (("https://docs.example.com",) if is_meant else named.sources)
     assert "There is no file docs.example.com. Open https://docs.example.com? [y/N]" in shown.getvalue()
 
 
@@ -269,7 +269,7 @@ def test_nobody_is_asked_for_an_address_where_nobody_can_answer(
     named = AppArguments(sources=("docs.example.com",))
     monkeypatch.setattr(sys, "stdin", Stream("y\n", is_terminal=is_input))
     monkeypatch.setattr(sys, "stdout", shown := Stream(is_terminal=is_output))
-    assert _confirm_address(named) == named
+    assert _confirm_url(named) == named
     assert not shown.getvalue()
 
 

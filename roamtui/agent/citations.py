@@ -425,7 +425,7 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
         match = find_quoted_words(quote, piece)
         quote_state = QuoteState.EXACT if match is not None and match.is_exact else QuoteState.NORMALISED
         if match is None or match.is_joined:
-            without_footers = document.read(start, end)  # has the same offsets
+            without_footers = document.clean_text(start, end)  # has the same offsets
             if without_ids != quote or without_footers != piece:
                 match = find_quoted_words(without_ids, without_footers) or match
         if match is None or divides_number(text, start + match.start, start + match.end):

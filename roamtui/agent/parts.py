@@ -49,7 +49,7 @@ def list_named_parts(question: str, library: Library) -> tuple[SourcePart, ...]:
     words = _fold(question)
     named = []
     for part in list_parts(library):
-        file = library.file(part.section_id)
+        file = library.loaded_document(part.section_id)
         names = (_ENDING.sub("", part.title), file.title if file is not None else "")
         if any(_fold(name) in words for name in names if name.strip()):
             named.append(part)

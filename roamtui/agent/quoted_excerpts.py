@@ -34,7 +34,7 @@ _SENTENCE_END = re.compile(r"[.!?:;…。！？][\W_]*\Z")
 
 def has_text(library: Library, span: Span) -> bool:
     """Return whether a span contains text other than headings."""
-    return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.read(span)))
+    return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.clean_text(span)))
 
 
 def quote_spans(
@@ -54,7 +54,7 @@ def quote_spans(
     for span in (*spans, Span(doc=own.doc, start=end, end=end)):
         gap = Span(doc=own.doc, start=position, end=span.start)
         if has_text(library, gap):
-            left_out = library.read(gap)
+            left_out = library.clean_text(gap)
             before = "\n" if _LINE_END.match(left_out) else " "  # an omission inside a line is marked in that line
             is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
             after = " " if is_mid_line else "\n"
@@ -62,7 +62,7 @@ def quote_spans(
         elif text:
             text += "\n"
         marks = {at: _MARKED_ID.sub(rf"{_ID_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()}
-        text += _LINK.sub(r"\g<words>", insert_marks(library.read(span).replace(_ID_SIGN, " "), marks))
+        text += _LINK.sub(r"\g<words>", insert_marks(library.clean_text(span).replace(_ID_SIGN, " "), marks))
         position = span.end
     lines = [line for line in text.splitlines() if line.strip()]
     kept, is_shortened = shown_words.add_lines(lines)

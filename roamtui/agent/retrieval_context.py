@@ -276,12 +276,12 @@ def format_hits(
     delivered = {doc: [*bounds] for doc, bounds in state.collect_delivered().items()}
     shown_words = ShownWords()
     for span in shown:
-        shown_words.add_lines(library.read(span).splitlines())
+        shown_words.add_lines(library.clean_text(span).splitlines())
     for section_id in opened:
         is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
         delivered.setdefault(span.doc, []).append((span.start, span.end))
-        shown_words.add_lines(library.read(span).splitlines())
+        shown_words.add_lines(library.clean_text(span).splitlines())
     lines: list[str] = []
     excerpts: list[Span] = []
     for file_id, members in groups.items():
@@ -490,7 +490,7 @@ def _choose_spans(
             is_bare_chapter = hit.named is not None and not has_text(library, own)
             if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
                 excerpted = whole
-        text = library.read(excerpted)
+        text = library.clean_text(excerpted)
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max, language=language)
         if excerpted == own:
             growth = _OPENING_TOKENS if room_tokens is None else min(_OPENING_TOKENS, room_tokens - used - tokens_max)

@@ -325,7 +325,7 @@ def check_failing_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
 def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links whose pages are HTML without a Markdown version."""
     for location in facts.listed_links:
-        page = facts.library.file(location.section_id)
+        page = facts.library.loaded_document(location.section_id)
         if page is not None and page.is_html and not is_text_url(page.url or ""):
             yield Diagnostic(location, f"{location.quoted_title} leads to an HTML page")
 

@@ -125,7 +125,7 @@ def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str
     """
     for node_id in node_ids:
         yield node_id
-        file = library.file(node_id)
+        file = library.loaded_document(node_id)
         if file is not None and file.title_row is not None:
             yield file.ids[file.title_row]
 

@@ -257,7 +257,7 @@ class Document:
                 rows[match["number"]] = row
         return {number: row for number, row in rows.items() if counts[number] == 1}
 
-    def read(self, start: int, end: int) -> str:
+    def clean_text(self, start: int, end: int) -> str:
         """Return the text from `start` to `end` (exclusive), with page furniture replaced by as many spaces."""
         text = blank_footers(self.text, start, end)
         footer = max(0, self.site_footer_start - start)

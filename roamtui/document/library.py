@@ -121,7 +121,7 @@ class Library:
         graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
         return graft.problem if graft is not None else ""
 
-    def file(self, section_id: str) -> Document | None:
+    def loaded_document(self, section_id: str) -> Document | None:
         """Return the document of a file or link, or None if the node is neither or is not loaded."""
         graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
         if graft is None or graft.problem:
@@ -353,7 +353,7 @@ class Library:
     def _find_span(self, section_id: str, *, is_own: bool = False, follows_link: bool = False) -> Span:
         document, row = self.locate(section_id)
         columns = document.columns
-        file = self.file(section_id) if follows_link or columns.kinds[row] is NodeKind.FILE else None
+        file = self.loaded_document(section_id) if follows_link or columns.kinds[row] is NodeKind.FILE else None
         if file is not None:
             return Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows] if is_own else len(file.text))
         end_row = row + 1 if is_own else columns.ends[row]
@@ -364,9 +364,9 @@ class Library:
         end = span.end if length_max is None else min(span.end, span.start + length_max)
         return self.document(span.doc).text[span.start : end]
 
-    def read(self, span: Span) -> str:
+    def clean_text(self, span: Span) -> str:
         """Return the text of a span, with page furniture replaced by as many spaces."""
-        return self.document(span.doc).read(span.start, span.end)
+        return self.document(span.doc).clean_text(span.start, span.end)
 
     def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
         """Return a node's own text, up to the next heading of any level, or only its first `length_max` characters."""
@@ -403,7 +403,7 @@ class Library:
         """Return the model's summary of a file, or of a section with its subsections, or an empty string."""
         if not self.summaries:
             return ""
-        file = self.file(section_id)
+        file = self.loaded_document(section_id)
         if file is not None:
             return self.summaries.get(file.content_hash, "")
         document, row = self.locate(section_id)

@@ -73,7 +73,7 @@ def resolve_link(href: str, library: Library, section_id: str) -> ResolvedLink:
 
 def _resolve_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:
     """Return the link to the section with an anchor in a file or page, or to its start if there is no such section."""
-    file = library.file(file_id) if fragment else None
+    file = library.loaded_document(file_id) if fragment else None
     target = find_anchored_section(library, file.ids[0], fragment) if file is not None and file.ids else None
     return SectionLink(file_id if target is None else target)
 

@@ -188,7 +188,7 @@ def _resolve_wikilink(href: str, library: Library, section_id: str, *, with_file
         ]
         if matching:
             file_id = min(matching)[2]
-            document = library.file(file_id)
+            document = library.loaded_document(file_id)
             found = find_fragment(library, document.ids[0], part) if part and document and document.ids else None
             return found or SectionLink(file_id)
     if target := find_fragment(library, section_id, part or name):

@@ -123,6 +123,6 @@ def _iter_section_texts(library: Library, section_id: str) -> Iterator[str]:
         yield library.text_at(library.get_content_span(section_id))
         return
     for node_id in library.walk(section_id):
-        if library.get_label(node_id).kind is NodeKind.FILE and library.file(node_id) is not None:
+        if library.get_label(node_id).kind is NodeKind.FILE and library.loaded_document(node_id) is not None:
             text = library.text(node_id)
             yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"

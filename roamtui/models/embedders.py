@@ -9,7 +9,7 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import UsageError
 from roamtui.models.options import ModelOptions
-from roamtui.models.registry import TAGS, check_address, get_ollama_url, is_loopback, probe_server
+from roamtui.models.registry import OLLAMA_LISTING, check_server_url, get_ollama_url, is_loopback, probe_server
 from roamtui.models.search_models import BackgroundLoop, is_local_embedder
 from roamtui.models.secrets import get_key_variable
 from roamtui.models.worker_protocol import Job, ResolvedModel
@@ -84,20 +84,20 @@ def find_embedder(
     if configured is not None:
         if is_local_embedder(configured):
             return EmbedderOffer(name=configured, reason="your configured embedder", input_usd=0.0)
-        check_address(api_base, "embedder_api_base")
+        check_server_url(api_base, "embedder_api_base")
         if configured.startswith("ollama/"):
             return _offer_ollama(configured, api_base or ollama_url, "your configured embedder")
         return _offer_provider(configured, api_base, "your configured embedder", background)
-    status = probe_server(ollama_url, listing=TAGS)
+    status = probe_server(ollama_url, listing=OLLAMA_LISTING)
     pulled = sorted((rank, name) for name in status.models if (rank := _rank_ollama_model(name)) is not None)
     if pulled:
         name = pulled[0][1].removesuffix(":latest")
-        return _offer_ollama(f"ollama/{name}", ollama_url, f"found in Ollama at {status.address}")
+        return _offer_ollama(f"ollama/{name}", ollama_url, f"found in Ollama at {status.url}")
     for name in _PROVIDER_MODELS:
         if (key := get_key_variable(name.partition("/")[0], environ)) is not None:
             return _offer_provider(name, None, f"{key} is set", background)
     if status.models:
-        problem = f"Ollama at {status.address} has no embedding model: {_PULL}"
+        problem = f"Ollama at {status.url} has no embedding model: {_PULL}"
     else:
         problem = f"No embedder found: install Ollama and {_PULL}"
     raise UsageError(f"{problem}, or set a key such as OPENAI_API_KEY.")
@@ -112,16 +112,16 @@ def _rank_ollama_model(name: str) -> int | None:
     return next(ranks, len(_OLLAMA_MODELS) if "embed" in base else None)
 
 
-def _offer_ollama(name: str, address: str, reason: str) -> EmbedderOffer:
-    server = ResolvedModel(model=name, provider="ollama_chat", api_base=address)
-    receiver = "" if is_loopback(address) else f"Ollama at {sanitise_line(server.address or '')}"
+def _offer_ollama(name: str, url: str, reason: str) -> EmbedderOffer:
+    server = ResolvedModel(model=name, provider="ollama_chat", api_base=url)
+    receiver = "" if is_loopback(url) else f"Ollama at {sanitise_line(server.address or '')}"
     return EmbedderOffer(name=name, reason=reason, receiver=receiver, input_usd=0.0)
 
 
 def _offer_provider(name: str, api_base: str | None, reason: str, background: BackgroundLoop) -> EmbedderOffer:
     job = Job(operation="describe", model=name, api_base=api_base, options=ModelOptions(retries=0))
     found = background.run(background.worker.run_to_result(job, ResolvedModel))
-    if not found.can_be_asked:
+    if not found.is_usable:
         raise UsageError(f"{' or '.join(found.missing_keys)} is not set, which the embedder {name} needs; export it.")
     if found.api_base is not None and is_loopback(found.api_base):
         return EmbedderOffer(name=name, reason=reason, input_usd=0.0)

@@ -111,7 +111,7 @@ class LitellmWorker:
             yield ModelFailure(reason=reason, advice=f"write provider/model, such as {examples}")
         elif job.operation == "describe":
             yield resolved
-        elif not resolved.can_be_asked:
+        elif not resolved.is_usable:
             reason = f"{' or '.join(resolved.missing_keys)} is not set"
             yield ModelFailure(reason=reason, advice=f"export it or {CHOOSE_ADVICE}")
         else:

@@ -90,7 +90,7 @@ def _choose_call(  # noqa: PLR0911 - one case per step
         texts = (f"{section.path}\n{section.text}" for section in parsed.delivered)
         if terms and any({term for _, term in locate_terms(text, terms)} >= set(terms) for text in texts):
             return None  # an open section already contains every word of the follow-up
-        opened = passages.ranking.candidates if parsed.started_ids else ()
+        opened = passages.ranking.candidates if parsed.preopened_ids else ()
         if any(candidate.coverage >= _START_COVERAGE_MIN for candidate in opened):
             return None  # the sections that search opened with the question cover enough of it
     if "search_sections" in tools and (not parsed.has_searched or parsed.has_new_page):
@@ -102,11 +102,11 @@ def _choose_call(  # noqa: PLR0911 - one case per step
     if not parsed.steps or parsed.steps[-1] == "search_sections":
         section_ids = choose_sections(parsed)
     else:  # open the exceptions that were listed without their text
-        known_ids = parsed.delivered_ids | parsed.asked_ids
-        listed = (section_id for section_id, title in parsed.listed if LIMITS_HEADING.match(title))
+        known_ids = parsed.delivered_ids | parsed.requested_ids
+        listed = (section_id for section_id, title in parsed.listed_subsections if LIMITS_HEADING.match(title))
         section_ids = tuple(dict.fromkeys(section_id for section_id in listed if section_id not in known_ids))
         section_ids = section_ids[:SECTIONS_MAX] or _choose_pages(parsed)
-        can_search_again = parsed.found and not parsed.found_before and "search_sections" in tools
+        can_search_again = parsed.hits and not parsed.earlier_hits and "search_sections" in tools
         if not section_ids and can_search_again and passages.evidence < _CERTAIN_EVIDENCE:
             synonyms = " ".join(get_synonyms(extract_query_terms(question)))
             if synonyms:
@@ -117,12 +117,12 @@ def _choose_call(  # noqa: PLR0911 - one case per step
 
 def choose_sections(parsed: ParsedRequest) -> tuple[str, ...]:
     """Return up to five ids of sections that were neither delivered nor requested, best first."""
-    known_ids = parsed.delivered_ids | parsed.asked_ids
-    if not parsed.found:
+    known_ids = parsed.delivered_ids | parsed.requested_ids
+    if not parsed.hits:
         return () if parsed.within_id is None or parsed.within_id in known_ids else (parsed.within_id,)
     chosen: dict[str, str] = {}
     tokens = 0
-    for hit in parsed.found[:SECTIONS_MAX]:
+    for hit in parsed.hits[:SECTIONS_MAX]:
         cost = min(_BLOCK_TOKENS_MAX, hit.tokens)
         if hit.section_id in known_ids or hit.section_id in chosen:
             continue
@@ -135,19 +135,19 @@ def choose_sections(parsed: ParsedRequest) -> tuple[str, ...]:
 
 def _choose_pages(parsed: ParsedRequest) -> tuple[str, ...]:
     """Return the other pages of the best hit, because its best passage may be on any of them."""
-    best_id = next((hit.section_id for hit in (*parsed.found_before, *parsed.found)), "")
+    best_id = next((hit.section_id for hit in (*parsed.earlier_hits, *parsed.hits)), "")
     count = dict(parsed.page_counts).get(best_id, 1)
     pages = (f"{best_id}:{number}" for number in range(2, min(count, _PAGES_MAX) + 1))
-    return tuple(page for page in pages if page not in parsed.asked_pages)
+    return tuple(page for page in pages if page not in parsed.requested_pages)
 
 
 def _guess_sections(passages: PassageAnswer) -> tuple[str, ...]:
     """Guess sections to open if there are no hits: first by the words of the question, then by suggested ids, once."""
     parsed = passages.parsed
-    if parsed.found or parsed.within_id is not None or not extract_query_terms(parsed.question):
+    if parsed.hits or parsed.within_id is not None or not extract_query_terms(parsed.question):
         return ()
     if passages.evidence >= EVIDENCE_MIN:
         return ()
     if not parsed.nearest_ids and not parsed.has_searched:
         return (parsed.question.strip(),)
-    return () if parsed.asked_ids.intersection(parsed.nearest_ids) else parsed.nearest_ids
+    return () if parsed.requested_ids.intersection(parsed.nearest_ids) else parsed.nearest_ids

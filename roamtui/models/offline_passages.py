@@ -259,7 +259,7 @@ def choose_ranges(
 def _write_range(quoted: QuotedRange) -> str:
     """Write the titles above a range, its text as one quotation, and the id of its section."""
     section, words = quoted.section, quoted.text.strip()
-    above = [(section_id, title) for offset, section_id, title in section.inside if offset <= quoted.start]
+    above = [(section_id, title) for offset, section_id, title in section.subsections if offset <= quoted.start]
     section_id, path = section.section_id, section.path.split(" > ")
     if above:
         section_id = above[-1][0]
@@ -301,13 +301,13 @@ class _QuestionWeights:
 def rank_passages(parsed: ParsedRequest) -> PassageRanking:
     """Rank the passages of the delivered sections for the question."""
     terms, sections = extract_query_terms(parsed.question), parsed.delivered
-    if not parsed.is_follow_up and (parsed.found or parsed.started_ids):  # a follow-up may need any open section
-        wanted_ids = {hit.section_id for hit in (*parsed.found_before, *parsed.found)}
-        wanted_ids |= parsed.asked_ids | parsed.started_ids
+    if not parsed.is_follow_up and (parsed.hits or parsed.preopened_ids):  # a follow-up may need any open section
+        wanted_ids = {hit.section_id for hit in (*parsed.earlier_hits, *parsed.hits)}
+        wanted_ids |= parsed.requested_ids | parsed.preopened_ids
         sections = tuple(section for section in sections if section.section_id in wanted_ids) or sections
     if not terms or not sections:
         return PassageRanking()
-    searches = (parsed.found, parsed.found_before)  # the ranks of the first search count
+    searches = (parsed.hits, parsed.earlier_hits)  # the ranks of the first search count
     ranks = {hit.section_id: rank for hits in searches for rank, hit in enumerate(hits)}
     texts = [f"{section.path}\n{section.text}" for section in sections]
     language = detect_language(tokenise(parsed.question))
@@ -362,7 +362,7 @@ def _score_passages(section: DeliveredSection, rank: int, question: _QuestionWei
         passage = _find_verbatim_passage(section.text, opening.start)
         sentence_scores = {passage: 0.0} if passage is not None else {}
     offsets = [offset for offset, _ in occurrences]
-    titles = [(0, section.path.rpartition(" > ")[2]), *((start, title) for start, _, title in section.inside)]
+    titles = [(0, section.path.rpartition(" > ")[2]), *((start, title) for start, _, title in section.subsections)]
     for passage, sentence_score in sentence_scores.items():
         title = titles[bisect_right(titles, passage.start, key=lambda pair: pair[0]) - 1][1]
         passage_occurrences = occurrences[bisect_left(offsets, passage.start) : bisect_left(offsets, passage.end)]
@@ -423,7 +423,7 @@ def _weigh_evidence(
 
 def _weigh_terms(terms: Sequence[str], parsed: ParsedRequest, forms: Mapping[str, str]) -> dict[str, float]:
     """Compute the weight of each term: higher for terms that are rare in the texts, lower for words that say little."""
-    texts = [section.text for section in parsed.delivered] + [hit.snippet for hit in parsed.found]
+    texts = [section.text for section in parsed.delivered] + [hit.snippet for hit in parsed.hits]
     counts = dict.fromkeys(terms, 0)
     for text in texts:
         for term in {term for _, term in locate_terms(text, terms, forms)}:

@@ -61,7 +61,7 @@ class DeliveredSection:
     path: str
     text: str
     """Text as in the source, without the ids that were added for the model."""
-    inside: tuple[tuple[int, str, str], ...] = ()
+    subsections: tuple[tuple[int, str, str], ...] = ()
     """Sections inside it: offset in the text, id, and title."""
 
 
@@ -87,16 +87,16 @@ class ParsedRequest:
     """Sections that can be quoted. If `within_id` is set, only those inside it."""
     delivered_ids: frozenset[str] = frozenset()
     """Ids of all sections whose text was delivered, including those inside other sections."""
-    asked_ids: frozenset[str] = frozenset()
+    requested_ids: frozenset[str] = frozenset()
     """Ids of sections that the model requested for this question."""
-    found: tuple[ParsedHit, ...] = ()
+    hits: tuple[ParsedHit, ...] = ()
     """Hits of the last search for this question."""
-    found_before: tuple[ParsedHit, ...] = ()
+    earlier_hits: tuple[ParsedHit, ...] = ()
     """Hits of the earlier searches for this question."""
     has_searched: bool = False
     nearest_ids: tuple[str, ...] = ()
     """Ids suggested for an unknown name, or by a search without results."""
-    listed: tuple[tuple[str, str], ...] = ()
+    listed_subsections: tuple[tuple[str, str], ...] = ()
     """Id and title of each subsection that was listed without its text."""
     steps: tuple[str, ...] = ()
     """Names of the tools that were called for this question, in order."""
@@ -104,9 +104,9 @@ class ParsedRequest:
     """Whether the last call opened a page, so that another search may find more."""
     page_counts: tuple[tuple[str, int], ...] = ()
     """Id and number of pages of each section that is opened page by page."""
-    asked_pages: frozenset[str] = frozenset()
+    requested_pages: frozenset[str] = frozenset()
     """Ids of pages that the model requested for this question."""
-    started_ids: frozenset[str] = frozenset()
+    preopened_ids: frozenset[str] = frozenset()
     """Ids of the sections that search opened together with the question."""
     within_id: str | None = None
     """Id of the section that the question is limited to, or None for the whole document."""
@@ -143,7 +143,7 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
     last_ids = _ID.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
     texts = (message.text for message in messages if message.role in (Role.USER, Role.TOOL))
     delivered = [section for text in texts for section in _parse_delivered_sections(text)]
-    inside = (section_id for section in delivered for _, section_id, _ in section.inside)
+    inside = (section_id for section in delivered for _, section_id, _ in section.subsections)
     _, mark, started = messages[question_indices[-1]].text.rpartition(FOUND_LEAD)
     within = next(reversed([*_WITHIN.finditer(preface)]), None)
     quotable = delivered
@@ -158,17 +158,17 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
         is_cell=len(questions) == 1 and any(CELL_LEAD in message.text for message in messages),
         delivered=tuple(quotable),
         delivered_ids=frozenset((*(section.section_id for section in delivered), *inside)),
-        started_ids=frozenset(section.section_id for section in _parse_delivered_sections(started if mark else "")),
-        asked_ids=frozenset(found for call in expansions for found in _ID.findall(call.arguments)),
-        found=tuple(_parse_hits(searches[-1])) if searches and not searches[-1].startswith(_NO_HITS) else (),
-        found_before=tuple(hit for text in searches[:-1] for hit in _parse_hits(text)),
+        preopened_ids=frozenset(section.section_id for section in _parse_delivered_sections(started if mark else "")),
+        requested_ids=frozenset(found for call in expansions for found in _ID.findall(call.arguments)),
+        hits=tuple(_parse_hits(searches[-1])) if searches and not searches[-1].startswith(_NO_HITS) else (),
+        earlier_hits=tuple(hit for text in searches[:-1] for hit in _parse_hits(text)),
         has_searched=bool(searches),
         nearest_ids=nearest,
-        listed=tuple(line for text in expanded for line in _LISTED.findall(_FENCE.sub("", text))),
+        listed_subsections=tuple(line for text in expanded for line in _LISTED.findall(_FENCE.sub("", text))),
         steps=tuple(call.name for call in calls),
         has_new_page=not pages.isdisjoint(last_ids),
         page_counts=tuple((found, int(count)) for text in expanded for count, found in _PAGE_COUNT.findall(text)),
-        asked_pages=frozenset(found for call in expansions for found in _PAGE_ID.findall(call.arguments)),
+        requested_pages=frozenset(found for call in expansions for found in _PAGE_ID.findall(call.arguments)),
     )
 
 
@@ -176,11 +176,13 @@ def _parse_delivered_sections(text: str) -> Iterator[DeliveredSection]:
     for match in _DELIVERED.finditer(text):
         body = "\n\n".join(content for _, content in _FENCE.findall(match["body"]))
         if body:
-            inside = tuple(
+            subsections = tuple(
                 (len(strip_ids(body[: head.start()])), head["id"], strip_ids(head["atx"] or head["setext"]))
                 for head in _INNER_HEADING.finditer(body)
             )
-            yield DeliveredSection(section_id=match["id"], path=match["path"], text=strip_ids(body), inside=inside)
+            yield DeliveredSection(
+                section_id=match["id"], path=match["path"], text=strip_ids(body), subsections=subsections
+            )
 
 
 def _parse_hits(text: str) -> Iterator[ParsedHit]:

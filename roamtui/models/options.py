@@ -41,7 +41,7 @@ class ModelOptions:
     has_spending_cap: bool = False
     """Whether the person set a spending limit, so that an unknown price is worth a notice."""
 
-    def wait_for_first_token(self, *, is_local: bool) -> float:
+    def get_first_token_timeout(self, *, is_local: bool) -> float:
         """Return the timeout in seconds for the first piece of a reply."""
         if self.first_token_seconds is not None:
             return self.first_token_seconds

@@ -68,7 +68,7 @@ class ReplayStoppedError(RoamtuiError):
 class RecordedReply:
     """The reply of a model to one request."""
 
-    asked: QuestionAsked
+    question_event: QuestionAsked
     is_first: bool
     """Whether it is the first reply to its question."""
     events: tuple[ModelEvent, ...] = ()
@@ -78,8 +78,8 @@ class RecordedReply:
 
 def _iter_replies(events: Sequence[ConversationEvent], path: Path) -> Iterator[RecordedReply]:
     """Yield the replies to one question from its events. Error messages name `path`."""
-    asked = events[0]
-    assert isinstance(asked, QuestionAsked)
+    question_event = events[0]
+    assert isinstance(question_event, QuestionAsked)
     end = next((event for event in events if isinstance(event, QuestionAnswered)), None)
     steps = [event.step for event in events if isinstance(event, StepRecorded)]
     # At the step limit, the last step and the answer come from one reply.
@@ -116,11 +116,11 @@ def _iter_replies(events: Sequence[ConversationEvent], path: Path) -> Iterator[R
                     error = ModelError(event.error)
             case _:
                 continue
-        yield RecordedReply(asked=asked, is_first=is_first, events=tuple(pending), error=error)
+        yield RecordedReply(question_event=question_event, is_first=is_first, events=tuple(pending), error=error)
         pending, is_first = [], False
     if end is None:
         error = ModelError(f"{path} ends in the middle of this question.")
-        yield RecordedReply(asked=asked, is_first=is_first, error=error)
+        yield RecordedReply(question_event=question_event, is_first=is_first, error=error)
 
 
 def _make_reply(text: str, step: Step, usage: Usage) -> Iterator[ModelEvent]:
@@ -166,19 +166,21 @@ class RecordedModel:
     @property
     def name(self) -> str:
         """Prefix and path, and the recorded model if it is not the first one of the conversation."""
-        asked = self._next_asked
-        switched = f"#{asked.model}" if asked is not None and asked.model != self._replies[0].asked.model else ""
+        event = self._next_question_event
+        switched = (
+            f"#{event.model}" if event is not None and event.model != self._replies[0].question_event.model else ""
+        )
         return f"{RECORDED}{self._path}{switched}"
 
     @property
     def window_tokens(self) -> int | None:
         """Size of the context window when the next question was recorded."""
-        return None if self._next_asked is None else self._next_asked.window_tokens
+        return None if self._next_question_event is None else self._next_question_event.window_tokens
 
     @property
     def had_retrieval(self) -> bool:
         """Whether the next question came with search results."""
-        preface = "" if self._next_asked is None else self._next_asked.preface
+        preface = "" if self._next_question_event is None else self._next_question_event.preface
         return FOUND_LEAD in preface or HITS_LEAD in preface
 
     def is_about(self, content_hash: str) -> bool:
@@ -205,8 +207,8 @@ class RecordedModel:
         """Nothing to release."""
 
     @property
-    def _next_asked(self) -> QuestionAsked | None:
-        return self._replies[min(self._done, len(self._replies) - 1)].asked if self._replies else None
+    def _next_question_event(self) -> QuestionAsked | None:
+        return self._replies[min(self._done, len(self._replies) - 1)].question_event if self._replies else None
 
     def _find_next_reply(self, request: ModelRequest) -> RecordedReply:
         last_message = request.messages[-1]
@@ -220,14 +222,14 @@ class RecordedModel:
                 *((run, 0) for run in reversed(self._replies_by_conversation)),
             ):
                 for index in range(start, len(run)):
-                    question = run[index].asked.question
+                    question = run[index].question_event.question
                     if run[index].is_first and (text == question or text.endswith(f"{QUESTION_START}{question}")):
                         self._replies, self._done = run, index + 1
                         return run[index]
         if self._done == len(self._replies) or self._replies[self._done].is_first:
-            message, asked = f"{self._path} has no more replies to this question.", self._next_asked
-            if asked is not None and last_message.role is Role.USER:
-                recorded = shorten(sanitise_line(asked.question), _QUESTION_LENGTH_MAX)
+            message, event = f"{self._path} has no more replies to this question.", self._next_question_event
+            if event is not None and last_message.role is Role.USER:
+                recorded = shorten(sanitise_line(event.question), _QUESTION_LENGTH_MAX)
                 message = f'{self._path} has no reply to this question; the recorded one is "{recorded}".'
             raise ModelError(message)
         self._done += 1

@@ -24,7 +24,7 @@ from roamtui.sources.web.page import FetchError, FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 OFFLINE = "offline"
-OLLAMA_ADDRESS = "http://127.0.0.1:11434"
+OLLAMA_URL = "http://127.0.0.1:11434"
 _PROBE_SECONDS_MAX = 1.0
 _REPLY_BYTES_MAX = 1_000_000
 _OFFLINE_REASON = "no key, no network"
@@ -38,7 +38,7 @@ class ModelOffer:
     """Value for `--model`."""
     note: str
     """Reason for the offer, such as ``OPENAI_API_KEY is set``."""
-    choose: Callable[[], Model]
+    make_model: Callable[[], Model]
     """Makes the model. Called once the person has agreed."""
     provider: str = ""
     """Provider that would receive questions and sections, so that the person must agree first; empty for local
@@ -73,12 +73,12 @@ class LocalServer(NamedTuple):
     """litellm's provider for it, which needs no key."""
     variable: str
     """Environment variable in which litellm looks for its URL."""
-    address: str
+    default_url: str
     """Its usual URL."""
 
 
 LOCAL_SERVERS = (
-    LocalServer("Ollama", "ollama_chat", "OLLAMA_API_BASE", OLLAMA_ADDRESS),
+    LocalServer("Ollama", "ollama_chat", "OLLAMA_API_BASE", OLLAMA_URL),
     LocalServer("LM Studio", "lm_studio", "LM_STUDIO_API_BASE", "http://127.0.0.1:1234/v1"),
     LocalServer("llama.cpp", "llamafile", "LLAMAFILE_API_BASE", "http://127.0.0.1:8080/v1"),
     LocalServer("vLLM", "hosted_vllm", "HOSTED_VLLM_API_BASE", "http://127.0.0.1:8000/v1"),
@@ -93,8 +93,8 @@ class ModelListing(NamedTuple):
     name: str
 
 
-_MODELS = ModelListing("/v1/models", "data", "id")
-TAGS = ModelListing("/api/tags", "models", "name")
+_OPENAI_LISTING = ModelListing("/v1/models", "data", "id")
+OLLAMA_LISTING = ModelListing("/api/tags", "models", "name")
 """Only Ollama lists its models there. A server that does so also accepts litellm's embedding requests for Ollama."""
 
 
@@ -102,8 +102,8 @@ TAGS = ModelListing("/api/tags", "models", "name")
 class ServerStatus:
     """The models of a server, or the reason why there are none."""
 
-    address: str
-    """URL of the server, without credentials."""
+    url: str
+    """Without credentials."""
     models: tuple[str, ...] = ()
     problem: str = ""
     """Why none of its models can be used, in a few words; empty if there are models."""
@@ -138,11 +138,11 @@ def make_model(
         from roamtui.models.offline import OfflineModel  # noqa: PLC0415 - needed by few commands
 
         return OfflineModel()
-    check_address(api_base)
+    check_server_url(api_base)
     return LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker)
 
 
-def check_address(api_base: str | None, flag: str = "--api-base") -> None:
+def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
     """Reject an invalid server URL.
 
     Raises:
@@ -172,7 +172,7 @@ def list_usable_models(
         ModelOffer(
             name=(model := report.name),
             note=report.reason,
-            choose=partial(make_model, model, options=choose_options and choose_options(model), environ=environ),
+            make_model=partial(make_model, model, options=choose_options and choose_options(model), environ=environ),
             provider=PROVIDERS[report.provider].title if report.provider else "",
             needs_test=report.provider is not None,
             is_known_to_work=report.provider is None,
@@ -215,7 +215,7 @@ async def inspect_model(
             await model.close()
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
-    is_usable, key_variable = found.can_be_asked, get_key_variable(found.provider, environ)
+    is_usable, key_variable = found.is_usable, get_key_variable(found.provider, environ)
     if not is_usable:
         reason = f"{' or '.join(found.missing_keys)} is not set"
     elif key_variable is not None:
@@ -227,11 +227,11 @@ async def inspect_model(
         ollama = await asyncio.to_thread(probe_server, api_base or get_ollama_url(environ))
         is_usable = tag in ollama.models or f"{tag}:latest" in ollama.models
         if is_usable:
-            reason = f"Ollama at {ollama.address} has it"
+            reason = f"Ollama at {ollama.url} has it"
         elif ollama.problem:
-            reason = f"Ollama at {ollama.address}: {ollama.problem}"
+            reason = f"Ollama at {ollama.url}: {ollama.problem}"
         else:
-            reason = f'Ollama at {ollama.address} does not have it; run "ollama pull {tag}"'
+            reason = f'Ollama at {ollama.url} does not have it; run "ollama pull {tag}"'
     return ModelAvailability(
         name=name,
         is_usable=is_usable,
@@ -244,26 +244,28 @@ async def inspect_model(
 
 def get_ollama_url(environ: Mapping[str, str]) -> str:
     """Return the configured Ollama URL, or the default."""
-    return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_ADDRESS
+    return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL
 
 
-def is_loopback(address: str) -> bool:
+def is_loopback(url: str) -> bool:
     """Return whether a URL names this machine."""
     try:
-        host = urlsplit(address).hostname or ""
+        host = urlsplit(url).hostname or ""
     except ValueError:
         return False
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def probe_server(address: str, seconds: float = _PROBE_SECONDS_MAX, *, listing: ModelListing = _MODELS) -> ServerStatus:
-    """List the models of a server at `address` by one GET request, in at most `seconds`. No key is sent."""
+def probe_server(
+    server_url: str, seconds: float = _PROBE_SECONDS_MAX, *, listing: ModelListing = _OPENAI_LISTING
+) -> ServerStatus:
+    """List the models of a server by one GET request, in at most `seconds`. No key is sent."""
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
     try:
-        url, origin = normalise_url(address).rstrip("/"), origin_of(address)
+        url, origin = normalise_url(server_url).rstrip("/"), origin_of(server_url)
     except SourceError:
-        return ServerStatus(address="?", problem="its address is invalid; write it like " + OLLAMA_ADDRESS)
+        return ServerStatus(url="?", problem="its address is invalid; write it like " + OLLAMA_URL)
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0, retries_max=0)
     models: tuple[str, ...] = ()
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
@@ -279,4 +281,4 @@ def probe_server(address: str, seconds: float = _PROBE_SECONDS_MAX, *, listing: 
             problem = "it does not list models"
         else:
             problem = "" if models else "it has no models yet"
-    return ServerStatus(address=url, models=models, problem=problem)
+    return ServerStatus(url=url, models=models, problem=problem)

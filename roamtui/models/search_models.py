@@ -26,7 +26,7 @@ from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.options import ModelOptions
-from roamtui.models.registry import check_address
+from roamtui.models.registry import check_server_url
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from roamtui.search.base import Embedder, EmbedKind, VectorArray
 
@@ -133,7 +133,7 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
         return LocalEmbedder(name.removeprefix(LOCAL))
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
         raise UsageError(f'invalid embedder name "{shorten(sanitise_line(name), 80)}". Use {EXAMPLES}.')
-    check_address(api_base, "embedder_api_base")
+    check_server_url(api_base, "embedder_api_base")
     return LitellmEmbedder(name, background, api_base=api_base)
 
 

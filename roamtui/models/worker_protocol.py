@@ -87,7 +87,7 @@ class ResolvedModel:
     """Price per output token, or None if unknown."""
 
     @property
-    def can_be_asked(self) -> bool:
+    def is_usable(self) -> bool:
         """Whether a request may succeed. A server that the person named may need no key."""
         return not self.missing_keys or self.api_base is not None
 

@@ -140,7 +140,7 @@ def _make_page_list(library: Library, node: Node, pages: Sequence[Bounds], deliv
         page = Span(doc=own.doc, start=own.start + start, end=own.start + end)
         size = format_tokens(estimate_tokens(library.text_at(page)))
         is_open = not _compute_undelivered_spans(library, page, delivered)
-        text = library.read(page)
+        text = library.clean_text(page)
         text = strip_heading(text) if number == 1 and node.kind is NodeKind.SECTION else text
         words = "; ".join(extract_first_words(text, _PAGE_PARAGRAPHS_MAX))
         marks = ", ".join((size, format_line_range(library, page), *(("open already",) if is_open else ())))

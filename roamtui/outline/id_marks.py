@@ -63,7 +63,7 @@ class CrossReference:
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
     """Render the text of a span as a model reads it, with ids after headings and sentences, except `section_id`."""
-    text = insert_marks(library.read(span).rstrip(), list_id_marks(library, span, skipped_id=section_id))
+    text = insert_marks(library.clean_text(span).rstrip(), list_id_marks(library, span, skipped_id=section_id))
     return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", text)
 
 

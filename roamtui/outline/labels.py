@@ -71,7 +71,7 @@ def format_node_title(node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_
 def format_node_and_heading(library: Library, node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Format the title of a node. For a file, add the title of its text, unless the name of the file says it."""
     name = format_node_title(node, length_max=length_max)
-    file = library.file(node.id) if library.grafts and node.kind is NodeKind.FILE else None
+    file = library.loaded_document(node.id) if library.grafts and node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
     title = shorten(strip_anchor(escape(file.columns.titles[file.sole_row])), length_max)
@@ -119,7 +119,7 @@ def format_size(library: Library, node: Node) -> str:
             return "page, not fetched" if node.problem else "page"
         return "could not be read" if node.problem else "not loaded"
     optional = "optional, " if is_optional(node) else ""
-    file = library.file(node.id)
+    file = library.loaded_document(node.id)
     own_tokens = node.own_tokens if file is None else file.tokens_before[file.head_rows]
     if own_tokens >= node.tokens:
         return optional + tokens
@@ -198,12 +198,12 @@ def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> froz
 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     """Yield the first lines of a node's own text, without markup, and an empty line at the end of each paragraph."""
-    file = library.file(section_id)
+    file = library.loaded_document(section_id)
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]
     kind = library.get_label(section_id).kind
     span = library.own_span(section_id)
-    text = library.read(replace(span, end=min(span.end, span.start + _OPENING_SCANNED_LENGTH)))
+    text = library.clean_text(replace(span, end=min(span.end, span.start + _OPENING_SCANNED_LENGTH)))
     body = strip_heading(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     lines = islice(_COMMENT.sub("", body).split("\n"), 80)

@@ -64,7 +64,7 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
     for _ in range(_CHAIN_MAX):
         names.append(format_node_and_heading(library, library.get_label(node_id), length_max=_TITLE_LENGTH_MAX))
         canonical = get_canonical_id(library, node_id)
-        file = library.file(node_id) if canonical != node_id else None
+        file = library.loaded_document(node_id) if canonical != node_id else None
         node_id, below = canonical, list_outline_children(library, canonical)
         if file is not None and file.sole_row:
             opening = normalise_line_ends(file.text[: file.columns.starts[file.sole_row]])
@@ -82,7 +82,7 @@ def get_canonical_id(library: Library, node_id: str) -> str:
     """Return the id that opens a node. For a file with a single title, it is the id of the section with that title."""
     if not library.grafts or library.get_label(node_id).kind is not NodeKind.FILE:
         return node_id
-    file = library.file(node_id)
+    file = library.loaded_document(node_id)
     return node_id if file is None or file.sole_row is None else file.ids[file.sole_row]
 
 
@@ -91,7 +91,7 @@ def resolve_scope(library: Library, node_id: str) -> str:
     if node_id not in library or PurePosixPath(library.node(node_id).doc).stem.casefold() not in INDEX_NAMES:
         return node_id
     for file_id in (node_id, *library.ancestors(node_id)):
-        if node_id in (file_id, get_canonical_id(library, file_id)) and library.file(file_id) is not None:
+        if node_id in (file_id, get_canonical_id(library, file_id)) and library.loaded_document(file_id) is not None:
             folder_id = library.parent(file_id)
             is_folder = folder_id is not None and library.get_label(folder_id).kind is NodeKind.FOLDER
             return folder_id if folder_id is not None and is_folder else node_id
@@ -111,7 +111,7 @@ def list_roots(library: Library) -> tuple[str, ...]:
 
 def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
     """List the children of a node in an outline. For a file with a single title, list the children of that title."""
-    file = library.file(section_id)
+    file = library.loaded_document(section_id)
     if file is None:
         return library.children(section_id)
     if file.sole_row is not None:

@@ -136,7 +136,7 @@ class HybridSearcher:
                 Hit(
                     section_id=section_id,
                     score=score,
-                    snippet=make_snippet(library.read(library.own_span(section_id)), terms),
+                    snippet=make_snippet(library.clean_text(library.own_span(section_id)), terms),
                     why=" · ".join(reasons),
                     runner_up=compute_runner_up_share(ranking.hits, section_id),
                     named=named.get(section_id),

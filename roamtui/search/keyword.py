@@ -130,7 +130,10 @@ class KeywordSearcher:
         ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
         library, language = ranking.library, detect_language(tokenise(query[:_QUERY_LENGTH_MAX]))
         return tuple(
-            replace(hit, snippet=make_snippet(library.read(library.own_span(hit.section_id)), ranking.terms, language))
+            replace(
+                hit,
+                snippet=make_snippet(library.clean_text(library.own_span(hit.section_id)), ranking.terms, language),
+            )
             for hit in ranking.hits
         )
 

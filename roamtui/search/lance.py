@@ -137,7 +137,7 @@ class LanceSearcher:
                 Hit(
                     section_id=hit.section_id,
                     score=hit.score / best,
-                    snippet=make_snippet(library.read(library.own_span(hit.section_id)), terms),
+                    snippet=make_snippet(library.clean_text(library.own_span(hit.section_id)), terms),
                     why=f"{_LIST_NAMES[mode]} rank {rank}",
                     runner_up=share if mode is not SearchMode.KEYWORD else None,
                 )

@@ -37,7 +37,7 @@ class TablePlan:
     open_source: OpenSource
     make_searcher: Callable[[Library], Searcher | None]
     agent_options: AgentOptions = field(default_factory=AgentOptions)
-    keep_options: OpenSectionOptions = field(default_factory=OpenSectionOptions)
+    open_section_options: OpenSectionOptions = field(default_factory=OpenSectionOptions)
     jobs: int = 1
     """Number of cells at a time."""
     limit_usd: float | None = None
@@ -223,7 +223,7 @@ class _Filler:
     async def _ask(self, question: _Question) -> Cell:
         row, column, document, conversation_id, searcher = question
         plan = self._plan
-        state = replace(start_conversation(document.library, plan.keep_options), id=conversation_id)
+        state = replace(start_conversation(document.library, plan.open_section_options), id=conversation_id)
         session = Session(state, self._conversations, loader=document.loader)
         session.is_one_shot = True
         if document.loader is not None:  # each conversation loads pages of its own, so each needs an index of its own

@@ -347,7 +347,7 @@ def test_sections_are_opened_within_a_budget(sizes: list[int], chosen: list[int]
         ParsedHit(section_id=f"{position:08x}", path="A", tokens=tokens, snippet="It says so.")
         for position, tokens in enumerate(sizes)
     )
-    section_ids = choose_sections(ParsedRequest(question="?", found=found, has_searched=True))
+    section_ids = choose_sections(ParsedRequest(question="?", hits=found, has_searched=True))
     assert [int(section_id.partition(":")[0], 16) for section_id in section_ids] == chosen
 
 
@@ -362,7 +362,7 @@ def test_a_hit_costs_what_opening_it_gives(size: str, tokens: int) -> None:
         Message(role=Role.ASSISTANT, text="", tool_calls=(call,)),
         Message(role=Role.TOOL, text=hits, tool_call_id="1"),
     ]
-    assert parse_messages(messages).found == (
+    assert parse_messages(messages).hits == (
         ParsedHit(section_id="0123abcd", path="A > B", tokens=tokens, snippet="It says so."),
     )
 

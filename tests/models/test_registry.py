@@ -71,7 +71,7 @@ def test_the_address_is_the_persons_own_or_ollamas() -> None:
 def test_its_models_are_listed(end: str) -> None:
     with make_ollama("qwen3:latest", "llama3.1:8b") as server:
         report = probe_server(server.origin + end)
-        assert (report.address, report.models, report.problem) == (server.origin, ("llama3.1:8b", "qwen3:latest"), "")
+        assert (report.url, report.models, report.problem) == (server.origin, ("llama3.1:8b", "qwen3:latest"), "")
         assert server.counts.paths == ["/v1/models"]
 
 
@@ -102,7 +102,7 @@ def test_silence_is_not_waited_for() -> None:
 )
 def test_an_address_without_sense_is_not_asked_and_not_shown(address: str) -> None:
     report = probe_server(address)
-    assert report.address == "?"
+    assert report.url == "?"
     assert report.problem.startswith("its address is invalid")
     assert "hidden" not in str(report)
 

@@ -297,6 +297,6 @@ def test_a_server_nearby_is_waited_for_longer(api_base: str | None, *, is_local:
     target = ResolvedModel(model="m", provider="openai", api_base=api_base)
     assert target.is_local is is_local
     patient, hasty = ModelOptions(), ModelOptions(first_token_seconds=2.0)
-    usual = patient.wait_for_first_token(is_local=False)
-    assert (patient.wait_for_first_token(is_local=target.is_local) > usual) is is_local
-    assert hasty.wait_for_first_token(is_local=target.is_local) == 2.0
+    usual = patient.get_first_token_timeout(is_local=False)
+    assert (patient.get_first_token_timeout(is_local=target.is_local) > usual) is is_local
+    assert hasty.get_first_token_timeout(is_local=target.is_local) == 2.0

@@ -140,7 +140,7 @@ class ModelController:
             if offer.needs_test and make_model is not None:
                 picker.show_foot(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
                 await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
-            model = offer.choose()
+            model = offer.make_model()
         except RoamtuiError as error:
             failure = adapt_flags(sanitise_line(str(error)))
             self._failures[offer.name] = failure

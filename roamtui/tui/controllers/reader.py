@@ -156,7 +156,7 @@ class ReaderController:
         section_id = self._reader.section_id or self._tree.outline.cursor_id
         document = library.root
         if section_id is not None and section_id in library:
-            document = library.file(section_id) or library.locate(section_id)[0]
+            document = library.loaded_document(section_id) or library.locate(section_id)[0]
         count = len(document.page_starts)
         if not count:
             return "This document has no pages."
@@ -249,7 +249,7 @@ class ReaderController:
         """Show the section after the last one (1) or before the first one (-1) of the document in the reader."""
         section_id = self._reader.section_id
         if section_id is not None and section_id in self._library:
-            document = self._library.file(section_id) or self._library.locate(section_id)[0]
+            document = self._library.loaded_document(section_id) or self._library.locate(section_id)[0]
             ids = document.ids or (section_id,)  # a file may be empty
             edge_id = ids[-1 if direction > 0 else 0]
             if self._step_from(edge_id, direction) and direction < 0:

@@ -37,8 +37,8 @@ def refuse() -> Model:
 def make_offering_app() -> RoamApp:
     other = ScriptedModel([ScriptedReply(text="Other.")], name="openai/[b]other")
     offers = (
-        ModelOffer(name="openai/[b]other", note="key found", choose=lambda: other, provider="OpenAI"),
-        ModelOffer(name="broken", note="key gone", choose=refuse),
+        ModelOffer(name="openai/[b]other", note="key found", make_model=lambda: other, provider="OpenAI"),
+        ModelOffer(name="broken", note="key gone", make_model=refuse),
     )
     return make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
 
@@ -77,7 +77,7 @@ async def test_without_offers_the_list_says_which_keys_are_missing() -> None:
 async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
     replies = [ScriptedReply(text=f"Other {number}.") for number in range(3)]
     other = ScriptedModel(replies, name="local")
-    offers = (ModelOffer(name="local", note="on this machine", choose=lambda: other),)
+    offers = (ModelOffer(name="local", note="on this machine", make_model=lambda: other),)
     app = make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "One?")
@@ -113,7 +113,7 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
 @pytest.mark.parametrize(("key", "expected"), [("n", []), ("y", [("model", "local"), ("api_base", "")])])
 async def test_a_model_is_kept_only_after_a_question(key: str, expected: list[tuple[str, str]]) -> None:
     kept: list[tuple[str, str]] = []
-    offers = (ModelOffer(name="local", note="here", choose=lambda: ScriptedModel(name="local")),)
+    offers = (ModelOffer(name="local", note="here", make_model=lambda: ScriptedModel(name="local")),)
     options = TuiOptions(model_offers=offers, save_settings=lambda values: kept.extend(values.items()))
     async with running(make_app(options=options), (100, 30)) as (app, pilot):
         await pilot.press("f2", "down", "enter")
@@ -130,7 +130,7 @@ async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -
 
     def look() -> tuple[tuple[ModelOffer, ...], str]:
         asked.append(True)
-        offer = ModelOffer(name=local.name, note="runs on this machine", choose=lambda: local)
+        offer = ModelOffer(name=local.name, note="runs on this machine", make_model=lambda: local)
         return (offer,), "Ollama at http://127.0.0.1:1: 1 model"
 
     async with running(make_app(options=TuiOptions(discover_models=look)), (100, 30)) as (app, pilot):
@@ -257,7 +257,7 @@ async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_st
 
 async def test_a_model_is_saved_even_if_the_person_quits_at_once() -> None:
     kept: list[tuple[str, str]] = []
-    offers = (ModelOffer(name="local", note="here", choose=lambda: ScriptedModel(name="local")),)
+    offers = (ModelOffer(name="local", note="here", make_model=lambda: ScriptedModel(name="local")),)
     options = TuiOptions(model_offers=offers, save_settings=lambda values: kept.extend(values.items()))
     async with running(make_app(options=options), (100, 30)) as (app, pilot):
         await pilot.press("f2", "down", "enter")
@@ -312,7 +312,9 @@ async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_sa
         def look() -> tuple[tuple[ModelOffer, ...], str]:
             name = f"{provider}/tiny"
             choose = partial(make_model, name, api_base=server.url)
-            return (ModelOffer(name=name, note="here", choose=choose, api_base=server.url, needs_test=True),), "1 model"
+            return (
+                ModelOffer(name=name, note="here", make_model=choose, api_base=server.url, needs_test=True),
+            ), "1 model"
 
         app = make_app(options=replace(_make_options(Settings(), ()), discover_models=look))
         async with app.run_test(size=(120, 35)) as pilot:
@@ -334,7 +336,7 @@ async def test_a_test_that_takes_long_can_be_left() -> None:
     gate = threading.Event()
     silent = FakeReply(text="Yes", gate=gate)
     with FakeOpenAIServer(silent) as server:
-        offer = ModelOffer(name="lm_studio/slow", note="here", choose=refuse, api_base=server.url, needs_test=True)
+        offer = ModelOffer(name="lm_studio/slow", note="here", make_model=refuse, api_base=server.url, needs_test=True)
         options = TuiOptions(model_offers=(offer,), make_model=partial(make_named_model, Settings()))
         app = make_app(options=options)
         async with app.run_test(size=(120, 35)) as pilot:
@@ -351,7 +353,7 @@ async def test_a_test_that_takes_long_can_be_left() -> None:
 async def test_what_works_comes_first_and_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     local = ModelOffer(
-        name="ollama_chat/tiny", note="Ollama, nothing leaves this machine", choose=refuse, is_known_to_work=True
+        name="ollama_chat/tiny", note="Ollama, nothing leaves this machine", make_model=refuse, is_known_to_work=True
     )
     options = replace(_make_options(Settings(), ()), discover_models=lambda: ((local,), "1 model"))
     async with running(make_app(options=options), (120, 40)) as (app, pilot):
