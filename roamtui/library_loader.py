@@ -32,7 +32,7 @@ from roamtui.sources.read import is_path, read_source
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 _FILES_REPORTED_MIN = 200
-"""Minimum number of files for a line that says that they are being read."""
+"""If at least this many files are loaded at once, a line on stderr says so."""
 
 
 def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
@@ -198,7 +198,7 @@ def reopen_source(
         approved: Origins of pages that a person approved.
         is_own: Whether a person named the source. If a file did, the URL must be allowed.
         web: Options for fetching.
-        added: All sources of the conversation, if a person added or took out any.
+        added: All sources of the conversation, if a person added or removed any.
 
     Raises:
         SourceError: The source cannot be read.

@@ -40,7 +40,7 @@ def prepare_table(
     web: WebArguments | None = None,
     options: TableOptions | None = None,
 ) -> TableJob:
-    """Prepare a table.
+    """Return the definition of a table, the store for its folder, and the plan for filling its cells.
 
     An existing table is continued if its folder is the only source, or if its sources are given without columns.
 

@@ -83,11 +83,6 @@ def mute_source(library: Library, key: str, *, is_muted: bool) -> Library:
     return library if is_same else replace(_wrap_in_listing(library), sources=sources)
 
 
-def make_missing_library(name: str, problem: str) -> Library:
-    """Make the library of a source that cannot be opened: an empty document that says why."""
-    return Library(source=name, root=make_error_document("", problem, is_page=False))
-
-
 class SourcesLoader:
     """Loads the files of the first source, and the pages of all sources, each source with its own loader.
 
@@ -190,7 +185,7 @@ def restore_sources(
             added, added_loader = opener(source.name)
             added = added if added_loader is None else load_files(added, added_loader)
         except RoamtuiError as error:
-            added = make_missing_library(source.name, str(error))
+            added = Library(source=source.name, root=make_error_document("", str(error), is_page=False))
         library = add_source(library, source, added)
         loader = add_loader(loader, source.key, added_loader)
     if wanted != list_sources_of(library):

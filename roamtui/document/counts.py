@@ -1,4 +1,4 @@
-"""Counts in sentences for a person."""
+"""Format counts for sentences."""
 
 from __future__ import annotations
 

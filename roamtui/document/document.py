@@ -47,7 +47,7 @@ class Columns:
     titles: tuple[str, ...]
     urls: tuple[str, ...]
     starts: array[int]
-    """Start offset of each row's own text, which ends where the next one starts. The last entry is the end offset."""
+    """Start offset of each row's own text, which ends where the next one starts. The last entry is the text's end."""
     parents: array[int]
     """Row of the parent of each row, or -1 at the top."""
     ends: array[int]
@@ -131,7 +131,7 @@ _PUNCTUATION = re.compile(r"[^\w\- ]")
 
 
 def make_anchor(title: str) -> str:
-    """Return the anchor of the first heading with a title, as on GitHub."""
+    """Return the anchor that GitHub gives to the first heading with this title."""
     return _PUNCTUATION.sub("", title.lower()).strip().replace(" ", "-")
 
 
@@ -302,7 +302,10 @@ def hash_text(text: DocumentText) -> str:
 
 
 def make_node_id(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
-    """Make an id for a node of document `doc`. `ordinal` counts nodes with the same path; a `salt` changes the id."""
+    """Make an id for a node of document `doc`. A `salt` changes the id.
+
+    `ordinal` is the number of earlier nodes with the same path.
+    """
     joined = _SEPARATOR.join([doc, *path, str(ordinal), *salt])
     return blake2b(_encode(joined), digest_size=4).hexdigest()
 

@@ -108,7 +108,7 @@ def make_title_from_url(url: str) -> str:
 
 
 def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:
-    """Yield the words of each paragraph and heading in list items, each with the start of the item before them."""
+    """Yield the start of the item, and the words, for each paragraph or heading in a list item."""
     for block in blocks:
         match block:
             case List():
@@ -203,7 +203,7 @@ _BOUNDARIES = {
 }
 """Boundaries that programs write between pages. Each has a URL, or a mark that occurs nowhere else."""
 _RULE_AND_TITLE = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", re.MULTILINE)
-"""Boundary of a rule and a title. It counts only if the file name says what the file is."""
+"""Boundary that consists of a rule and a title. It counts only if the file name says what the file is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

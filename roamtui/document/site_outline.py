@@ -41,7 +41,7 @@ _TAG = re.compile(r"<[^<>]*>")
 _FILE_SUFFIX = re.compile(
     r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z", re.IGNORECASE
 )
-"""Ending of a URL that leads to another file than a page, such as a picture."""
+"""Ending of a URL that leads to a file such as a picture, not to a page."""
 _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 """Suffix of a page such as `install.html`. `3.12` has none."""
 _MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")

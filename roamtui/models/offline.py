@@ -1,6 +1,6 @@
 """`OfflineModel`: a deterministic model without a key or a network. It finds and quotes, but does not reason.
 
-Like any model, it sees only messages and tools. It parses a request for the question, the delivered sections and the
+Like any model, it sees only messages and tools. From these, it extracts the question, the delivered sections and the
 last search results. It opens the best hits of a search and the exceptions below them, or else the sections whose
 titles are most similar to the question. Its answer is up to five passages. A passage is a whole paragraph with the
 blocks that belong to it, as one quotation with the id of its section. If no passage contains enough of the question,

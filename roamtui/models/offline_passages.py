@@ -52,7 +52,7 @@ _SCORE_EVIDENCE_SHARE = 0.2
 _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
 _COMMON_WORD_EVIDENCE = 0.3
-"""Weight as evidence of a word that is common in questions."""
+"""Factor on the evidence of a word that is common in questions."""
 _SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
@@ -449,10 +449,10 @@ class _HeadingPart:
 def _find_limiting_passage(
     section: DeliveredSection, passage: Passage, delivered: Sequence[DeliveredSection], terms: Sequence[str]
 ) -> tuple[DeliveredSection, Passage] | None:
-    """Find the passage that limits another, and its section, among all delivered ones.
+    """Find a passage that limits `passage`, and its section, in the delivered sections.
 
-    Its heading announces exceptions, and is next to or below the heading of the other passage. The sentence in it that
-    shares the most terms of the question decides which passage is chosen.
+    Its heading announces exceptions, and is next to or below the heading of `passage`. Of all passages under such a
+    heading, the one with the sentence that shares the most terms with the question is chosen.
     """
     parts = [*_split_at_headings(section)]
     here = next(  # the path of the passage

@@ -74,7 +74,6 @@ class LocalServer(NamedTuple):
     variable: str
     """Environment variable in which litellm looks for its URL."""
     default_url: str
-    """Its usual URL."""
 
 
 LOCAL_SERVERS = (

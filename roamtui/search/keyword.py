@@ -66,7 +66,7 @@ _READ_MAX = 20
 _SYNONYM_WEIGHT = 0.3
 """Weight of an everyday synonym of a rare query word, relative to that word."""
 _MISSING_WEIGHT = 1.0
-"""Weight of a synonym of a query word that no section contains, because the text can only have synonyms."""
+"""Weight of a synonym of a query word that no section contains, because the text can then contain only synonyms."""
 _IMPLIED_WEIGHT = 1.0
 """Weight of the words that a question implies. Contracts, for example, often use none of the question's own words."""
 _NEIGHBOUR_WEIGHT = 0.3
@@ -84,7 +84,7 @@ _RARE_SECTIONS_MAX = 10
 SCORED_MAX = 8_000
 """Maximum number of sections that are scored for a query. That takes 6 ms for one word, and twice as long for many."""
 _COMMON_SECTIONS_MAX = 150_000
-"""Maximum number of sections, added up over all common words that count in scores. That takes 5 ms.
+"""Common words count in scores as long as at most this many sections in total contain them. That takes 5 ms.
 
 Words that are even more common distinguish almost nothing.
 """
@@ -373,7 +373,7 @@ def plan_search(
 ) -> tuple[str, tuple[int, int] | None]:
     """Return an FTS5 expression, and the first and last row of the store to search, or None for all rows.
 
-    A search with them finds the best sections, but scores not many more than `scored_max` sections.
+    A search with this expression in these rows finds the best sections, but scores not many more than `scored_max`.
     """
     if len(within) <= scored_max or not query.fts_terms:
         return query.expression, None

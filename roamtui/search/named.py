@@ -31,7 +31,7 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MENTIONS_MAX = 2_000
 """Maximum number of sections with a word that are counted to find out whether the word is a name."""
 _MENTIONS_SHARE = 0.5
-"""A word is the name of documents if more than this share of the sections that contain it is in them."""
+"""A word names documents if more than this share of the sections that contain it are in these documents."""
 _ROWS_MIN = 8
 """Minimum number of table rows of a financial statement. A section with fewer only mentions it."""
 _READ_SECTIONS_MAX = 8_000
@@ -85,7 +85,7 @@ class _Name:
     expression: str
     """FTS5 expression that the sections match."""
     matches: Callable[[str], object] = bool
-    """Checks a title."""
+    """Checks whether a title fits."""
     caption: re.Pattern[str] | None = None
     """Pattern of the start of a line in the text, such as "Table 4"; None if the name is a title."""
     above: frozenset[str] = frozenset()
@@ -153,11 +153,12 @@ def _iter_ancestors(index: SectionIndex, number: int) -> Iterator[int]:
 
 
 def find_named_documents(index: SectionIndex, question: str, query: Query) -> dict[range, float]:
-    """Return the ranges of the documents that a question names by their title or file name, each with a share up to 1.
+    """Return the ranges of the documents that a question names by title or file name, each with a factor up to 1.
+
+    The factor is for the bonus of its sections. It is lower for documents of another year than the question.
 
     This is for folders of long documents. The pages of a site are named after topics, not after companies or products.
-    A word is a name only if most sections that contain it are in these documents: "Boeing", not "report". Documents of
-    another year than the question have a lower share.
+    A word is a name only if most sections that contain it are in these documents: "Boeing", not "report".
     """
     names = index.document_names
     if len(names) < 2 or len(index) < _DOCUMENT_SECTIONS_MIN * len(names):

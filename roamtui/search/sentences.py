@@ -82,7 +82,7 @@ _HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 # Factors of the score of sentences that answer less often than their terms promise.
 _KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 _QUESTION_FACTOR = 0.6
-"""A question repeats the words of the person's question, and its answer follows."""
+"""Factor for a question. It repeats the words of the person's question, but its answer follows it."""
 _LEAD_IN_FACTOR = 0.85
 """Factor for a sentence with a colon at its end, which introduces the answer."""
 _SHORT_FACTOR = 0.7
@@ -96,7 +96,7 @@ _LENGTH_EXPONENT = 0.25
 _TEXT_LENGTH_MAX = 20_000
 """Maximum length of a section whose sentences are ranked, in characters. Of a longer one, only one part is used."""
 _TERM_START_LENGTH = 5
-"""Number of first letters of a term that are compared to choose that part. The rest may be inflected."""
+"""Number of first letters of a term that are compared to choose the part of a long section. Endings may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def _get_sentence_ends(text: str, unit: Unit) -> tuple[int, ...]:
 
 
 def _iter_divided_spans(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the sentences of a unit. Long ones are divided. A row, heading or line of code is one."""
+    """Yield the spans of a unit's sentences. Long ones are divided. A row, heading or line of code is one sentence."""
     if unit.kind not in _SENTENCE_KINDS:
         yield unit.start, unit.end
         return

@@ -38,7 +38,7 @@ class EmbeddingChunk:
 
 
 def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, overlap: int) -> Iterator[EmbeddingChunk]:
-    """Yield the chunks of sections in order. A section without text has one chunk, its titles, or none above others.
+    """Yield the chunks of sections in order. A section without text has one with its titles, unless it has subsections.
 
     A chunk has up to `size` characters of one section's own text, besides its titles. The first `overlap` of them, at
     most half of `size`, repeat the end of the previous chunk.
@@ -147,7 +147,7 @@ class VectorStore:
         return {digest: row[0] for digest, row in found.items() if row is not None}
 
     def get_other_model(self, digests: Iterable[bytes], model: str) -> str | None:
-        """Return another model that has stored vectors for any of these texts."""
+        """Return another model that has stored vectors for any of these texts, or None."""
         query = "SELECT model FROM vectors WHERE digest = ? AND model != ? LIMIT 1"
         rows = (self._connection.execute(query, (digest, model)).fetchone() for digest in digests)
         try:

@@ -88,7 +88,7 @@ def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
     `starts` holds the tags of the whole text, because an element that starts in `source` may end after it.
     """
     position = line = 0
-    for match, end in _find_tags(source):
+    for match, end in _iter_tags(source):
         if position < match.start():
             yield HtmlToken(source[position : match.start()], line)
         line += source.count("\n", position, match.start())
@@ -109,7 +109,7 @@ def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
         yield HtmlToken(source[position:], line)
 
 
-def _find_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
+def _iter_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
     """Yield each tag or comment, and the offset of its end. A comment that nothing closes is text."""
     position = 0
     unclosed: set[str] = set()  # searching again for their ends would read the text to its end each time
