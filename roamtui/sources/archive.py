@@ -40,6 +40,7 @@ def list_archive(path: Path, *, data: bytes | None = None, conversion: Conversio
     members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
     outside: list[str] = []
     shadowed: list[str] = []
+    too_deep: list[str] = []
     for info in archive.infolist():
         name = info.filename
         parts = tuple(part for part in name.split("/") if part not in ("", "."))
@@ -47,12 +48,14 @@ def list_archive(path: Path, *, data: bytes | None = None, conversion: Conversio
             outside.append(ascii(name)[:80])
         elif (
             parts
-            and len(parts) <= DEPTH_MAX
             and not info.is_dir()
             and not stat.S_ISLNK(info.external_attr >> 16)  # Unix mode bits
             and is_document_name(parts[-1])
             and not any(map(is_skipped_folder, parts[:-1]))
         ):
+            if len(parts) > DEPTH_MAX + 1:  # the last part is the file's own name
+                too_deep.append(ascii(name)[-80:])
+                continue
             if parts in members:
                 shadowed.append(ascii(name)[:80])
             members[parts] = info
@@ -77,6 +80,7 @@ def list_archive(path: Path, *, data: bytes | None = None, conversion: Conversio
         notes=(
             *format_skipped_files(outside, "names that lead outside the archive"),
             *format_skipped_files(shadowed, "names that another file or folder in it also has"),
+            *format_skipped_files(too_deep, f"more than {DEPTH_MAX} folders deep"),
         ),
     )
 

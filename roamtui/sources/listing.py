@@ -23,7 +23,7 @@ FILES_MAX = 20_000
 FILE_BYTES_MAX = 32_000_000
 """Maximum size of a file in a folder or archive. A larger file can only be opened by itself."""
 DEPTH_MAX = 100
-"""Maximum depth of nested folders. Deeper ones are skipped, with a note unless they are in an archive."""
+"""Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
 _SLOW_COST_MIN = 2_000_000
 """Minimum load cost of a file that a subprocess has to convert."""

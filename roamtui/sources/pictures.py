@@ -24,7 +24,7 @@ from roamtui.sources.file_sources import ARCHIVE_SUFFIX, split_sources
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
 _HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
-"""Number of bytes that are searched for the size of a picture. The second number is for a JPEG that has a preview."""
+"""Number of bytes to read to find the size of a picture. A JPEG file with a preview needs the second number."""
 _PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
 _ARCHIVES_MAX = 4
 _PNG_START, _GIF_STARTS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
@@ -136,8 +136,8 @@ class _Archive:
 
 
 @lru_cache(_ARCHIVES_MAX)
-def _open_archive(path: Path, parts: tuple[str, ...], _modified: int) -> _Archive:
-    """Open an archive, or one inside it. It is cached, because listing the members of a large one takes a while."""
+def _open_archive(path: Path, parts: tuple[str, ...], _modified_ns: int) -> _Archive:
+    """Open an archive, or one inside it. It is cached until it changes, because listing a large one takes a while."""
     archive = _Archive(path)
     for name in parts:
         archive = _Archive(io.BytesIO(archive.read(name, PICTURE_BYTES_MAX)))

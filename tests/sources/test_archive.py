@@ -42,6 +42,16 @@ def test_names_outside_the_archive_are_skipped_with_a_note(tmp_path: Path) -> No
     assert "'../up.md'" in listing.notes[0]
 
 
+def test_files_in_folders_that_are_too_deep_are_skipped_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_module, "DEPTH_MAX", 2)
+    members = dict.fromkeys(["a/b/c.md", "a/b/c/d.md", "a/b/c/e.png"], "# T\n")
+    listing = list_archive(make_zip(tmp_path / "deep.zip", members))
+    assert keys(listing) == ["a", "a/b", "a/b/c.md"]
+    assert listing.notes == ("Skipped: 'a/b/c/d.md' (more than 2 folders deep).",)
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_name_of_two_members_is_noted(tmp_path: Path) -> None:
     path = make_zip(tmp_path / "a.zip", {"a.md": "# Old\n", "b.md": "# File\n", "b.md/c.md": "# C\n"})

@@ -133,7 +133,7 @@ def _limit_resources(memory_bytes_max: int, seconds_max: int) -> None:
     """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it.
 
     Raises:
-        ImportError: psutil is not installed.
+        ImportError: psutil is not installed. On Linux, it is not needed.
     """
     if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
         import psutil  # noqa: PLC0415 - not installed on Linux

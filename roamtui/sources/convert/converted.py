@@ -28,7 +28,7 @@ class Format(StrEnum):
 TESSERACT = "tesseract"
 """The OCR program."""
 PageReport = Callable[[int, int, str], None]
-"""Function that a converter calls several times a second.
+"""Function that is called several times a second during a conversion.
 
 The arguments are the number of pages or chapters read so far, their total (both 0 while unknown), and the text read
 since the last call: whole pages to show until the document is ready, or an empty string. If the function raises an
@@ -61,7 +61,7 @@ class ConvertedText:
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()
-    """One sentence for each kind of content that was lost, without the file name."""
+    """One sentence for each kind of content that is missing or doubtful. `convert` adds the file name."""
     lost: str = ""
     """What a person would miss in the text, such as `3 pictures, 1 chart`; empty if nothing."""
 

@@ -16,7 +16,7 @@ _BYTES_MAX: Final = 200_000_000
 ENCRYPTED_FLAG = 1
 """Bit of `flag_bits` that marks a file in an archive as encrypted."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
-"""Exceptions that `zipfile` raises for a damaged archive."""
+"""Exceptions that `zipfile` raises for an archive that is damaged, encrypted or compressed in an unknown way."""
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 _BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -71,7 +71,7 @@ class ZipPackage:
         `bytes_max` limits its unpacked size. The default is 32 MB.
 
         Raises:
-            SourceError: The part is damaged or encrypted, or all parts read so far are together too large.
+            SourceError: The part is damaged, encrypted or too large, or all parts read so far are together too large.
         """
         part = self.parts.get(part_name)
         if part is None:

@@ -185,7 +185,6 @@ class TypographicHeadings:
                 yield inside[0]
 
     def _iter_title_candidates(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[DetectedHeading]:
-        """Yield possible headings between two positions."""
         for page in range(start[0], min(end[0] + 1, len(self._pages))):
             rows, table = self._pages[page].rows, self._tables[page]
             index = start[1] if page == start[0] else 0
