@@ -44,6 +44,8 @@ _NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS = 700, 1_500
 every rank."""
 _BESIDE_NAMED_MAX = 3
 """Maximum number of hits besides those that the query names."""
+_BESIDE_OPENED_MAX = 2
+"""Maximum number of hits besides a section that opens with the question, which nearly always holds the answer."""
 _NOISE_SHARE = 0.35
 """Minimum share of the best score. A hit with a lower score is about something else."""
 _NOISE_SHARE_LATER = 0.5
@@ -61,8 +63,11 @@ _LIMITS_ANOTHER = re.compile(
 )
 """Words with which a section limits another one that it refers to."""
 _LIMITED_MAX = 3
-"""Number of top hits that are followed by the sections that limit them."""
+"""Number of top hits that come with the sections that limit them, and with words of their parent that announce them."""
 _LIMITING_TOKENS_MAX = 120
+_LEAD_IN_LENGTH_MAX = 200
+"""Maximum number of characters of a heading and the words below it that announce the subsections."""
+_ANNOUNCES = re.compile(r":[*_`\s]*\Z")
 _OPENING_TOKENS = 40
 """Maximum number of tokens that the first sentence of a page adds to an excerpt."""
 _EXCERPT_TOKENS_MIN = 40
@@ -167,6 +172,8 @@ async def retrieve_context(
     if room_tokens is not None:
         room_tokens -= sum(estimate_delivery_tokens(state.library, section_id) for section_id in opened)
     others = [hit for hit in hits if hit.section_id not in opened]
+    if opened:
+        others = others[:_BESIDE_OPENED_MAX]
     listed = format_hits(state, others, question, room_tokens=room_tokens, opened=opened)
     return RetrievedContext(hits=hits, hit_list=listed, auto_opened=opened)
 
@@ -235,8 +242,8 @@ class _HitLine:
     """The section to excerpt, which is `section_id` or below it."""
     named: tuple[int, int] | None = None
     """As in `Hit`."""
-    is_limiting: bool = False
-    """Whether the section is not a hit, but limits what a hit says."""
+    is_added: bool = False
+    """Whether the section is not a hit, but limits or announces what a hit says."""
 
 
 def format_hits(
@@ -408,6 +415,17 @@ def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[S
             yield node_id
 
 
+def _find_lead_in(library: Library, section_id: str) -> str | None:
+    """Return the id of a section's parent if its own text only announces its children, as "Upon termination:" does."""
+    parent = library.parent(section_id)
+    if parent is None or library.get_label(parent).kind is not NodeKind.SECTION:
+        return None
+    span = library.get_own_content_span(parent)
+    text = library.text_at(span, length_max=_LEAD_IN_LENGTH_MAX + 1)
+    is_short = len(text) <= _LEAD_IN_LENGTH_MAX
+    return parent if is_short and _ANNOUNCES.search(text) and has_text(library, span) else None
+
+
 def _limits(library: Library, section_id: str, other_id: str) -> bool:
     """Check whether a small section refers to another one and limits it, as "Section 3 does not apply to ..." does."""
     if section_id == other_id or library.node(section_id).tokens > _LIMITING_TOKENS_MAX:
@@ -461,8 +479,9 @@ def _choose_spans(
 ) -> dict[_HitLine, tuple[Span, ...]]:
     """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
 
-    A hit whose excerpt is part of another one is left out. Small sections that limit the excerpt of a hit follow it,
-    even if they are not in `hits`. Hits are left out once `room_tokens` is used up.
+    A hit whose excerpt is part of another one is left out. Sections that may not be in `hits` are added: its parent
+    before a hit that it announces, and small sections after a hit that they limit. Hits are left out once `room_tokens`
+    is used up.
     """
     chosen: dict[_HitLine, tuple[Span, ...]] = {}
     used = wholes = rank = 0
@@ -477,7 +496,7 @@ def _choose_spans(
             tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
             if tokens_max < _EXCERPT_TOKENS_MIN:
                 break
-        rank += not hit.is_limiting and hit.named is None
+        rank += not hit.is_added and hit.named is None
         previous = [span for spans in chosen.values() for span in spans]
         excerpted = own = library.get_own_content_span(hit.excerpted_id)
         if hit.named is not None and hit.named[0]:  # a table or paragraph inside the section
@@ -500,14 +519,20 @@ def _choose_spans(
         if not spans or any(_subtract(span, previous) for span in spans):
             if hit.excerpted_id != hit.section_id and excerpted == own:
                 hit = replace(hit, section_id=hit.excerpted_id)  # the model must name the section that it quotes
+            is_top = not hit.is_added and rank <= _LIMITED_MAX
+            if is_top and (parent := _find_lead_in(library, hit.excerpted_id)) is not None:
+                lead_in = library.get_own_content_span(parent)
+                if _subtract(lead_in, previous):
+                    chosen[_HitLine(parent, parent, is_added=True)] = (lead_in,)
+                    used += estimate_tokens(library.read(lead_in))
             chosen[hit] = spans
             cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
             used += cost
             wholes += cost if hit.named is None else 0
-            if not hit.is_limiting and rank <= _LIMITED_MAX:
+            if is_top:
                 limits = dict.fromkeys(_list_limiting_sections(library, hit.excerpted_id, spans))
                 small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMITING_TOKENS_MAX)
-                waiting.extendleft(_HitLine(node_id, node_id, is_limiting=True) for node_id in reversed([*small]))
+                waiting.extendleft(_HitLine(node_id, node_id, is_added=True) for node_id in reversed([*small]))
     if any(chosen.values()):  # a heading without text answers nothing, but a page may still be loaded
         chosen = {
             hit: spans

@@ -38,6 +38,8 @@ _SENTENCE_END = re.compile(
 )
 """End of a sentence, or of the paragraph, list item or table row around it."""
 _LABEL_LENGTH_MAX = 40
+_NEAR_LENGTH = 40
+"""Maximum number of characters between a number and an id after it, if the id is to be understood without the number."""
 _NOT_IN_LABEL = re.compile(r"[^\w .&'/-]+")
 _ID_LIKE = re.compile(r"[0-9a-f]{8}")
 _MARK = r" ?\[[0-9a-f]{8}\]"
@@ -59,6 +61,7 @@ class CrossReference:
     """The section that it leads to, or None if it leads elsewhere or to the text around it."""
     is_new: bool
     """Whether the same number does not occur earlier in the span. Always true for a link."""
+    is_number: bool = False
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
@@ -85,7 +88,8 @@ def strip_ids(quote: str) -> str:
 def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None) -> dict[int, str]:
     """Return the marks to insert into the text of a span, by their offset in it.
 
-    A sentence with one reference is followed by ``[id]``, one with several by ``(2.1 [id], Renewal [id])``.
+    A sentence with one reference is followed by ``[id]``, or by ``(2.1 [id])`` if its number is not near the end. One
+    with several references is followed by ``(2.1 [id], Renewal [id])``.
     """
     marks: dict[int, str] = {}
     for end, references in _group_by_sentence(library.text_at(span), find_cross_references(library, span)):
@@ -97,7 +101,9 @@ def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None
         if not targets or not any(reference.is_new and reference.section_id in targets for reference in references):
             continue
         items = [f"{_make_label(words)}[{target}]" for target, words in reversed(targets.items())]
-        marks[end] = f" ({', '.join(items)})" if len(references) > 1 else f" [{next(iter(targets))}]"
+        is_distant = references[0].is_number and end - references[0].end > _NEAR_LENGTH
+        is_named = len(references) > 1 or is_distant
+        marks[end] = f" ({', '.join(items)})" if is_named else f" [{next(iter(targets))}]"
     for offset, node_id in _list_heading_ends(library, span):
         if node_id != skipped_id:
             marks[offset] = f"{marks.get(offset, '')} [{node_id}]"
@@ -153,7 +159,7 @@ def find_cross_references(library: Library, span: Span) -> list[CrossReference]:
             target = None if row is None or None in rows else _get_section_outside(document, row, span)
             is_new = number[0] not in mentioned
             mentioned.add(number[0])
-            references.append(CrossReference(number.start(), number.end(), number[0], target, is_new))
+            references.append(CrossReference(number.start(), number.end(), number[0], target, is_new, is_number=True))
     return sorted(references, key=lambda reference: reference.start)
 
 

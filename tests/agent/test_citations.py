@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.citations import extract_quotations, verify_citations
+from roamtui.agent.citations import extract_quotations, parse_citations, verify_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.node import Span
@@ -429,6 +429,12 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
     state = expand_by_agent(state, "First")[0]
     assert _found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _EXACT)]
     assert _found('Then comes "End." [{Last}].', state) == [("Last", "End.", _UNVERIFIED)]
+
+
+def test_a_quote_is_looked_up_under_few_of_many_marks() -> None:
+    marks = " ".join(f"[{number:08x}]" for number in range(100))
+    (quote,) = parse_citations(f'"Herons eat fish" {marks}.').quotes
+    assert len(quote.marks) == 16
 
 
 def test_a_long_hostile_answer_is_read_in_time(state: ConversationState) -> None:

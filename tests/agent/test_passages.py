@@ -126,3 +126,10 @@ async def test_passages_answer_the_questions_of_the_readme(question: str, answer
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     texts = [" ".join(passage.text.split()) for passage in list_passages(*await _ask(question, text=handbook))]
     assert [number for number, text in enumerate(texts) if answer in text][:1] == [place]
+
+
+async def test_how_long_something_may_be_borrowed_is_told_by_loan_lengths() -> None:
+    handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
+    question = "How long can I borrow a power tool?"
+    texts = [passage.text for passage in list_passages(*await _ask(question, text=handbook))]
+    assert any("| B | 7 days | 1 |" in text for text in texts[:2])

@@ -90,6 +90,19 @@ def test_limiting_sections_come_only_with_the_best_hits() -> None:
     assert [f"Never {n}." in text for n in range(9)] == [True, True, True, *[False] * 6]
 
 
+def test_words_that_announce_a_section_come_before_it_once() -> None:
+    parts = "".join(f"#### 4.1.{n} Part\n\nHeron {n} pays. {_FILLER}\n\n" for n in (1, 2))
+    library = make_library(f"# A\n\n## 4. End\n\n### 4.1 Later\n\nAfter the term:\n\n{parts}### 4.2 More\n\nOwls.\n")
+    hits = KeywordSearcher(library).search("heron pays")
+    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
+    found = format_hits(state, hits, "heron pays")
+    said = re.findall(r"(?m)^    (After.*|Heron . pays)", found.text)
+    assert said == ["After the term:", "Heron 1 pays", "Heron 2 pays"]
+    assert found.section_ids[0] == id_of(library, "4.1 Later")
+    told = make_library(f"# A\n\n## 4. End\n\n### 4.1 Later\n\nAfter the term.\n\n{parts}### 4.2 More\n\nOwls.\n")
+    assert "After the term" not in _describe(told, "4.1.1 Part", query="heron pays").text
+
+
 def test_complete_sections_and_omissions_are_marked() -> None:
     long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(90))
     library = make_library(f"# Birds\n\n## Short\n\nHerons eat fish.\n\n## Long\n\n{long}\n\nHerons nest in trees.\n")
@@ -238,6 +251,20 @@ async def test_an_opened_section_takes_room_from_the_hits(left: int | None, list
     found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=room)
     assert found.auto_opened == (herons,)
     assert [library.title_of(section_id) for section_id in found.hit_list.section_ids] == listed
+
+
+async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
+    text = "Herons wait for fish in shallow water, and they eat nothing else at all."
+    others = "".join(f"## Bird {number}\n\nBird {number} waits for mice.\n\n" for number in range(5))
+    library = make_library(f"# Birds\n\n## Herons\n\n{text}\n\n{others}")
+    searcher = FakeSearcher(_hit(library, "Herons"), *(_hit(library, f"Bird {number}", 0.5) for number in range(5)))
+    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
+    found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=None)
+    assert found.auto_opened == (id_of(library, "Herons"),)
+    assert [library.title_of(section_id) for section_id in found.hit_list.section_ids] == ["Bird 0", "Bird 1"]
+    assert len(found.hits) > 3
+    unclear = await retrieve_context(searcher, state, "Do herons fear owls or foxes?", None, room_tokens=None)
+    assert len(unclear.hit_list.section_ids) > 3
 
 
 def test_an_open_section_is_marked_without_an_excerpt() -> None:

@@ -151,3 +151,9 @@ def test_only_a_title_that_a_person_chose_survives_a_rewind_of_the_first_questio
     assert begin(rewound, "How?").title == "How?"
     renamed = apply(apply(asked, ConversationRenamed(title="Ovens")), QuestionsRewound(first=1))
     assert begin(renamed, "How?").title == "Ovens"
+
+
+def test_the_title_is_the_first_question_on_one_short_line() -> None:
+    title = begin(make_state(), "Why\nis " + "bread " * 40).title
+    assert title.startswith("Why is bread")
+    assert len(title) <= 80

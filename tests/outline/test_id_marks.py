@@ -43,6 +43,10 @@ def _annotate(rule: str) -> str:
     ("rule", "marked"),
     [
         ("As in Section 2.1(a), it ends. Then more.", "As in Section 2.1(a), it ends. [A] Then more."),
+        (
+            "Except as in Section 2.1, a late fee is due on each day on which the site is open. Then more.",
+            "Except as in Section 2.1, a late fee is due on each day on which the site is open. (2.1 [A]) Then more.",
+        ),
         ("As in Section 2.1 of the Act, it ends.", "As in Section 2.1 of the Act, it ends."),
         (
             "Sections 2.1 and 2.2 say. So does Section 2.1.",

@@ -71,6 +71,14 @@ def test_a_prefix_opens_containers_but_makes_no_blocks() -> None:
     assert code == Code(text="a\nb", info="", offsets=(7, 9, 11))
 
 
+def test_a_quote_in_html_spans_its_tags() -> None:
+    text = "<blockquote>\n\nText.\n\n</blockquote>\n"
+    (quote, after) = read_markdown(f"{text}\nAfter.").blocks
+    assert isinstance(quote, Quote)
+    assert (quote.start, quote.end) == (0, len(text))
+    assert isinstance(after, Paragraph)
+
+
 def test_links_may_be_defined_elsewhere() -> None:
     definitions = parse_link_definitions("Words [a]: no\n\n[A]: b\n[a]: c\n[^1]: d\n")
     assert read_markdown("[a] [^1]", definitions=definitions).links == (Link("b"), Link("[^1]", is_reference_mark=True))
