@@ -415,15 +415,19 @@ def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[S
             yield node_id
 
 
-def _find_lead_in(library: Library, section_id: str) -> str | None:
-    """Return the id of a section's parent if its own text only announces its children, as "Upon termination:" does."""
+def _find_lead_in(library: Library, section_id: str, shown: Sequence[Span]) -> dict[_HitLine, tuple[Span, ...]]:
+    """Return the parent of a section with its own text, if that only announces what follows ("Upon termination:").
+
+    The result is empty if there is no such parent, or if its text is among `shown`.
+    """
     parent = library.parent(section_id)
     if parent is None or library.get_label(parent).kind is not NodeKind.SECTION:
-        return None
+        return {}
     span = library.get_own_content_span(parent)
-    text = library.text_at(span, length_max=_LEAD_IN_LENGTH_MAX + 1)
-    is_short = len(text) <= _LEAD_IN_LENGTH_MAX
-    return parent if is_short and _ANNOUNCES.search(text) and has_text(library, span) else None
+    is_short = span.end - span.start <= _LEAD_IN_LENGTH_MAX
+    if not is_short or not _ANNOUNCES.search(library.text_at(span)) or not _subtract(span, shown):
+        return {}
+    return {_HitLine(parent, parent, is_added=True): (span,)} if has_text(library, span) else {}
 
 
 def _limits(library: Library, section_id: str, other_id: str) -> bool:
@@ -520,11 +524,9 @@ def _choose_spans(
             if hit.excerpted_id != hit.section_id and excerpted == own:
                 hit = replace(hit, section_id=hit.excerpted_id)  # the model must name the section that it quotes
             is_top = not hit.is_added and rank <= _LIMITED_MAX
-            if is_top and (parent := _find_lead_in(library, hit.excerpted_id)) is not None:
-                lead_in = library.get_own_content_span(parent)
-                if _subtract(lead_in, previous):
-                    chosen[_HitLine(parent, parent, is_added=True)] = (lead_in,)
-                    used += estimate_tokens(library.read(lead_in))
+            lead_in = _find_lead_in(library, hit.excerpted_id, previous) if is_top else {}
+            chosen |= lead_in
+            used += sum(estimate_tokens(library.text_at(before)) for (before,) in lead_in.values())
             chosen[hit] = spans
             cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
             used += cost

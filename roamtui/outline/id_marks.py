@@ -39,7 +39,7 @@ _SENTENCE_END = re.compile(
 """End of a sentence, or of the paragraph, list item or table row around it."""
 _LABEL_LENGTH_MAX = 40
 _NEAR_LENGTH = 40
-"""Maximum number of characters between a number and an id after it, if the id is to be understood without the number."""
+"""Maximum number of characters between a section number and its id that needs no repeated number."""
 _NOT_IN_LABEL = re.compile(r"[^\w .&'/-]+")
 _ID_LIKE = re.compile(r"[0-9a-f]{8}")
 _MARK = r" ?\[[0-9a-f]{8}\]"
