@@ -43,12 +43,10 @@ _VERBS = frozenset(
     ["is", "are", "was", "were", "do", "does", "did", "can", "may", "must", "should", "will", "has", "have"]
 )
 _QUESTION_WORDS = frozenset(["how", "what", "why", "when", "where", "who", "which"])
-_MEANS_DEFINITION = re.compile(r"[\"“]([A-Z][\w-]*(?: [\w-]+){0,3})[\"”] (?:shall |will )?means?\b")
+_MEANS = re.compile(r"[\"“]([A-Z][\w-]*(?: [\w-]+){0,3})[\"”] (?:shall |will )?means?\b")
 """A definition in a contract: “Net Sales” means ..."""
 _NO_TERMS = "example|reason|way|problem|part|thing|lot|number|few|good|common|simple|better|new|first|second|typical"
-_IS_DEFINITION = re.compile(
-    rf"(?:\A|\n[ \t]*\n)(An? (?!(?:\w+ )?(?:{_NO_TERMS})\b)[a-z][a-z-]+(?: [a-z-]+)?) is an? (?=[a-z])"
-)
+_IS_A = re.compile(rf"(?:\A|\n[ \t]*\n)(An? (?!(?:\w+ )?(?:{_NO_TERMS})\b)[a-z][a-z-]+(?: [a-z-]+)?) is an? (?=[a-z])")
 """A definition at the start of a paragraph: A trait is a collection of methods."""
 _SUMMARY_PROMPT = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in the language \
@@ -91,9 +89,9 @@ def _iter_questions(library: Library, section_id: str) -> Iterator[str]:
     text = _MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))
     if question := _make_title_question(format_node_title(node), text):
         yield question
-    for match in _MEANS_DEFINITION.finditer(text):
+    for match in _MEANS.finditer(text):
         yield f"What does “{match[1]}” mean?"
-    for match in _IS_DEFINITION.finditer(text):
+    for match in _IS_A.finditer(text):
         yield f"What is {match[1][0].lower()}{match[1][1:]}?"
 
 

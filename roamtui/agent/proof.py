@@ -157,10 +157,7 @@ class StreamingJudge:
 
 
 def _match_parsed(answer: str, parsed: ParsedAnswer, citations: Sequence[Citation]) -> AnswerProof:
-    """Match each citation to its quote and its marks in the answer.
-
-    Citations and quotes are both in the order of the answer.
-    """
+    """Match each citation to its quote and its marks. Citations and quotes are in the order of the answer."""
     numbered = [*enumerate(citations, start=1)]
     quoted_citations = deque((number, citation) for number, citation in numbered if citation.quote is not None)
     unquoted_citations = deque((number, citation) for number, citation in numbered if citation.quote is None)
@@ -239,10 +236,7 @@ def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds
 
 
 def _is_claim(text: str, start: int, quotes: Sequence[Quotation]) -> bool:
-    """Return whether a sentence says something by itself.
-
-    `start` is the offset of the sentence in the answer. The quotes have offsets in the answer too.
-    """
+    """Return whether a sentence that begins at `start` in the answer says something by itself, without its quotes."""
     words = MARK.sub(" ", text).strip()
     ending = words.rstrip("*_")
     if (

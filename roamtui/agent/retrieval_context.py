@@ -89,7 +89,7 @@ _REPEATED_MARK = "same words above"
 _OPEN_MARK = "open: its text stands above"
 _PATH_TITLES_MAX = 3
 """Maximum number of titles in a section's path, including its own title."""
-RUNNER_UP_SHARE_MAX = 0.8
+RUNNER_UP_MAX = 0.8
 """The best hit is clear if the second score is at most this share of the best."""
 COVERED_SHARE_MIN = 0.75
 """Minimum share of the question's content words in the section's text. A title or one mention is not enough."""
@@ -194,7 +194,7 @@ def pick_confident_hit(
         runner_up = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     library, section_id = state.library, hits[0].section_id
     tokens_max = _OPENED_TOKENS_MAX if room_tokens is None else min(_OPENED_TOKENS_MAX, room_tokens)
-    if runner_up > RUNNER_UP_SHARE_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
+    if runner_up > RUNNER_UP_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
         return ()
     text = library.text_at(library.get_own_content_span(section_id))
     covered_terms = {term for _, term in locate_terms(text, terms)}

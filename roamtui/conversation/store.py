@@ -335,9 +335,7 @@ def _refresh_index(folder: Path, database: str, sql: str) -> Sequence[sqlite3.Ro
             connection.execute("DROP TABLE IF EXISTS conversations")
             connection.execute(_TABLE)
             connection.execute(f"PRAGMA user_version = {_INDEX_VERSION}")
-        indexed = {
-            row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, size, changed FROM conversations")
-        }
+        indexed = {key: tuple(rest) for key, *rest in connection.execute("SELECT id, size, changed FROM conversations")}
         on_disk: dict[str, tuple[int, int]] = {}
         with os.scandir(folder) as entries:
             for entry in entries:

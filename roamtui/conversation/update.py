@@ -232,10 +232,7 @@ def hash_own_text(library: Library, section_id: str) -> str:
 
 
 def _make_delivery(library: Library, section_id: str, block: ExpandedBlock, tokens_before: int | None) -> Delivery:
-    """Make the delivery of a block.
-
-    `tokens_before` is the number of tokens of the section that were delivered before, or None if it was not open.
-    """
+    # `tokens_before` is the number of tokens of the section that were delivered before, or None if it was not open.
     content_hash = hash_own_text(library, section_id) if tokens_before is None else ""
     tokens = block.tokens + (tokens_before or 0)
     return Delivery(section_id=section_id, tokens=tokens, spans=block.spans, content_hash=content_hash)

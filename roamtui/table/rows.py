@@ -54,7 +54,7 @@ def list_rows(
     listed: set[tuple[str, str, str | None]] = set()
     for source in sources:
         try:
-            source_rows = [
+            new_rows = [
                 row
                 for document in _list_documents(source)
                 for row in (
@@ -62,12 +62,10 @@ def list_rows(
                 )
             ]
         except SourceError:
-            source_rows = [
-                row for row in read_known() if row.source == source or Path(source) in Path(row.source).parents
-            ]
-            if not source_rows:
+            new_rows = [row for row in read_known() if row.source == source or Path(source) in Path(row.source).parents]
+            if not new_rows:
                 raise
-        for row in source_rows:
+        for row in new_rows:
             place = (row.source, row.doc, row.within)
             if place in listed:  # a file and its folder were both named
                 continue

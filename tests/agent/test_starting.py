@@ -11,7 +11,7 @@ import pytest
 from roamtui.agent.citations import verify_citations
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.agent.retrieval_context import RUNNER_UP_SHARE_MAX, pick_confident_hit
+from roamtui.agent.retrieval_context import RUNNER_UP_MAX, pick_confident_hit
 from roamtui.conversation.events import QuestionAsked, SectionsExpanded, SectionsSearched
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
@@ -199,10 +199,8 @@ def test_a_fused_ranking_is_as_clear_as_its_keyword_search() -> None:
     state = Session.start(LIBRARY).state
     flat = [Hit(section_id=IDS[name], score=0.016, snippet="", why="") for name in ("Herons", "Owls")]
     assert pick_confident_hit(state, flat, CLEAR) == ()
-    assert pick_confident_hit(state, [replace(flat[0], runner_up=RUNNER_UP_SHARE_MAX), flat[1]], CLEAR) == (
-        IDS["Herons"],
-    )
-    assert pick_confident_hit(state, [replace(flat[0], runner_up=RUNNER_UP_SHARE_MAX + 0.01), flat[1]], CLEAR) == ()
+    assert pick_confident_hit(state, [replace(flat[0], runner_up=RUNNER_UP_MAX), flat[1]], CLEAR) == (IDS["Herons"],)
+    assert pick_confident_hit(state, [replace(flat[0], runner_up=RUNNER_UP_MAX + 0.01), flat[1]], CLEAR) == ()
 
 
 async def _search(desk: Desk, about: str | None = None, **arguments: str) -> set[str]:
