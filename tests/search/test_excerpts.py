@@ -100,6 +100,8 @@ def test_code_is_whole_or_comes_with_its_fences_and_the_brackets_that_it_opens()
     lines = "".join(f"bird_{number} = {number}\n" for number in range(60))
     text = f"## Fees\n\n{_FILLER * 40}\n\n```python\n{lines}{call}\n{lines}```\n\n{_FILLER * 40}\n"
     assert _excerpts(text, "add_heron") == ["```python", call, "```"]
+    text = text.replace(call, "add_bird(1,\n)  # heron")
+    assert _excerpts(text, "heron") == ["```python", "add_bird(1,\n)  # heron", "```"]
 
 
 @pytest.mark.parametrize(("end", "comes"), [(":", True), ("**:**", True), (".", False)])

@@ -43,6 +43,17 @@ def test_a_picture_is_scaled_and_cut() -> None:
 
 
 @needs_pillow
+@pytest.mark.parametrize(("orientation", "size"), [(1, (8, 4)), (4, (8, 4)), (5, (4, 8)), (6, (4, 8)), (8, (4, 8))])
+def test_a_photo_is_drawn_as_the_camera_was_held(orientation: int, size: tuple[int, int]) -> None:
+    image, stream = pytest.importorskip("PIL.Image").new("RGB", (8, 4), _RED), io.BytesIO()
+    exif = image.getexif()
+    exif[0x0112] = orientation
+    image.save(stream, "JPEG", exif=exif)
+    drawing = _draw(stream.getvalue(), "a.jpg", width=8, height=8, is_stretched=False, zoom=1)
+    assert (drawing.full_width, drawing.full_height) == size
+
+
+@needs_pillow
 def test_grey_values_of_16_bits_keep_their_brightness() -> None:
     picture, stream = pytest.importorskip("PIL.Image").new("I;16", (8, 8), 0x8000), io.BytesIO()
     picture.save(stream, "PNG")

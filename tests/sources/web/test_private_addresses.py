@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.sources.web.backend import AddressScope, classify_address
+from roamtui.sources.web.backend import AddressScope, classify_address, resolve_with_system
 from roamtui.sources.web.page import FetchError
 from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
@@ -195,3 +195,7 @@ def test_no_address_that_embeds_another_is_public(address: ipaddress.IPv4Address
     }
     for value in embedded.values():
         assert classify_address(ipaddress.IPv6Address(value)) is not AddressScope.PUBLIC
+
+
+def test_the_system_resolves_a_host_to_addresses_without_ports() -> None:
+    assert resolve_with_system("127.0.0.1", 80) == ["127.0.0.1"]
