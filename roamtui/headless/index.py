@@ -117,11 +117,11 @@ def add_summaries(
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
     plan = partial(plan_missing_summaries, library, store.load(model.name), with_sections=with_sections)
-    asyncio.run(_write_missing(plan, model, store, assume_yes=assume_yes))
+    asyncio.run(_write_missing_summaries(plan, model, store, assume_yes=assume_yes))
     return replace(library, summaries=store.load())
 
 
-async def _write_missing(
+async def _write_missing_summaries(
     plan: Callable[..., tuple[SummaryTask, ...]], model: Model, store: SummaryStore, *, assume_yes: bool
 ) -> None:
     try:

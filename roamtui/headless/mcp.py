@@ -177,16 +177,16 @@ class _Handlers:
         try:
             await self._shared.load(context.session.report_progress)
             async with self._shared.call_lock:
-                reply = await self._get_session(context).call(params.name, params.arguments or {})
+                result = await self._get_session(context).call(params.name, params.arguments or {})
         except RoamtuiError as error:
-            reply = CallResult(text=str(error), is_error=True)
+            result = CallResult(text=str(error), is_error=True)
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
             if os.environ.get("ROAMTUI_DEBUG"):
                 write_notice("".join(traceback.format_exception(error)))
             text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
-            reply = CallResult(text=text, is_error=True)
-        content = types.TextContent(type="text", text=_replace_surrogates(reply.text))
-        return types.CallToolResult(content=[content], is_error=reply.is_error)
+            result = CallResult(text=text, is_error=True)
+        content = types.TextContent(type="text", text=_replace_surrogates(result.text))
+        return types.CallToolResult(content=[content], is_error=result.is_error)
 
     def _get_session(self, context: Context) -> ClientSession:
         # An HTTP request without a session id starts with nothing open.

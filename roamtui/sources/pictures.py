@@ -58,7 +58,7 @@ def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
 
     `source` is the source of the library, and `doc` the key of the document in it.
     """
-    with suppress(*ZIP_ERRORS):  # also a name that is too long, a NUL, a loop of links
+    with suppress(*ZIP_ERRORS):  # also raised for a name that is too long, a NUL, or a loop of links
         parts = urlsplit(href.strip())
         path = unquote(parts.path)
         if parts.scheme or parts.netloc or not path:

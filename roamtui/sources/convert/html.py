@@ -89,7 +89,7 @@ def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
         except UnicodeDecodeError:
             declared = _CHARSET.search(data[:_HEAD_LENGTH])
             charset = normalise_charset(declared[1].decode("ascii")) if declared else None
-            # A page that is not valid UTF-8 but declares it, or declares ASCII or Latin-1, is cp1252 to a browser.
+            # Browsers read a page as cp1252 if it declares ASCII or Latin-1, or declares UTF-8 but is not valid UTF-8.
             is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(charset).startswith("utf-16")
             encoding = str(charset) if is_credible else _FALLBACK_ENCODING
     text = data.removeprefix(mark).decode(encoding, "replace")

@@ -112,26 +112,26 @@ class PageCache:
         path = self._path(url, accept)
         try:
             with path.open("rb") as file:
-                reply = _decode(file.readline(_HEAD_BYTES_MAX), file.read())
+                response = _decode(file.readline(_HEAD_BYTES_MAX), file.read())
         except OSError:
             return None
-        if reply is None or (reply.url, reply.accept) != (url, accept):
+        if response is None or (response.url, response.accept) != (url, accept):
             with contextlib.suppress(OSError):
                 path.unlink()
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # marks it as used
-        return reply
+        return response
 
-    def save(self, reply: CachedResponse) -> None:
+    def save(self, response: CachedResponse) -> None:
         """Cache a response, and evict the least recently used ones if the cache is full."""
-        values = asdict(replace(reply, body=b""))
+        values = asdict(replace(response, body=b""))
         del values["body"]
-        head = json.dumps({"format": _FORMAT_VERSION, **values, "digest": _digest(reply.body)})
-        data = head.encode("ascii") + b"\n" + reply.body
+        head = json.dumps({"format": _FORMAT_VERSION, **values, "digest": _digest(response.body)})
+        data = head.encode("ascii") + b"\n" + response.body
         if len(data) > self._bytes_max * _EVICTION_SHARE:
             return
-        path = self._path(reply.url, reply.accept)
+        path = self._path(response.url, response.accept)
         try:
             make_private_folder(self._folder)
             write_private_file(path, data, suffix=_TEMPORARY_SUFFIX)
@@ -185,24 +185,24 @@ def _decode(head: bytes, body: bytes) -> CachedResponse | None:
         return None
 
 
-def to_cached_response(url: str, accept: str, reply: HttpResponse, fresh_seconds_max: float) -> CachedResponse:
+def to_cached_response(url: str, accept: str, response: HttpResponse, fresh_seconds_max: float) -> CachedResponse:
     """Make the cache entry of a response that was just received."""
-    content_type = reply.headers.get("content-type", "")
+    content_type = response.headers.get("content-type", "")
     media_type = content_type.partition(";")[0].strip().lower()
     charset = _CHARSET.search(content_type)
     now = time.time()
     return CachedResponse(
         url=url,
         accept=accept,
-        status=int(reply.status),
+        status=int(response.status),
         media_type=media_type if _MEDIA_TYPE.fullmatch(media_type) else "",
         charset=charset.group(1).lower() if charset else None,
-        location=reply.location,
-        etag=_validate(_ETAG, reply.headers.get("etag")),
-        last_modified=_validate(_DATE, reply.headers.get("last-modified")),
+        location=response.location,
+        etag=_validate(_ETAG, response.headers.get("etag")),
+        last_modified=_validate(_DATE, response.headers.get("last-modified")),
         fetched_at=now,
-        fresh_until=now + compute_freshness_seconds(reply.headers, fresh_seconds_max),
-        body=reply.body,
+        fresh_until=now + compute_freshness_seconds(response.headers, fresh_seconds_max),
+        body=response.body,
     )
 
 

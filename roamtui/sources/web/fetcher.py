@@ -153,13 +153,13 @@ class Fetcher:
             validators = {"If-None-Match": cached.etag, "If-Modified-Since": cached.last_modified}
             conditions = {name: value for name, value in validators.items() if value is not None}
         try:
-            reply = self._throttled_client.send(replace(request, headers={**request.headers, **conditions}))
+            response = self._throttled_client.send(replace(request, headers={**request.headers, **conditions}))
         except UnreachableError as error:
             self._unreachable[origin] = (time.monotonic(), str(error))
             raise
         self._unreachable.pop(origin, None)
-        entry = to_cached_response(request.url, ACCEPT, reply, self._options.fresh_seconds_max)
-        if cached is not None and conditions and reply.status == HTTPStatus.NOT_MODIFIED:
+        entry = to_cached_response(request.url, ACCEPT, response, self._options.fresh_seconds_max)
+        if cached is not None and conditions and response.status == HTTPStatus.NOT_MODIFIED:
             entry = replace(
                 cached,
                 etag=entry.etag or cached.etag,
@@ -169,9 +169,9 @@ class Fetcher:
             )
             if self._cache is not None and entry.is_fresh(entry.fetched_at):
                 self._cache.save(entry)
-        elif not reply.is_conclusive:
-            raise make_status_error(request.url, reply.status)
-        elif self._cache is not None and reply.is_cacheable:
+        elif not response.is_conclusive:
+            raise make_status_error(request.url, response.status)
+        elif self._cache is not None and response.is_cacheable:
             self._cache.save(entry)
         elif self._cache is not None:
             self._cache.drop(request.url, ACCEPT)

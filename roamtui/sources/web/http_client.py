@@ -98,7 +98,7 @@ class HttpClient:
         headers = {
             "Host": parts.netloc,
             **request.headers,
-            "Accept-Encoding": "gzip",  # the only one that the standard library decompresses in bounded steps
+            "Accept-Encoding": "gzip",  # the only encoding that the standard library decompresses in bounded steps
             "Connection": "keep-alive",
             "User-Agent": USER_AGENT,
         }
@@ -118,11 +118,11 @@ class HttpClient:
         except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError) as error:
             raise _StaleConnectionError(error) from None
         try:
-            return self._read_reply(response, request)
+            return self._read_response(response, request)
         finally:
             response.close()
 
-    def _read_reply(self, response: httpcore.Response, request: HttpRequest) -> HttpResponse:
+    def _read_response(self, response: httpcore.Response, request: HttpRequest) -> HttpResponse:
         connection = response.extensions.get("network_stream")
         if not getattr(connection, "has_read_since_write", True):
             # Data that arrived before the request was sent cannot be its response.
@@ -138,7 +138,7 @@ class HttpClient:
             headers.setdefault(name.decode("ascii", "replace").lower(), text)
         if response.status not in PAGE_STATUSES:
             received = 0
-            # Nobody needs this body, so its errors do not matter.
+            # This body is not used, so errors in reading it do not matter.
             with (
                 self._deadline.within(_IGNORED_BODY_SECONDS_MAX),
                 suppress(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError),

@@ -49,14 +49,14 @@ class ThrottledClient:
         while True:
             with self._hold_slot(site, request.url, is_first=not waits):
                 site.requests += 1
-                reply = self._client.send(request)
-            if reply.status not in _BUSY_STATUSES or waits >= self._options.retries_max:
-                return reply
-            seconds = parse_retry_after(reply.headers.get("retry-after", ""))
+                response = self._client.send(request)
+            if response.status not in _BUSY_STATUSES or waits >= self._options.retries_max:
+                return response
+            seconds = parse_retry_after(response.headers.get("retry-after", ""))
             if seconds is None:
                 seconds = _FIRST_WAIT_SECONDS * 2**waits
             if seconds > min(self._options.retry_seconds_max, self._deadline.remaining()):
-                return reply
+                return response
             site.pause(seconds)
             waits += 1
 
@@ -100,11 +100,11 @@ class ThrottledClient:
             robots = replace(request, url=url, headers=headers, bytes_max=ROBOTS_BYTES_MAX, report=None)
             try:
                 with self._hold_slot(site, url, is_first=False):
-                    reply = self._client.send(robots)
+                    response = self._client.send(robots)
             except FetchError:
                 return ""
-            cached = to_cached_response(url, ROBOTS_ACCEPT, reply, fresh_seconds_max=0.0)
-            if self._cache is not None and reply.is_cacheable:
+            cached = to_cached_response(url, ROBOTS_ACCEPT, response, fresh_seconds_max=0.0)
+            if self._cache is not None and response.is_cacheable:
                 self._cache.save(replace(cached, fresh_until=now + ROBOTS_FRESH_SECONDS))
         return cached.body.decode("utf-8", "replace")
 

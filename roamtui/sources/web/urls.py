@@ -85,7 +85,7 @@ def resolve_href(base: str, link: str) -> str | None:
     if not link or (scheme and scheme.group(1).lower() not in _DEFAULT_PORTS):
         return None
     before, mark, query = link.partition("?")
-    # as in browsers, a backslash before the query is a slash
+    # Browsers read a backslash before the query as a slash.
     try:
         return normalise_url(urljoin(base, before.replace("\\", "/") + mark + query))
     except (SourceError, ValueError):

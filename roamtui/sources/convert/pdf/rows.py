@@ -207,7 +207,7 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
     for cell in cells[1:]:
         before = joined[-1]
         if before.text[-1] in _CURRENCIES and len(before.text) > 1 and cell.text[0] in _FIGURE_STARTS:
-            # The sign of a figure may be drawn far to its left, next to the figure or label before it.
+            # The currency sign of a figure may be drawn far to the left, next to the figure or label before it.
             cell.text = before.text[-1] + cell.text
             before.x1 -= (before.x1 - before.x0) / len(before.text)
             before.text = before.text[:-1].rstrip()
@@ -370,7 +370,7 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
     groups = group_words(words)
     if depth >= _COLUMN_DEPTH_MAX or len(groups) < _COLUMN_ROWS_MIN:
         return groups
-    # A line has the words that the page draws from left to right without going back.
+    # A line consists of words that the page draws one after the other from left to right.
     lines = [[words[0]]]
     for before, word in pairwise(words):
         if word.x0 >= before.x1 - 1 and word.top < before.bottom and word.bottom > before.top:

@@ -414,7 +414,7 @@ def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[f
             columns.append((x0, x1))
     if len(columns) > 2 * _COLUMNS_MAX:
         return []
-    # Neighbouring columns are one if no row fills both.
+    # Neighbouring columns are joined if no row has cells in both.
     filled = [
         {index for index, row in enumerate(rows) if any(cell.x0 < x1 and cell.x1 > x0 for cell in row.cells)}
         for x0, x1 in columns

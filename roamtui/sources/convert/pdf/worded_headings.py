@@ -320,7 +320,7 @@ def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedH
     Headings move with the one above them, and no level is left out. `notes` are those that `detect_notes` returned.
     """
     positions = {note.position for note in notes}
-    path: list[tuple[int, int]] = []  # level of each heading around the current one, before and now
+    path: list[tuple[int, int]] = []  # the level before and now of each heading around the current one
     has_parts = False
     base = notes_level = note_level = 0  # levels of statements, of the heading of the notes, and of notes
     for heading, after in zip_longest(headings, headings[1:]):
@@ -405,7 +405,7 @@ def nest_numbered_headings(headings: Sequence[DetectedHeading]) -> None:
 
     Without an Article 9, a heading that is nested below "9.04 Taxes" moves next to it.
     """
-    path: list[tuple[int, DetectedHeading, tuple[int, ...]]] = []  # earlier level and number of each heading around
+    path: list[tuple[int, DetectedHeading, tuple[int, ...]]] = []  # the earlier level and number of each one around
     article: DetectedHeading | None = None
     for heading in headings:
         level = heading.level
