@@ -83,7 +83,7 @@ def mute_source(library: Library, key: str, *, is_muted: bool) -> Library:
     return library if is_same else replace(_wrap_in_listing(library), sources=sources)
 
 
-class SourcesLoader:
+class CombinedLoader:
     """Loads the files of the first source, and the pages of all sources, each source with its own loader.
 
     The files of an added source were all loaded when it was added.
@@ -132,13 +132,13 @@ class SourcesLoader:
                 loader.close()
 
 
-def add_loader(loader: Loader | None, key: str, other: Loader | None) -> SourcesLoader:
+def add_loader(loader: Loader | None, key: str, other: Loader | None) -> CombinedLoader:
     """Return a loader that loads the source `key` with `other`, and all other sources like `loader`.
 
     `loader` may be a loader of only the first source.
     """
-    loaders = loader.loaders if isinstance(loader, SourcesLoader) else {"": loader}
-    return SourcesLoader({**loaders, key: other})
+    loaders = loader.loaders if isinstance(loader, CombinedLoader) else {"": loader}
+    return CombinedLoader({**loaders, key: other})
 
 
 def _group_by_source(library: Library, node_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -408,7 +408,7 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     """Return the plain text of a title's inline source. `env` holds the link definitions."""
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
-    parser = make_parser()
+    parser = _get_block_parser()
     tokens: list[Token] = []
     parser.inline.parse(content, parser, env, tokens)
     texts = (" " if token.type.endswith("break") else token.content for token in tokens if token.type in _TITLE_TOKENS)
@@ -462,7 +462,7 @@ def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
         return []
     if not source.endswith("\n"):
         source += "\n"  # without it, html_block reads past the end in a quoted list ("> - <?php\n>")
-    parser = make_parser()
+    parser = _get_block_parser()
     tokens: list[Token] = []
     parser.block.parse(source, parser, env, tokens)
     return tokens
@@ -490,7 +490,7 @@ def _read_container(rule: RuleFuncBlockType, state: StateBlock, start: int, end:
 
 
 @lru_cache(maxsize=1)
-def make_parser() -> MarkdownIt:
+def _get_block_parser() -> MarkdownIt:
     """Return the shared parser: CommonMark with tables and limited nesting."""
     from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
 

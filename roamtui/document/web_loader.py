@@ -252,10 +252,10 @@ class PageLoader:
             depths.setdefault(url, sum(kind is NodeKind.LINK for kind in kinds))
         batch = _FetchBatch(self, AllowedOrigins(typed=self.typed, approved=approved), report)
 
-        def read(url: str) -> Document:
-            return batch.read(library, url, has_links=depths[url] < _DEPTH_MAX)
+        def load_page(url: str) -> Document:
+            return batch.load_page(library, url, has_links=depths[url] < _DEPTH_MAX)
 
-        pages = dict(zip(depths, run_parallel(read, depths, _PARALLEL_FETCHES_MAX), strict=True))
+        pages = dict(zip(depths, run_parallel(load_page, depths, _PARALLEL_FETCHES_MAX), strict=True))
         documents = {node_id: pages[url] for node_id, url in urls.items()}
         refused = {node_id: batch.refused[url] for node_id, url in urls.items() if url in batch.refused}
         return LoadedBatch(documents=documents, refused_origins=refused)
@@ -273,7 +273,7 @@ class _FetchBatch:
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def read(self, library: Library, url: str, *, has_links: bool) -> Document:
+    def load_page(self, library: Library, url: str, *, has_links: bool) -> Document:
         """Return the page at a URL, or an empty document with the reason if it cannot be loaded."""
         if url == library.root.url:
             return make_error_document(url, f"{url} is what you have open: this link leads to itself.")

@@ -354,7 +354,7 @@ def _digest(*texts: str) -> str:
     return blake2b("\x1f".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-_SEEN_AFTER = timedelta(seconds=2)
+_READ_DELAY_MAX = timedelta(seconds=2)
 """Maximum time until the writes of another program are seen."""
 _KEPT_VERSIONS = timedelta(hours=1)
 """Time for which an old version of a table is kept, because another program may still read it."""
@@ -414,7 +414,7 @@ class LanceDatabase:
         cloud = {name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)}
         with self.convert_errors():
             self.connection = lancedb.connect(
-                self.uri, read_consistency_interval=_SEEN_AFTER, **(cloud if uri.startswith("db://") else {})
+                self.uri, read_consistency_interval=_READ_DELAY_MAX, **(cloud if uri.startswith("db://") else {})
             )
 
     def open_table(self, name: str, fields: Iterable[tuple[str, Any]]) -> Any:  # noqa: ANN401 - LanceDB's own

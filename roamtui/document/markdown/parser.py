@@ -48,7 +48,7 @@ from roamtui.document.markdown.inline import (
     split_footnotes,
     split_html,
 )
-from roamtui.document.markdown.rules import make_parser
+from roamtui.document.markdown.rules import get_parser
 from roamtui.document.plain import strip_anchor
 from roamtui.document.text import compute_line_starts
 
@@ -110,7 +110,7 @@ def read_markdown(
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
     env: _Env = {"references": dict(definitions or {})}
-    tokens = make_parser().parse(source, env)
+    tokens = get_parser().parse(source, env)
     starts = compute_line_starts(text)
     prefix_lines = prefix.count("\n")
 
@@ -367,13 +367,13 @@ class _BlockBuilder:
         """Add some lines of a paragraph as a paragraph of their own."""
         if text := "\n".join(lines).strip():
             self._span = self._find_offset(first), self._find_offset(first + len(lines))
-            self._add_inline(make_parser().parseInline(text, self._env)[0].children or [], text)
+            self._add_inline(get_parser().parseInline(text, self._env)[0].children or [], text)
             self._flush()
 
     def _begin_container(self, mark: Mark, line: int) -> Frame | None:
         """Open a container. Return None if it has no content, or if too many are open."""
         start, end = self._find_offset(line), self._find_offset(line + 1)
-        self._add_inline(make_parser().parseInline(mark.title, self._env)[0].children or [], mark.title)
+        self._add_inline(get_parser().parseInline(mark.title, self._env)[0].children or [], mark.title)
         title = self._words.take()
         if mark.href:
             self._words.links.append(Link(mark.href))
@@ -452,7 +452,7 @@ class _BlockBuilder:
             self._words.add_plain(text)
             self._flush()
             return
-        tokens = make_parser().parse(text + "\n", self._env)
+        tokens = get_parser().parse(text + "\n", self._env)
         self._nested_parses += 1
         for token in tokens:
             token.level += self._nested_parses  # so that no heading in it closes a container
@@ -488,7 +488,7 @@ class _BlockBuilder:
         elif not name and self._is_definition and ("](" in piece.text or "`" in piece.text):
             lead = " " if self._words.has_words and piece.text[0].isspace() else ""
             text = lead + " ".join(piece.text.split())
-            self._add_inline(make_parser().parseInline(text, self._env)[0].children or [], text)
+            self._add_inline(get_parser().parseInline(text, self._env)[0].children or [], text)
             self._words.add_plain(" " * piece.text[-1].isspace())
         elif not name:
             self._words.add_html(piece.text)

@@ -21,7 +21,7 @@ _SCRIPT = re.compile(r"(?<=[\w)\]])([\^~])([\w+=()-]{1,10})\1(?![\^~])")
 
 
 @lru_cache(maxsize=1)
-def make_parser() -> MarkdownIt:
+def get_parser() -> MarkdownIt:
     """Return the parser, which is made once."""
     parser = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"]))
     parser.block.ruler.at("reference", _read_reference)
