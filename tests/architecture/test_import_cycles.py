@@ -28,6 +28,12 @@ def _read_trees() -> Mapping[str, ast.Module]:
     return trees
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forget_trees() -> Iterator[None]:
+    yield
+    _read_trees.cache_clear()
+
+
 def _list_imports(tree: ast.Module, modules: Mapping[str, object]) -> Iterator[str]:
     """Yield what a module imports from the package, anywhere in it; `from a import b` is `a.b` if that is a module."""
     for node in ast.walk(tree):

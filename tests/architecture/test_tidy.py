@@ -35,6 +35,13 @@ def _parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forget_trees() -> Iterator[None]:
+    """Hold a million nodes no longer than these tests: each later collection of garbage would look through them."""
+    yield
+    _parse.cache_clear()
+
+
 def _name(path: Path, node: ast.stmt | None = None) -> str:
     return f"{path.relative_to(PROJECT_DIR)}:{node.lineno if node else 1}"
 
