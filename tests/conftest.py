@@ -175,3 +175,16 @@ def forking_command() -> Iterator[tuple[str, ...]]:
 def forked_models(forking_command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Start model processes of this test as forks; how a real one starts is tested in `tests/models`."""
     monkeypatch.setattr(WorkerProcess.__init__, "__kwdefaults__", {"command": forking_command})
+
+
+@pytest.fixture
+def forking_program(forking_command: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the arguments of Python for a `roamtui` that starts its model process as a fork."""
+    lines = (
+        "import sys",
+        "from roamtui.cli import main",
+        "from roamtui.models.litellm_model import WorkerProcess",
+        f"WorkerProcess.__init__.__kwdefaults__ = {{'command': {forking_command!r}}}",
+        "sys.exit(main(sys.argv[1:]))",
+    )
+    return ("-c", "\n".join(lines))

@@ -57,8 +57,15 @@ class KillReport:
     """The most cells that one kill cut off."""
 
 
-def kill_tables(folder: Path, kills: int, *, seed: int = 0) -> KillReport:
-    """Fill a table, killing the program as often as asked, then let it end."""
+def kill_tables(folder: Path, kills: int, *, seed: int = 0, program: tuple[str, ...] = ("-m", "roamtui")) -> KillReport:
+    """Fill a table, killing the program as often as asked, then let it end.
+
+    Args:
+        folder: Where documents and table are written.
+        kills: How often to kill the program.
+        seed: Decides after how many requests it is killed.
+        program: The arguments of Python that start it.
+    """
     dice, report = random.Random(seed), KillReport()  # noqa: S311 - not a secret
     documents, questions = max(4, kills), 6 if kills < 10 else 10
     leases = folder / "leases"
@@ -71,20 +78,20 @@ def kill_tables(folder: Path, kills: int, *, seed: int = 0) -> KillReport:
     finished: set[tuple[str, str]] = set()
     with TableServer() as server:
         options = ("--folder", str(table), "--jobs", str(_JOBS), "--model", "openai/m", "--api-base", server.url)
-        command = [sys.executable, "-m", "roamtui", "table", str(leases), *asked, *options]
+        command = [sys.executable, *program, "table", str(leases), *asked, *options]
         while True:
             before = len(server.asked)
             server.is_due.clear()
             is_last = report.kills >= kills
             server.awaited = before + (documents * questions + 1 if is_last else dice.randint(1, _REQUESTS_MAX))
-            program = subprocess.Popen(
+            process = subprocess.Popen(
                 command, cwd=PROJECT_DIR, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
-            threading.Thread(target=_set_at_end, args=(program, server.is_due), daemon=True).start()
+            threading.Thread(target=_set_at_end, args=(process, server.is_due), daemon=True).start()
             server.is_due.wait()
-            was_running = program.poll() is None
-            program.kill() if was_running else None
-            program.wait()
+            was_running = process.poll() is None
+            process.kill() if was_running else None
+            process.wait()
             content = read_table(table)
             titles = {row.key: f"Lease number {row.key.removesuffix('.md')}" for row in content.rows}
             names = {column.key: column.question for column in content.columns}
@@ -96,11 +103,11 @@ def kill_tables(folder: Path, kills: int, *, seed: int = 0) -> KillReport:
             finished = now
             report.cells = len(finished)
             if not was_running:
-                assert program.returncode == 0
+                assert process.returncode == 0
                 return report
             report.kills += 1
 
 
-def _set_at_end(program: subprocess.Popen[bytes], event: threading.Event) -> None:
-    program.wait()
+def _set_at_end(process: subprocess.Popen[bytes], event: threading.Event) -> None:
+    process.wait()
     event.set()

@@ -76,8 +76,10 @@ EVENTS_PAGE = PROJECT_DIR / "docs" / "events.md"
 
 
 @contextmanager
-def start_program(*arguments: str | Path) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "roamtui", *map(str, arguments)]
+def start_program(
+    *arguments: str | Path, program: tuple[str, ...] = ("-m", "roamtui")
+) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, *program, *map(str, arguments)]
     with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             yield process
@@ -137,13 +139,13 @@ def test_what_a_saved_conversation_lost_is_an_event(run: RunCommand, garden: Pat
 
 @pytest.mark.slow
 def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
-    garden: Path, monkeypatch: pytest.MonkeyPatch
+    garden: Path, monkeypatch: pytest.MonkeyPatch, forking_program: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
     with FakeOpenAIServer() as server:
         server.reset(FakeReply(text="A late spade costs some cents.", ending=Ending.HANG))
         model = ("--model", "openai/some-model", "--api-base", server.url)
-        with start_program("ask", garden, QUESTION, "--events", *model) as process:
+        with start_program("ask", garden, QUESTION, "--events", *model, program=forking_program) as process:
             assert process.stdout is not None
             for line in process.stdout:
                 if json.loads(line)["event"] == "answer_streamed":
