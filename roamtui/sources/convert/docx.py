@@ -14,11 +14,10 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import MACROS_LOST, ConvertedText, format_lost
 from roamtui.sources.convert.footnotes import insert_notes
 from roamtui.sources.convert.html import convert_html
-from roamtui.sources.convert.html_tree import read_first_text, read_tokens
+from roamtui.sources.convert.html_tree import read_tokens
 from roamtui.sources.convert.zip_package import ZipPackage
 
 _MAIN_PART = "word/document.xml"
-_TITLE_PART = "docProps/core.xml"
 _COMMENTS_PART, _MACROS_PART = "word/comments.xml", "word/vbaProject.bin"
 _CHART_PART = re.compile(r"word/charts/chart\d+\.xml")
 _STYLE_RULES = """
@@ -87,7 +86,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     return ConvertedText(
         text=text,
         lost=format_lost(lost, *((MACROS_LOST,) if _MACROS_PART in package.parts else ())),
-        title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title"),
+        title=package.read_title(),
     )
 
 

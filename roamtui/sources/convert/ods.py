@@ -9,12 +9,10 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport, format_lost
-from roamtui.sources.convert.html_tree import read_first_text
 from roamtui.sources.convert.odt import CONTENT_PART, check_opendocument, list_losses
 from roamtui.sources.convert.sheets import CELLS_MAX, CellRange, Sheet, iter_elements, parse_range, write_sheet
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
-_TITLE_PART = "meta.xml"
 _REPEATED_MAX = 1_000
 """Maximum number of times that a repeated row or cell is written."""
 _AREA = re.compile(r"\$?(?:'((?:[^']|'')+)'|([^'.$]+))\.(\$?[A-Z]+\$?\d+):(?:.*\.)?(\$?[A-Z]+\$?\d+)")
@@ -65,7 +63,7 @@ def convert_ods(data: bytes, name: str, *, report: PageReport | None = None) -> 
         lost["chart" if b"<office:chart" in (package.read(part) or b"") else "embedded object"] += 1
     return ConvertedText(
         text="\n\n".join(texts) + "\n",
-        title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title"),
+        title=package.read_title(),
         notes=(f"Only the first {CELLS_MAX:,} cells were read.",) if cell_count >= CELLS_MAX else (),
         lost=format_lost(lost, *list_losses(package)),
     )

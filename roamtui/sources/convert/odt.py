@@ -11,13 +11,12 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import MACROS_LOST, ConvertedText, format_lost
 from roamtui.sources.convert.footnotes import insert_notes
 from roamtui.sources.convert.html import write_elements
-from roamtui.sources.convert.html_tree import Element, read_first_text
+from roamtui.sources.convert.html_tree import Element
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
 CONTENT_PART = "content.xml"
 _MANIFEST_PART = "META-INF/manifest.xml"
 _STYLES_PART = "styles.xml"
-_TITLE_PART = "meta.xml"
 _ENCRYPTED = b"encryption-data"
 _MACRO_FOLDERS = ("Basic/", "Scripts/")
 _MACRO_LISTS = ("script-lb.xml", "script-lc.xml")
@@ -76,7 +75,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
     text = insert_notes(write_elements([*_join_code(blocks)]) + "\n", reader.notes)
     if not any(map(str.isalnum, text)):
         raise SourceError(f"{name} contains no text; its pages may be images.")
-    title = read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title")
+    title = package.read_title()
     return ConvertedText(text=text, title=title, lost=format_lost(reader.lost, *list_losses(package)))
 
 

@@ -11,12 +11,11 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import MACROS_LOST, ConvertedText, PageReport, format_lost
 from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.convert.html import write_elements
-from roamtui.sources.convert.html_tree import Element, read_first_text
+from roamtui.sources.convert.html_tree import Element
 from roamtui.sources.convert.office_parts import MACROS_PART, get_relationship_id, read_relationship_targets
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
 _PRESENTATION_PART = "ppt/presentation.xml"
-_TITLE_PART = "docProps/core.xml"
 _DEFAULT_TITLES = frozenset({"PowerPoint Presentation", "Slide 1"})
 _SLIDES_MAX = 5_000
 _TITLE_TYPES = frozenset({"title", "ctrTitle"})
@@ -82,7 +81,7 @@ def convert_pptx(data: bytes, name: str, *, report: PageReport | None = None) ->
         length += len(text)
     if not has_text:
         raise SourceError(f"{name} contains no text; its slides may be images.")
-    own_title = read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title")
+    own_title = package.read_title()
     has_macros = any(part.endswith(MACROS_PART) for part in package.parts)
     return ConvertedText(
         text="".join(pieces).rstrip("\n") + "\n",

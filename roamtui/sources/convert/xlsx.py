@@ -11,14 +11,12 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import MACROS_LOST, ConvertedText, PageReport, format_lost
-from roamtui.sources.convert.html_tree import read_first_text
 from roamtui.sources.convert.office_parts import MACROS_PART, get_relationship_id, read_relationship_targets
 from roamtui.sources.convert.sheets import CELLS_MAX, Sheet, iter_elements, parse_column, parse_range, write_sheet
 from roamtui.sources.convert.zip_package import ZipPackage, get_local_name
 
 _WORKBOOK_PART = "xl/workbook.xml"
 _STYLES_PART = "xl/styles.xml"
-_TITLE_PART = "docProps/core.xml"
 _NAMED_AREA = re.compile(r"(?:'((?:[^']|'')+)'|([^'!]+))!([$A-Za-z0-9]+:[$A-Za-z0-9]+)")
 _BUILT_IN_NAME = "_xlnm."
 _LOST_PARTS = {"picture": re.compile(r"xl/media/."), "chart": re.compile(r"xl/charts/chart\d+\.xml")}
@@ -63,7 +61,7 @@ def convert_xlsx(data: bytes, name: str, *, report: PageReport | None = None) ->
     has_macros = any(part.endswith(MACROS_PART) for part in package.parts)
     return ConvertedText(
         text="\n\n".join(texts) + "\n",
-        title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title"),
+        title=package.read_title(),
         notes=tuple(reader.list_notes()),
         lost=format_lost(lost, *((MACROS_LOST,) if has_macros else ())),
     )

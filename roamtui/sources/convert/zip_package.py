@@ -17,6 +17,8 @@ ENCRYPTED_FLAG = 1
 """Bit of `flag_bits` that marks a file in an archive as encrypted."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for an archive that is damaged, encrypted or compressed in an unknown way."""
+_TITLE_PARTS: Final = ("docProps/core.xml", "meta.xml")
+"""Parts with the properties of a file: Office, OpenDocument."""
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 _BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -64,6 +66,17 @@ class ZipPackage:
             )
         except etree.XMLSyntaxError:
             raise SourceError(f"{self.name} is damaged. Open it in its own program and save it again.") from None
+
+    def read_title(self) -> str:
+        """Return the title in the properties of an Office or OpenDocument file, or an empty string.
+
+        Raises:
+            SourceError: See `read`.
+        """
+        from roamtui.sources.convert.html_tree import read_first_text  # noqa: PLC0415 - as in `parse`
+
+        data = next(filter(None, map(self.read, _TITLE_PARTS)), b"")
+        return read_first_text(data.decode("utf-8", "replace"), "dc:title")
 
     def read(self, part_name: str, *, bytes_max: int | None = None) -> bytes | None:
         """Return the content of a part, or None if there is no such part.
