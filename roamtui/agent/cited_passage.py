@@ -78,9 +78,7 @@ def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
     As in `find_quoted_words`, the Markdown may differ, and pieces of several sentences may match.
     """
     match = find_quoted_words(words, library.text_at(section)) if words else None
-    if match is None:
-        return None
-    return Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
+    return section.get_part(match.start, match.end) if match is not None else None
 
 
 def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
@@ -129,11 +127,7 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
                     continue
             runs.append([start, end])
         best_similarity = alignment.similarity
-        best_spans = tuple(
-            Span(doc=searched.doc, start=searched.start + start, end=searched.start + end)
-            for start, end in runs
-            if end - start >= _RUN_LENGTH_MIN
-        )
+        best_spans = tuple(searched.get_part(start, end) for start, end in runs if end - start >= _RUN_LENGTH_MIN)
     return best_spans
 
 

@@ -201,7 +201,7 @@ def recheck(claim: Claim, library: Library) -> Finding:
 
 
 def _make_finding(claim: Claim, status: ClaimStatus, within: Span, bounds: Bounds, library: Library) -> Finding:
-    span = Span(doc=within.doc, start=within.start + bounds[0], end=within.start + bounds[1])
+    span = within.get_part(*bounds)
     node_id = library.section_at(span.doc, span.start)
     section_id = get_canonical_id(library, node_id) if node_id else ""
     return Finding(claim=claim, standing=status, span=span, section_id=section_id)

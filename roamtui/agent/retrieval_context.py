@@ -504,7 +504,7 @@ def _choose_spans(
         previous = [span for spans in chosen.values() for span in spans]
         excerpted = own = library.get_own_content_span(hit.excerpted_id)
         if hit.named is not None and hit.named[0]:  # a table or paragraph inside the section
-            excerpted = Span(doc=own.doc, start=own.start + hit.named[0], end=own.start + hit.named[1])
+            excerpted = own.get_part(*hit.named)
         for section_id in (hit.excerpted_id, hit.section_id) if excerpted == own else ():
             whole = library.get_content_span(section_id)
             overlaps = any(

@@ -37,6 +37,10 @@ class Span:
     def __len__(self) -> int:
         return self.end - self.start
 
+    def get_part(self, start: int, end: int) -> Span:
+        """Return a part of the range. Both offsets are counted from the start of the range."""
+        return Span(doc=self.doc, start=self.start + start, end=self.start + end)
+
 
 class NodeLabel(NamedTuple):
     """The id, kind and title of a node. It is made 20 times faster than a `Node`."""

@@ -113,8 +113,7 @@ def _make_section_block(
         if not 1 <= number <= count:
             known = f"It has {count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]."
             return ExpandedBlock(section_id=None, text=f"[{node.id}] has no such page. {known}")
-        start, end = pages[number - 1]
-        wanted = Span(doc=own.doc, start=own.start + start, end=own.start + end)
+        wanted = own.get_part(*pages[number - 1])
         if count > 1:
             rest = f"The next is [{node.id}:{number + 1}]." if number < count else "It is the last."
             page_note = f"(Page {number} of {count} of this section's own text. {rest})"
@@ -137,7 +136,7 @@ def _make_page_list(library: Library, node: Node, pages: Sequence[Bounds], deliv
     head = f"[{node.id}] {format_path(library, node.id)} ({format_line_range(library, own)})"
     lines = [f"{head}: its own text has {len(pages)} pages. Open those that you need:"]
     for number, (start, end) in enumerate(pages, start=1):
-        page = Span(doc=own.doc, start=own.start + start, end=own.start + end)
+        page = own.get_part(start, end)
         size = format_tokens(estimate_tokens(library.text_at(page)))
         is_open = not _compute_undelivered_spans(library, page, delivered)
         text = library.clean_text(page)
