@@ -422,10 +422,12 @@ class _BlockBuilder:
         """Add a statement of MDX as code. Return the index of the first token after it."""
         first, _ = tokens[index].map or (0, 0)
         after, end = find_next_block(tokens, index, sections.find_statement_end(first))
-        text = sections.get_text(first, end).rstrip()
-        offsets = tuple(self._find_offset(first + number) for number in range(text.count("\n") + 2))
-        self._frames[-1].blocks.append(Code(text=text, info="jsx", offsets=offsets))
+        self._append_code(sections.get_text(first, end).rstrip(), "jsx", first)
         return after
+
+    def _append_code(self, text: str, info: str, line: int) -> None:
+        offsets = tuple(self._find_offset(line + number) for number in range(text.count("\n") + 2))
+        self._frames[-1].blocks.append(Code(text=text, info=info, offsets=offsets))
 
     def _add_components(self, text: str, line: int) -> None:
         """Add HTML with tags of components, and Markdown between them."""
@@ -568,9 +570,7 @@ class _BlockBuilder:
             return
         text = "".join(self._code)
         line = self._code_line + text.startswith("\n")
-        text = text.removeprefix("\n").rstrip()
-        offsets = tuple(self._find_offset(line + number) for number in range(text.count("\n") + 2))
-        self._frames[-1].blocks.append(Code(text=text, info=self._code_info, offsets=offsets))
+        self._append_code(text.removeprefix("\n").rstrip(), self._code_info, line)
         self._code = None
 
     def _open_element(self, kind: str, piece: HtmlToken) -> None:
