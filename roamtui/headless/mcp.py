@@ -9,7 +9,6 @@ import asyncio
 import hmac
 import logging
 import os
-import re
 import secrets
 import signal
 import socket
@@ -38,6 +37,7 @@ from roamtui.headless.output import write_notice
 from roamtui.outline.expansion import render_section
 from roamtui.outline.labels import format_node_and_heading, format_size
 from roamtui.outline.structure import list_roots, parse_reference
+from roamtui.sources.decode import replace_surrogates
 
 Context = ServerRequestContext[Any, Any]
 
@@ -53,7 +53,6 @@ _SESSIONS_MAX = 100
 """Maximum number of clients whose open sections are remembered. The least recently active one is dropped."""
 _URI_PREFIX = "roamtui://section/"
 _MIME = "text/markdown"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _INSTRUCTIONS = """\
 These tools let you roam a well-organised document, or a library of them. Read the outline first: headings, each with \
 the id of a section. Then open the most specific sections whose titles promise the answer with expand_sections, \
@@ -185,7 +184,7 @@ class _Handlers:
                 write_notice("".join(traceback.format_exception(error)))
             text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
             result = CallResult(text=text, is_error=True)
-        content = types.TextContent(type="text", text=_replace_surrogates(result.text))
+        content = types.TextContent(type="text", text=replace_surrogates(result.text))
         return types.CallToolResult(content=[content], is_error=result.is_error)
 
     def _get_session(self, context: Context) -> ClientSession:
@@ -238,7 +237,7 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, message) from None
         except RoamtuiError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
-        content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=_replace_surrogates(text))
+        content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=replace_surrogates(text))
         return types.ReadResourceResult(contents=[content])
 
 
@@ -259,8 +258,3 @@ def read_section(library: Library, uri: str) -> str:
     if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= CALL_TOKENS_MAX:
         return library.text_at(library.get_content_span(node.id))
     return render_section(library, requested, delivered={}, nonce=secrets.token_hex(4)).text
-
-
-def _replace_surrogates(text: str) -> str:
-    # Lone surrogates cannot be encoded as UTF-8.
-    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -117,7 +117,7 @@ def _build_common_arguments(resolved: ResolvedModel) -> dict[str, Any]:
 def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[str, Any]]:
     built: list[dict[str, Any]] = []
     for message in messages:
-        text = _replace_surrogates(message.text)
+        text = _join_surrogates(message.text)
         fields: dict[str, Any] = {"role": message.role.value, "content": text}
         if message.role is Role.TOOL:
             fields["tool_call_id"] = message.tool_call_id
@@ -126,7 +126,7 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
             fields["tool_calls"] = []
             for call in message.tool_calls:
                 name = _INVALID_NAME_CHARACTER.sub("_", call.name)[:_TOOL_NAME_LENGTH_MAX] or "unnamed"
-                arguments = _replace_surrogates(call.arguments)
+                arguments = _join_surrogates(call.arguments)
                 if not _are_acceptable_arguments(arguments):  # most providers refuse a history with broken arguments
                     arguments = json.dumps({"invalid_arguments": arguments})
                 function = {"name": name, "arguments": arguments}
@@ -149,7 +149,7 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
     return built
 
 
-def _replace_surrogates(text: str) -> str:
+def _join_surrogates(text: str) -> str:
     """Join surrogate pairs and replace lone surrogates, so that the text can be encoded as UTF-8."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

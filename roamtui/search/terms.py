@@ -22,6 +22,7 @@ from roamtui.search.lexicon import (
     stem,
     strip_question_words,
 )
+from roamtui.sources.decode import replace_surrogates
 
 TERMS_MAX = 64
 """Maximum number of terms of a query. A longer one is pasted text, whose first terms are enough."""
@@ -49,7 +50,6 @@ _IDENTIFIER = re.compile(
     r"|\b[^\W\d_]\w*+(?:\+\+|\#)(?!\w)"  # C++, C#
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _SIGN_CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
 _CODE_SUFFIX = "0"
 """End of an encoded identifier. A final digit prevents stemming."""
@@ -62,7 +62,7 @@ def normalise_unicode(text: str) -> str:
     """Return `text` with variants of characters, such as full-width letters and ligatures, as ordinary characters."""
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text))
+    return unicodedata.normalize("NFKC", replace_surrogates(text))
 
 
 def fold_term(text: str) -> str:

@@ -41,6 +41,7 @@ _WEB_ENCODINGS = frozenset(
     }
 )
 """Encodings that web pages use, by their names in `codecs.lookup`."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -80,3 +81,8 @@ def normalise_charset(label: str) -> str | None:
     except (LookupError, ValueError):
         return None
     return name if name in _WEB_ENCODINGS else None
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which cannot be encoded as UTF-8."""
+    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -19,7 +19,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.drawing import DrawingRequest
-from roamtui.sources.convert.escaping import replace_surrogates
+from roamtui.sources.decode import replace_surrogates
 
 DRAW = "DRAW"
 """Name of the job that draws a file. Any other job is the name of a format to convert from.

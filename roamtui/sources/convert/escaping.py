@@ -23,7 +23,6 @@ _INLINE_SYNTAX = re.compile(
 """Characters that Markdown could read as inline syntax."""
 _CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
 _FENCES = re.compile("`{3,}")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def escape_inline(text: str) -> str:
@@ -46,8 +45,3 @@ def write_code(text: str, language: str = "") -> str:
     """Write a code block, without a line end. Its fence is longer than any fence in the text."""
     fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
-
-
-def replace_surrogates(text: str) -> str:
-    """Replace lone surrogates, which cannot be encoded as UTF-8."""
-    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -16,7 +16,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from lxml.etree import HTMLParser, XMLSyntaxError
 
-from roamtui.sources.convert.escaping import replace_surrogates
+from roamtui.sources.decode import replace_surrogates
 
 _CHUNK_BYTES = 1 << 14
 _OPEN_ELEMENTS_MAX = 2_000

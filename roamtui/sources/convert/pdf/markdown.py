@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from roamtui.sources.convert.escaping import LINE_START, replace_surrogates, write_heading
+from roamtui.sources.convert.escaping import LINE_START, write_heading
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText
 from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import write_table
+from roamtui.sources.decode import replace_surrogates
 
 _PARAGRAPH_GAP_MIN = 1.35
 """Minimum distance between paragraphs, as a multiple of the median distance between rows."""

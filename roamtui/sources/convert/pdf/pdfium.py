@@ -19,7 +19,7 @@ from typing import Any
 import pypdfium2_raw as pdfium
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.escaping import replace_surrogates
+from roamtui.sources.decode import replace_surrogates
 
 HYPHEN = "\x02"
 """Character that pdfium returns for a hyphen at a line end, without a line break after it."""
