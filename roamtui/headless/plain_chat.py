@@ -70,7 +70,7 @@ ctrl+c stops the current answer and keeps what has arrived."""
 
 
 class AnswerWriter:
-    """Writes an answer while it streams, by sentence or line, because screen readers mispronounce parts of words."""
+    """Writes an answer sentence by sentence while it streams, because screen readers mispronounce parts of words."""
 
     def __init__(self) -> None:
         self._pending = ""
@@ -147,7 +147,7 @@ class PlainChat:
 
         Args:
             agent: Answers the questions.
-            choose_model: Creates the model with a name.
+            choose_model: Creates a model, given its name.
             remember: Saves a preference and returns a confirmation.
             notes: Sentences to show at the start, such as replacements made while reading the document.
             examples: Suggested questions.
@@ -376,7 +376,7 @@ class PlainChat:
 
 
 def _name_commands(text: str) -> str:
-    """Replace the flags in an error message by the commands or settings that the running chat has instead."""
+    """Replace the flags in an error message with the commands or settings that a running chat has instead."""
     for flag, name in (
         ("--model", "/model"),
         ("--api-base", "api_base in config.toml"),

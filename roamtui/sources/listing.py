@@ -118,7 +118,7 @@ def _read_listed(path: Path, key: str, conversion: ConversionOptions) -> RawText
 
 @dataclass(slots=True)
 class _FolderWalker:
-    """The files found so far in a walk through a folder."""
+    """A walk through a folder, with the files found so far."""
 
     root: Path
     """The folder, with its links resolved. Links that lead outside it are skipped."""
@@ -287,7 +287,7 @@ def sort_paths(paths: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def format_name(name: str) -> str:
-    """Return a file name with bytes that are not UTF-8 written as escapes."""
+    """Return a file name in which bytes that are not UTF-8 are escaped."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

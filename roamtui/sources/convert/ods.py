@@ -9,7 +9,7 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport, format_lost
-from roamtui.sources.convert.odt import CONTENT_PART, check_opendocument, list_losses
+from roamtui.sources.convert.odt import CONTENT_PART, check_not_encrypted, list_lost_macros
 from roamtui.sources.convert.sheets import CELLS_MAX, CellRange, Sheet, iter_elements, parse_range, write_sheet
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
@@ -24,7 +24,7 @@ _COUNTS = ("number-columns-repeated", "number-columns-spanned", "number-rows-spa
 def convert_ods(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
     """Convert a spreadsheet to Markdown. Formulas are not computed: the saved values are read."""
     package = ZipPackage(data, name)
-    check_opendocument(package)
+    check_not_encrypted(package)
     if CONTENT_PART not in package.parts:
         raise SourceError(f"{name} is damaged or not an OpenDocument spreadsheet. Save it again as ODS.")
     sheets: list[Sheet] = []
@@ -65,7 +65,7 @@ def convert_ods(data: bytes, name: str, *, report: PageReport | None = None) -> 
         text="\n\n".join(texts) + "\n",
         title=package.read_title(),
         notes=(f"Only the first {CELLS_MAX:,} cells were read.",) if cell_count >= CELLS_MAX else (),
-        lost=format_lost(lost, *list_losses(package)),
+        lost=format_lost(lost, *list_lost_macros(package)),
     )
 
 

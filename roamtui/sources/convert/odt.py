@@ -39,14 +39,14 @@ _ROWS_REPEATED_MAX = 100
 _LINK_SCHEMES = ("http://", "https://", "mailto:")
 
 
-def check_opendocument(package: ZipPackage) -> None:
+def check_not_encrypted(package: ZipPackage) -> None:
     """Raise SourceError if a package is encrypted."""
     if _ENCRYPTED in (package.read(_MANIFEST_PART) or b""):
         raise SourceError(f"{package.name} is password-protected. Save it again without a password.")
 
 
-def list_losses(package: ZipPackage) -> tuple[str, ...]:
-    """List what is lost besides the kinds of content that a converter counts: macros, if there are any."""
+def list_lost_macros(package: ZipPackage) -> tuple[str, ...]:
+    """List macros as lost if a package has any."""
     macros = (part for part in package.parts if part.startswith(_MACRO_FOLDERS) and not part.endswith("/"))
     return (MACROS_LOST,) if any(not part.endswith(_MACRO_LISTS) for part in macros) else ()
 
@@ -54,7 +54,7 @@ def list_losses(package: ZipPackage) -> tuple[str, ...]:
 def convert_odt(data: bytes, name: str) -> ConvertedText:
     """Convert an OpenDocument text to Markdown. Sections that include other files are not followed."""
     package = ZipPackage(data, name)
-    check_opendocument(package)
+    check_not_encrypted(package)
     root = package.parse(CONTENT_PART)
     body = (
         next((text for text in root.iter("{*}text") if get_local_name(text.getparent()) == "body"), None)
@@ -76,7 +76,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
     if not any(map(str.isalnum, text)):
         raise SourceError(f"{name} contains no text; its pages may be images.")
     title = package.read_title()
-    return ConvertedText(text=text, title=title, lost=format_lost(reader.lost, *list_losses(package)))
+    return ConvertedText(text=text, title=title, lost=format_lost(reader.lost, *list_lost_macros(package)))
 
 
 def _join_code(blocks: list[Element]) -> Iterator[Element]:

@@ -98,7 +98,7 @@ class CachedResponse:
 
 
 class PageCache:
-    """Caches responses in a folder. An unusable folder means no cache, never an error. Thread-safe."""
+    """Caches responses in a folder. If the folder is unusable, nothing is cached, without an error. Thread-safe."""
 
     def __init__(self, folder: Path, bytes_max: int) -> None:
         self._folder = folder

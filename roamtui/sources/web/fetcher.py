@@ -65,7 +65,7 @@ class Fetcher:
         bytes_max: int | None = None,
         report: DownloadReport | None = None,
     ) -> FetchedPage:
-        """Fetch the page at a URL. `follows_public` follows redirects to other public origins too.
+        """Fetch the page at a URL. With `follows_public`, redirects to other public origins are followed too.
 
         `bytes_max` replaces the size limit of the options.
 

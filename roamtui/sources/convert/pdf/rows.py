@@ -51,7 +51,7 @@ _BRACKETS = "()[]{}«»"
 _BRACKET = re.compile(r"[()\[\]{}«»]")
 _PROSE_WORDS_MIN = 2
 _COLUMN_ROWS_MIN = 6
-"""Minimum number of rows in columns, and of lines that start at the left edge of the right column."""
+"""Minimum number of rows in two columns, and of lines that start at the left edge of the right one."""
 _COLUMN_EDGE_WIDTH = 4.0
 """In points. Lines whose left edges are within this width belong to the same column."""
 _COLUMN_WIDTH_MIN = 0.3

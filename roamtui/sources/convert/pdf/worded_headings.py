@@ -61,7 +61,7 @@ _HOLDS_STATEMENTS = re.compile(r"items?\s*(?:8|1[56])\b|financial statements|exh
 _NOTE_TITLE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
 _NUMBERED_NOTE = re.compile(r"\(?(\d{1,2})[.)\u2014\u2013-]?\s+(?=[A-Z])(?!\d)")
 _FOUND_NUMBERS_SHARE_MIN = 0.6
-"""A sequence of notes or Articles counts only if at least this share of the numbers up to its last one was found."""
+"""Minimum share of the numbers up to the last one that must be found for notes or Articles to count."""
 _NOTE_LENGTH_MAX = 140
 _NOTES_TITLE = re.compile(
     r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE
@@ -443,7 +443,7 @@ def _select_rising_sequence(candidates: Sequence[_HeadingCandidate]) -> list[_He
     """Return the subsequence of candidates with ascending keys that has the greatest total weight."""
     ranks = {key: rank for rank, key in enumerate(sorted({candidate.key for candidate in candidates}), start=1)}
     tree = [(0.0, -1)] * (len(ranks) + 1)
-    """Fenwick tree: weight and last index of the heaviest sequence whose last key has at most a rank."""
+    """Fenwick tree over ranks: weight and last index of the heaviest sequence that ends at most at the rank."""
     before: list[int] = []
     for index, candidate in enumerate(candidates):
         weight, last = 0.0, -1
