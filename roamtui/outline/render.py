@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, takewhile
 
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind, NodeLabel
@@ -148,7 +148,7 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
     else:
         node = library.node(title_id)
         name = f"[{title_id}] {format_node_title(node)} ({format_size(library, node)})"
-        outside_title = tuple(root for root in roots if library.parent(root) is None)
+        outside_title = tuple(takewhile(lambda root: library.parent(root) is None, roots))  # they come first
     head = [f"Outline of {name}", _LEGEND]
     budget = compute_outline_budget(library, None) if budget_tokens is None else budget_tokens
     lines = fill_lines(
