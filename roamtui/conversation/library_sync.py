@@ -293,11 +293,7 @@ def reload_state(state: ConversationState, library: Library) -> Update:
                 tokens=estimate_delivery_tokens(library, section_id),
                 content_hash=hash_own_text(library, section_id),
             )
-    events: list[ConversationEvent] = []
-    if state.reading_id is not None and state.reading_id not in library:
-        events.append(ReadingSectionChanged(section_id=None))
-    if gone := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
-        events.append(NodesFolded(section_ids=gone, origin=Origin.PERSON))
+    events = _forget_missing_nodes(state, library)
     events.append(SectionsRelocated(sections=tuple(relocated.values()), unchanged=tuple(sorted(quotable & unchanged))))
     if lost:
         events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
@@ -316,10 +312,7 @@ def change_sources(state: ConversationState, library: Library) -> Update:
     first = next((node_id for node_id, document in library.grafts.items() if document.key == ""), None)
     if was_alone and first is not None:  # its sections were on the screen, so they stay there
         events.append(NodesUnfolded(section_ids=(first,), origin=Origin.PERSON))
-    if state.reading_id is not None and state.reading_id not in library:
-        events.append(ReadingSectionChanged(section_id=None))
-    if folded := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
-        events.append(NodesFolded(section_ids=folded, origin=Origin.PERSON))
+    events += _forget_missing_nodes(state, library)
     sections = tuple(
         section if section.section_id in unmuted else replace(section, deliveries=()) for section in state.open_sections
     )
@@ -327,6 +320,16 @@ def change_sources(state: ConversationState, library: Library) -> Update:
     if lost := tuple(section_id for section_id in state.open_ids if section_id not in library):
         events.append(SectionsClosed(section_ids=lost, origin=Origin.PERSON, reason=CloseReason.GONE))
     return apply_all(state, events), tuple(events)
+
+
+def _forget_missing_nodes(state: ConversationState, library: Library) -> list[ConversationEvent]:
+    """Return the events after which no node that is missing in `library` is being read or unfolded."""
+    events: list[ConversationEvent] = []
+    if state.reading_id is not None and state.reading_id not in library:
+        events.append(ReadingSectionChanged(section_id=None))
+    if missing := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
+        events.append(NodesFolded(section_ids=missing, origin=Origin.PERSON))
+    return events
 
 
 def hash_sections(library: Library) -> dict[str, str]:
