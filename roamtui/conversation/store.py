@@ -214,11 +214,7 @@ class ConversationStore:
         with self._lock, self._saving("rename"), locked(self._folder):
             if not self._exists(path):
                 raise StoreError(_NO_SUCH.format(conversation_id))
-            with open_log(path) as file:
-                before = os.fstat(file)
-                self._appenders[conversation_id].append(file, encode_entries((ConversationRenamed(title=title),)))
-            with suppress(OSError):  # the new title matters more than the position in the list
-                os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+            self._append_in_place(conversation_id, ConversationRenamed(title=title))
 
     def change_source(self, source: str, new_source: str) -> None:
         """Change the name of a source in all conversations about it. Their order does not change.
@@ -227,13 +223,19 @@ class ConversationStore:
             StoreError: A conversation cannot be written.
         """
         for summary in self.list(source):
-            path, state = self._get_path(summary.id), self.load(summary.id)
-            identified = DocumentIdentified(source=new_source, content_hash=state.content_hash)
-            with self._lock, self._saving("move"), locked(self._folder), open_log(path) as file:
-                before = os.fstat(file)
-                self._appenders[summary.id].append(file, encode_entries((identified,)))
-                with suppress(OSError):
-                    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+            state = self.load(summary.id)
+            with self._lock, self._saving("move"), locked(self._folder):
+                identified = DocumentIdentified(source=new_source, content_hash=state.content_hash)
+                self._append_in_place(summary.id, identified)
+
+    def _append_in_place(self, conversation_id: str, event: ConversationEvent) -> None:
+        """Append an event to a log without changing the position of the conversation in the list."""
+        path = self._get_path(conversation_id)
+        with open_log(path) as file:
+            before = os.fstat(file)
+            self._appenders[conversation_id].append(file, encode_entries((event,)))
+        with suppress(OSError):  # the event matters more than the position
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation, and overwrite its bytes, also in the files of older versions.
