@@ -114,8 +114,7 @@ def render_markdown_table(content: TableContent, model: str = "", folder: Path |
         model: The model whose cells are shown, or empty for the newest cells.
         folder: Where the file will be. Paths of documents are relative to it; None for absolute paths.
     """
-    has_passages = any(cell is not None and cell.is_passage for cell in _list_cells(content, model))
-    notes = [f"*{_PASSAGE_NOTE}*"] if has_passages else []
+    notes = [f"*{_PASSAGE_NOTE}*"] if _has_passages(content, model) else []
     if len(content.rows) == 1:
         return "\n\n".join(filter(None, _render_answers(content, content.rows[0], model, folder, notes))) + "\n"
     head = ["", *(_escape_markdown(column.title) for column in content.columns)]
@@ -135,8 +134,9 @@ def render_markdown_table(content: TableContent, model: str = "", folder: Path |
     return "\n\n".join([title, *notes, "\n".join(grid), *details]) + "\n"
 
 
-def _list_cells(content: TableContent, model: str) -> list[Cell | None]:
-    return [*chain.from_iterable(content.list_cells(row, model) for row in content.rows)]
+def _has_passages(content: TableContent, model: str) -> bool:
+    cells = chain.from_iterable(content.list_cells(row, model) for row in content.rows)
+    return any(cell is not None and cell.is_passage for cell in cells)
 
 
 def _render_answers(content: TableContent, row: Row, model: str, folder: Path | None, notes: list[str]) -> list[str]:
@@ -211,8 +211,7 @@ def render_html_table(content: TableContent, model: str = "") -> str:
         f"<tr><th>{escape(row.title)}{''.join(map(_render_html_cell, content.list_cells(row, model)))}\n"
         for row in content.rows
     )
-    has_passages = any(cell is not None and cell.is_passage for cell in _list_cells(content, model))
-    note = f"<p>{_PASSAGE_NOTE}</p>" if has_passages else ""
+    note = f"<p>{_PASSAGE_NOTE}</p>" if _has_passages(content, model) else ""
     title = f"{len(content.rows)} documents, {len(content.columns)} questions"
     return f"""<!doctype html>
 <html lang="en">

@@ -490,9 +490,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if view is not None:
             self.post_message(self.ForkRequested(view.number))
 
+    @property
+    def _selected_target(self) -> Target | None:
+        if self._selected is None:
+            return None
+        view, index = self._selected
+        return view.targets[index]
+
     def action_keep(self) -> None:
         """Add the selected quote or section to the notes."""
-        target = self._selected[0].targets[self._selected[1]] if self._selected is not None else None
+        target = self._selected_target
         if isinstance(target, SectionTarget):
             self.post_message(NoteRequested(target.section_id, citation=target.citation))
         else:
@@ -500,7 +507,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_open(self) -> None:
         """Open the section of the selected passage or citation."""
-        target = self._selected[0].targets[self._selected[1]] if self._selected is not None else None
+        target = self._selected_target
         if isinstance(target, SectionTarget):
             self.post_message(OpenRequested(target.section_id))
         else:
