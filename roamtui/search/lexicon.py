@@ -62,6 +62,7 @@ def make_pattern(name: str) -> str:
 
 
 HIRAGANA = "\u3041-\u309f"
+"""Range of hiragana, for character classes of regular expressions."""
 _QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
 """Phrases that ask for a number, such as "how many". Only the first word is kept: answers rarely contain the others."""
 _LATEST_PERIOD = re.compile(make_pattern("latest period"), re.IGNORECASE)

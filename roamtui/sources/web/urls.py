@@ -65,11 +65,12 @@ def normalise_url(text: str) -> str:
         raise SourceError(f"{shown} is not a valid address. Check the host and the port.")
     port = match[2]
     if port and not (len(port) <= 5 and 0 < int(port) <= _PORT_MAX):
-        raise SourceError(f"{shown} has an invalid port. Ports go from 1 to 65535.")
+        raise SourceError(f"{shown} has an invalid port. Ports go from 1 to {_PORT_MAX}.")
     is_default = not port or int(port) == _DEFAULT_PORTS[scheme]
     netloc = _normalise_host(match[1], shown) + ("" if is_default else f":{int(port)}")
     query = quote(_STRAY_PERCENT.sub("%25", parts.query), safe=_QUERY_SAFE, errors="replace")
-    return f"{scheme}://{netloc}{_normalise_path(parts.path)}{query and f'?{query}'}"
+    query = f"?{query}" if query else ""
+    return f"{scheme}://{netloc}{_normalise_path(parts.path)}{query}"
 
 
 def origin_of(url: str) -> str:

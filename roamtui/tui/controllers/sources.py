@@ -52,14 +52,14 @@ class SourcesController:
 
         self._run(toggle())
 
-    def take_out(self, section_id: str | None) -> None:
+    def remove(self, section_id: str | None) -> None:
         """Take the source of a section out of the conversation, after asking the person."""
         if (source := self._get_source(section_id)) is None:
             self._warn_only_source()
             return
         title = sanitise_line(source.title)
 
-        async def remove() -> str:
+        async def remove_source() -> str:
             await self._controller.remove_source(source.key)
             return f"Took out {title}; its files stay as they are"
 
@@ -67,7 +67,7 @@ class SourcesController:
         place = f"the notebook {sanitise_line(name)}" if name.startswith(NOTEBOOK_MARK) else "this conversation"
         question = f"Take {title} out of {place}?"
         dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
-        dialog.ask(self._widget.app, lambda: self._run(remove()))
+        dialog.ask(self._widget.app, lambda: self._run(remove_source()))
 
     def save_as_notebook(self, save: Callable[[str, Library], None], open_key: str) -> None:
         """Ask for a name, and save the sources of the conversation as a new notebook, which `open_key` opens."""

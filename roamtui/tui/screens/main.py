@@ -410,7 +410,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.sources_controller.toggle_mute(self.tree_pane.outline.cursor_id)
 
     def action_take_out_source(self) -> None:
-        self.sources_controller.take_out(self.tree_pane.outline.cursor_id)
+        self.sources_controller.remove(self.tree_pane.outline.cursor_id)
 
     async def action_run(self, action_id: str) -> None:
         action = next(action for action in self.keys.actions if action.id == action_id)
