@@ -229,9 +229,14 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
     return joined
 
 
+def _measure_size(words: Iterable[Word]) -> float:
+    """Return the median height of some words."""
+    return median([word.bottom - word.top for word in words])
+
+
 def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
     """Make a row from words in the direction of the page, and reverse runs of words in the other direction."""
-    size = median([word.bottom - word.top for word in words])
+    size = _measure_size(words)
     groups = [[words[0]]]
     for before, word in pairwise(words):
         if word.x0 - before.x1 > _CELL_GAP * size:
@@ -315,7 +320,7 @@ def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
     """
     if not words:
         return [], []
-    usual = median([word.bottom - word.top for word in words])
+    usual = _measure_size(words)
     limit = usual * _TALL_RATIO
     kept: list[Word] = []
     vertical: list[Word] = []
@@ -354,7 +359,7 @@ def read_rows(page: PdfPage | ScannedPage) -> list[PageRow]:
     if vertical:
         drawn = sorted(vertical, key=_GET_FIRST)
         cell = Cell(" ".join(word.text for word in drawn), min(map(_GET_LEFT, drawn)), max(word.x1 for word in drawn))
-        rows.append(_build_row([cell], drawn, median([word.bottom - word.top for word in drawn])))
+        rows.append(_build_row([cell], drawn, _measure_size(drawn)))
     for row in rows:
         font = page.read_font(row.first)
         if row.last == row.first or font is page.read_font(row.last):
