@@ -16,11 +16,10 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
-from roamtui.outline.expansion import Delivered
 from roamtui.outline.id_marks import find_cross_references
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, format_size
 from roamtui.outline.render import LIMITING_TITLE
-from roamtui.outline.spans import Bounds, subtract_bounds
+from roamtui.outline.spans import Bounds, Delivered, add_delivered, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import select_excerpt
@@ -287,7 +286,7 @@ def format_hits(
     for section_id in opened:
         is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
-        delivered.setdefault(span.doc, []).append((span.start, span.end))
+        add_delivered(delivered, (span,))
         shown_words.add_lines(library.clean_text(span).splitlines())
     lines: list[str] = []
     excerpts: list[Span] = []
@@ -358,7 +357,7 @@ def _format_delivery_note(
     """Say if the model already has the excerpt, or if the excerpt is complete, at least up to the first subsection."""
     if not spans:
         return ""
-    if not any(subtract_bounds(span.start, span.end, delivered.get(span.doc, ())) for span in spans):
+    if not any(subtract_delivered(span, delivered) for span in spans):
         return _OPEN_MARK
     if not any(_subtract(span, shown) for span in spans):
         return _SHOWN_MARK

@@ -62,7 +62,7 @@ from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.outline.spans import Bounds, merge_bounds
+from roamtui.outline.spans import Bounds, add_delivered, merge_bounds
 
 OPEN_TOKENS_DEFAULT = 32_000
 """Default budget, in tokens, for the section text that stays open between questions."""
@@ -321,8 +321,7 @@ class ConversationState:
         """Collect the ranges of section text in the transcript, by document key."""
         bounds: dict[str, list[Bounds]] = {}
         for section in self.open_sections:
-            for delivery in section.deliveries:
-                bounds.setdefault(delivery.doc, []).append((delivery.start, delivery.end))
+            add_delivered(bounds, section.deliveries)
         return bounds
 
 

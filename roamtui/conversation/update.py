@@ -43,7 +43,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import ExpandedBlock, format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
-from roamtui.outline.spans import PAGE_TOKENS, subtract_bounds
+from roamtui.outline.spans import PAGE_TOKENS, add_delivered, subtract_delivered
 
 ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Events = tuple[ConversationEvent, ...]
@@ -80,8 +80,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Expan
         if status is ExpandStatus.NO_ROOM:
             continue
         room = None if room is None else room - cost
-        for span in block.spans:
-            delivered.setdefault(span.doc, []).append((span.start, span.end))
+        add_delivered(delivered, block.spans)
         if section_id is None or block.is_listing:
             continue
         if section_id in tokens or block.spans:
@@ -166,7 +165,7 @@ def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]
         if (
             citation.is_verified
             and span is not None
-            and subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
+            and subtract_delivered(span, delivered)
             and state.get_open(section_id) is None
         ):
             ids[section_id] = None
@@ -204,8 +203,7 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
             texts.append(format_no_room(state.unmuted_library, section.section_id, cost))
             continue
         room = None if room is None else room - cost
-        for span in block.spans:
-            delivered.setdefault(span.doc, []).append((span.start, span.end))
+        add_delivered(delivered, block.spans)
         if block.section_id is not None and not block.is_listing:
             deliveries.append(_make_delivery(state.library, block.section_id, block, 0))
         texts.append(block.text)

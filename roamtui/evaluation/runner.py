@@ -25,7 +25,7 @@ from roamtui.errors import ModelError, RoamtuiError, SourceError
 from roamtui.evaluation.question_set import EvalQuestion, SearchedQuestion, Turn, resolve_golds, search_question
 from roamtui.evaluation.scoring import AgentScore, QuestionResult, ResultFile, RunKey
 from roamtui.models.base import Model
-from roamtui.outline.spans import subtract_bounds
+from roamtui.outline.spans import subtract_delivered
 from roamtui.search.base import Searcher
 from roamtui.sources.read import read_file
 
@@ -209,7 +209,7 @@ async def _ask_agent(
     for section_id in golds.relaxed:  # a section's text may have been delivered with its parent
         if section_id in state.library:
             span = state.library.get_own_content_span(section_id)
-            if len(span) and not subtract_bounds(span.start, span.end, delivered.get(span.doc, ())):
+            if len(span) and not subtract_delivered(span, delivered):
                 read.add(section_id)
     cited = {citation.section_id for citation in final.citations}
     verified, quotes = count_verified(final.citations)

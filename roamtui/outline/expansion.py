@@ -9,7 +9,7 @@ checked against the source, so nothing here may change words that can be quoted.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -29,7 +29,7 @@ from roamtui.outline.labels import (
     strip_heading,
 )
 from roamtui.outline.render import fill_lines
-from roamtui.outline.spans import Bounds, split_pages, subtract_bounds
+from roamtui.outline.spans import Bounds, Delivered, add_delivered, split_pages, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import (
     LISTED_MAX,
     ChildRanges,
@@ -47,9 +47,6 @@ _RANGE_LIST_TOKENS = 6_000
 _NAMES_MAX = 30
 _PAGE_PARAGRAPHS_MAX = 4
 """Maximum number of paragraphs whose first words describe a page."""
-
-Delivered = Mapping[str, Sequence[Bounds]]
-"""Ranges of characters that the model already has, by the key of the document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +167,7 @@ def format_no_room(library: Library, section_id: str, tokens: int) -> str:
 
 
 def _compute_undelivered_spans(library: Library, wanted: Span, delivered: Delivered) -> tuple[Span, ...]:
-    pieces = subtract_bounds(wanted.start, wanted.end, delivered.get(wanted.doc, ()))
-    spans = (Span(doc=wanted.doc, start=start, end=end) for start, end in pieces)
+    spans = (Span(doc=wanted.doc, start=start, end=end) for start, end in subtract_delivered(wanted, delivered))
     return tuple(span for span in spans if library.text_at(span).strip())
 
 
@@ -192,8 +188,7 @@ def _render_block(
         note = f"(Its subsections are listed with its first page, [{node.id}:1].)"
         return [*lines, note] if list_outline_children(library, node.id) else lines
     delivered_now = {doc: [*bounds] for doc, bounds in delivered.items()}
-    for span in spans:
-        delivered_now.setdefault(span.doc, []).append((span.start, span.end))
+    add_delivered(delivered_now, spans)
     return [*lines, *_list_below(library, node.id, delivered_now)]
 
 
@@ -237,12 +232,12 @@ def _is_delivered(library: Library, section_id: str, delivered: Delivered) -> bo
     below = (node_id for node_id in library.walk(section_id) if node_id != section_id)
     if library.grafts and any(library.own_span(node_id).doc != span.doc for node_id in below):
         return False
-    return not subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
+    return not subtract_delivered(span, delivered)
 
 
 def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
     """Render a line for each part of a gap between texts: text given above, and text not given at all."""
-    missing = subtract_bounds(gap.start, gap.end, delivered.get(gap.doc, ()))
+    missing = subtract_delivered(gap, delivered)
     lines = []
     for start, end in sorted([*subtract_bounds(gap.start, gap.end, missing), *missing]):
         part = Span(doc=gap.doc, start=start, end=end)

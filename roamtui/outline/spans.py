@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
+from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
 
 Bounds = tuple[int, int]
 """Offsets of the first character, and of the character after the last."""
+Delivered = Mapping[str, Sequence[Bounds]]
+"""Ranges of characters that the model already has, by the key of the document."""
 PAGE_TOKENS = 4_000
 _DENSITY_MAX = 1.25
 """Maximum tokens of a page, relative to `PAGE_TOKENS`. A part with many numbers has more tokens than its length
@@ -41,6 +44,17 @@ def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bound
     if position < end:
         left.append((position, end))
     return left
+
+
+def subtract_delivered(span: Span, delivered: Delivered) -> list[Bounds]:
+    """Return the parts of a span that the model does not have yet, in order."""
+    return subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
+
+
+def add_delivered(delivered: dict[str, list[Bounds]], spans: Iterable[Span]) -> None:
+    """Add spans to the ranges that the model has."""
+    for span in spans:
+        delivered.setdefault(span.doc, []).append((span.start, span.end))
 
 
 def split_pages(text: str) -> list[Bounds]:
