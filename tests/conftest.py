@@ -47,6 +47,12 @@ _homes = count()
 gc.disable()  # until all tests are collected: what imports make is never garbage
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one worker more than there are processors, because tests often wait for processes and for the screen."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_finish() -> None:
     """Collect garbage rarely, and never look through modules and tests again: it was a third of the time of tests."""
     gc.collect()
