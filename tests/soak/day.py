@@ -36,7 +36,7 @@ from tests.soak.faulty_model import FaultyModel
 from tests.soak.hands import Hands
 from tests.tui.driving import screen_text
 
-QUESTIONS_PER_CONVERSATION = 15
+_QUESTIONS_PER_CONVERSATION = 15
 _QUESTIONS_PER_REST = 3
 """So often garbage is collected, lest what is only not collected yet looks like what is held."""
 _KEPT_CONVERSATIONS = 12
@@ -103,14 +103,14 @@ class Living:
     def _session(self) -> Session:
         return self._app.main_screen.session
 
-    async def live(self, questions: int, seconds_max: float) -> None:
+    async def live(self, questions: int, questions_per_conversation: int, seconds_max: float) -> None:
         """Ask so many questions, or fewer where the time is over, and do everything else in between."""
         clock = asyncio.get_running_loop().time
         ends_at = clock() + seconds_max
         await self._warm_up()
         number = 0
         while number < questions and clock() < ends_at:
-            if number % QUESTIONS_PER_CONVERSATION == 0:
+            if number % questions_per_conversation == 0:
                 await self._begin_anew(number)
             await self._ask(number)
             await self._wander()
@@ -225,7 +225,13 @@ def measure(questions: int) -> Holdings:
 
 
 async def live_day(
-    folder: Path, questions: int, seed: int = 1, *, tell: Tell = lambda _held: None, seconds_max: float = inf
+    folder: Path,
+    questions: int,
+    seed: int = 1,
+    *,
+    questions_per_conversation: int = _QUESTIONS_PER_CONVERSATION,
+    tell: Tell = lambda _held: None,
+    seconds_max: float = inf,
 ) -> tuple[Day, str]:
     """Live a day of so many questions, and return what was measured and the screen at its end."""
     document = folder / "handbook.md"
@@ -238,7 +244,7 @@ async def live_day(
     app = RoamApp(AppContext(agent=agent, reload_library=lambda *_: open_library((str(document),))))
     async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
         living = Living(pilot, document, model, seed, tell)
-        await living.live(questions, seconds_max)
+        await living.live(questions, questions_per_conversation, seconds_max)
         return living.day, screen_text(app)
 
 
