@@ -65,6 +65,7 @@ def collect_diagnostics(
         nearest = next((folder for folder in (path, *path.parents) if folder.exists()), path)
         is_writable = os.access(nearest, os.W_OK) and (nearest == path or nearest.is_dir())
         places.append({"name": name, "path": str(path), "exists": path.exists(), "writable": is_writable})
+    ollama = probe_server(get_ollama_url(os.environ))
     return {
         "versions": versions,
         "readers": {**readers, "scans": _probe_tesseract()},
@@ -72,7 +73,7 @@ def collect_diagnostics(
         "places": places,
         "settings_problem": settings_problem or None,
         "models": [_to_json_report(report) for report in inspect_providers(os.environ)],
-        "ollama": asdict(probe_server(get_ollama_url(os.environ))),
+        "ollama": {"address": ollama.url, "models": ollama.models, "problem": ollama.problem},
         "model": None if inspected is None else _to_json_report(inspected),
     }
 
