@@ -115,7 +115,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if not _is_debugging():
             self.error_console = Console(file=io.StringIO())  # a traceback would help nobody
         self._keys = build_keymap(options.keys)
-        self._key_order = KeyQueue(self, super().on_event)
+        self._key_queue = KeyQueue(self, super().on_event)
         self._problems = (*self._keys.conflicts, *theme_problems, *theme_problem)
         self._opener = opener
         self._source = source
@@ -205,7 +205,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
         if self._opener is None or self._opener.open_table is None:
             return None
-        open_again = partial(self.open_document, is_again=True)
+        open_again = partial(self.open_document, reopens=True)
         return TableController(self, self._keys, self._opener.open_table, open_again, self._show_document)
 
     def action_open_table(self) -> None:
@@ -237,7 +237,7 @@ class RoamApp(App[None], inherit_bindings=False):
         on_opened: Callable[[str], None] | None = None,
         *,
         is_added: bool = False,
-        is_again: bool = False,
+        reopens: bool = False,
     ) -> None:
         """Show a document by its source, or one that the person chooses.
 
@@ -245,7 +245,7 @@ class RoamApp(App[None], inherit_bindings=False):
             request: The document.
             on_opened: Called with the mode of the document once it is shown.
             is_added: Whether it is added to the current conversation instead.
-            is_again: Whether to open it again if it is open already.
+            reopens: Whether to open it again if it is open already.
         """
         if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
@@ -269,13 +269,13 @@ class RoamApp(App[None], inherit_bindings=False):
             else:
                 show(self._find_mode(chosen.source), chosen.conversation_id)
 
-        if request.source and not is_again and (mode := self._find_mode(request.source)):
+        if request.source and not reopens and (mode := self._find_mode(request.source)):
             show(mode, request.conversation_id)
             return
         current = self.documents.get(self.current_mode)
         model = current.app_context.agent.model if current is not None else self._last_model
         offers = map(_to_start_offer, sorted(self.documents.values(), key=lambda screen: screen is current))
-        open_documents = tuple(offer for offer in offers if not (is_again and offer.source == request.source))
+        open_documents = tuple(offer for offer in offers if not (reopens and offer.source == request.source))
         named = request if request.source else None
         dialog = OpenDialog(self._opener, self._keys, model, open_documents, named, self._problems)
         dialog.is_adding = is_added
@@ -396,11 +396,11 @@ class RoamApp(App[None], inherit_bindings=False):
             event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._typed_at = monotonic()
-            await self._key_order.add(event)
+            await self._key_queue.add(event)
             return
         await super().on_event(event)
         if isinstance(event, events.Key):
-            await self._key_order.on_key_bubbled(event)
+            await self._key_queue.on_key_bubbled(event)
 
     def on_notify(self, event: Notify) -> None:
         """Show the message at the foot of the screen, until the next key or click.
@@ -439,7 +439,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(KeyQueue.HandledMarker)
     async def _follow_key(self, event: KeyQueue.HandledMarker) -> None:
-        await self._key_order.follow(event)
+        await self._key_queue.on_marker_arrived(event)
 
     @override
     def copy_to_clipboard(self, text: str) -> None:

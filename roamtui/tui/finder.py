@@ -238,7 +238,7 @@ _FUZZY_SCORE_SPREAD = 8
 """Maximum difference from the best score. Titles with lower scores are noise."""
 _FUZZY_LENGTH_MIN = 3
 """Minimum length of a pattern, in characters. A shorter one resembles nearly every title."""
-SLICE = 2_000
+TITLES_PER_SLICE = 2_000
 """Number of titles compared in one slice of work. The slowest comparison takes a few milliseconds for them."""
 _RatedTitle = tuple[float, int, int]
 """Sort key of a title: a rating, which is lower for better matches, its length and its index."""
@@ -280,8 +280,8 @@ class TitleSearch:
         for rate in (_rate_words, _rate_letters, _rate_similarity):
             best: list[_RatedTitle] = []
             count = 0
-            for start in range(0, len(self._titles), SLICE):
-                rated = list(rate(words, self._titles[start : start + SLICE]))
+            for start in range(0, len(self._titles), TITLES_PER_SLICE):
+                rated = list(rate(words, self._titles[start : start + TITLES_PER_SLICE]))
                 count += len(rated)
                 best = nsmallest(limit, [*best, *((rating, length, start + index) for rating, length, index in rated)])
                 yield

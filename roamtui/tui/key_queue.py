@@ -71,7 +71,7 @@ class KeyQueue:
         if not (self._is_marked or self._send_marker()):
             await self._handle_next()
 
-    async def follow(self, marker: HandledMarker) -> None:
+    async def on_marker_arrived(self, marker: HandledMarker) -> None:
         """Continue if the marker of the current key has arrived. Ignore older markers."""
         if marker.number == self._event_number and self._rounds_left and self._app.screen_stack:
             await self._end_round()

@@ -44,8 +44,8 @@ DrawnPicture = bytes | int
 
 def choose_image_mode(mode: ImageMode, app: App[None]) -> ImageMode:
     """Return how to draw in the terminal of an app."""
-    has_all_colours = app.console.color_system == "truecolor" and not app.no_color
-    return resolve_image_mode(mode, os.environ, has_all_colours=has_all_colours)
+    has_true_colour = app.console.color_system == "truecolor" and not app.no_color
+    return resolve_image_mode(mode, os.environ, has_true_colour=has_true_colour)
 
 
 def get_source(library: Library, section_id: str) -> tuple[str, str]:

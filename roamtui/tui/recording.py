@@ -100,7 +100,7 @@ class _Recording:
     """Captured output, with seconds since the start."""
 
     start: float
-    is_film: bool
+    captures_screen: bool
     """Whether to capture pictures of the screen."""
     output: list[tuple[float, str]] = field(default_factory=list)
     """The app's terminal output."""
@@ -109,7 +109,7 @@ class _Recording:
 
     def capture(self, app: RoamApp) -> None:
         """Capture the current screen."""
-        picture = app.export_screenshot(title="") if self.is_film else ""
+        picture = app.export_screenshot(title="") if self.captures_screen else ""
         if picture and (not self.frames or picture != self.frames[-1][1]):
             self.frames.append((monotonic() - self.start, picture))
 
@@ -136,7 +136,7 @@ def _render_svg(tape: _Recording, title: str) -> str:
     """Render the animated SVG: the frames are side by side, and each is moved into view at its time."""
     styles: dict[str, str] = {}
     lines: dict[str, str] = {}
-    frames = [_name_lines(picture, styles, lines) for _, picture in tape.frames]
+    frames = [_register_lines(picture, styles, lines) for _, picture in tape.frames]
     frames = [frames[-1], *frames[:-1]]
     first = tape.frames[0][1]
     size, background = _SVG_SIZE.search(first), _SVG_BACKGROUND.search(first)
@@ -176,7 +176,7 @@ text {{ font: 20.26px Menlo, Consolas, "DejaVu Sans Mono", monospace; white-spac
 """
 
 
-def _name_lines(picture: str, styles: dict[str, str], lines: dict[str, str]) -> Mapping[int, str]:
+def _register_lines(picture: str, styles: dict[str, str], lines: dict[str, str]) -> Mapping[int, str]:
     """Return, for each line of a picture, the name of its content in `lines`. Add new styles and contents to both."""
     new_names = {name: styles.setdefault(css, f"s{len(styles)}") for name, css in _SVG_STYLE.findall(picture)}
     contents: dict[int, list[str]] = {}

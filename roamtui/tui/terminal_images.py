@@ -34,18 +34,18 @@ _ids = count(_FIRST_ID)
 _MULTIPLEXER_TERMS = ("screen", "tmux")
 
 
-def resolve_image_mode(mode: ImageMode, environ: Mapping[str, str], *, has_all_colours: bool) -> ImageMode:
+def resolve_image_mode(mode: ImageMode, environ: Mapping[str, str], *, has_true_colour: bool) -> ImageMode:
     """Return how to draw in this terminal: never `AUTO`."""
     if mode is not ImageMode.AUTO:
         return mode
-    if not has_all_colours:
+    if not has_true_colour:
         return ImageMode.OFF
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "").casefold()
-    is_inside = "TMUX" in environ or "STY" in environ or term.startswith(_MULTIPLEXER_TERMS)
+    is_in_multiplexer = "TMUX" in environ or "STY" in environ or term.startswith(_MULTIPLEXER_TERMS)
     is_kitty = term == "xterm-kitty" or ("KITTY_WINDOW_ID" in environ and program in ("", "kitty"))
-    is_known = is_kitty or term == "xterm-ghostty" or program == "ghostty"
+    is_supported = is_kitty or term == "xterm-ghostty" or program == "ghostty"
     is_in_browser = "web_driver" in environ.get("TEXTUAL_DRIVER", "")
-    return ImageMode.KITTY if is_known and not is_inside and not is_in_browser else ImageMode.CELLS
+    return ImageMode.KITTY if is_supported and not is_in_multiplexer and not is_in_browser else ImageMode.CELLS
 
 
 def take_image_id() -> int:

@@ -121,10 +121,10 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
             web.run_app(self._make_app(), host=self.host, port=self.port, print=print_url, access_log=None)
 
     command = [sys.executable, "-m", "roamtui", *arguments]
-    return LoopbackServer(_quote(command), host=HOST, port=port, title=sanitise_line(title))
+    return LoopbackServer(_quote_command(command), host=HOST, port=port, title=sanitise_line(title))
 
 
-def _quote(command: Sequence[str]) -> str:
+def _quote_command(command: Sequence[str]) -> str:
     """Quote a command for the system's shell.
 
     Raises:

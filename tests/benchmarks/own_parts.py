@@ -35,7 +35,7 @@ async def _type_bursts(rounds: RoundSelector, *, is_queued: bool) -> tuple[int, 
     app = make_app()
     app.driver_class = SilentTerminal
     if not is_queued:
-        app._key_order = NoQueue(app, app._key_order._forward)
+        app._key_queue = NoQueue(app, app._key_queue._forward)
     async with app.run_test(headless=False, size=(120, 40)):
         bench = KeyBench(app, rounds)
         await bench.rest()

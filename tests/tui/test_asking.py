@@ -236,7 +236,7 @@ async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last(
         answer = f'"The deck oven takes ninety loaves" [{deck}], "It must rest" [{stone}].'
         model_of(app).add_replies(expand(stone, deck, find_id(app, "Starter"), odd), ScriptedReply(text=answer))
         await ask(pilot, "Which is larger?")
-        assert outline.lines.nearest_line(deck) in range(
+        assert outline.lines.find_nearest_line(deck) in range(
             outline.scroll_offset.y, outline.scroll_offset.y + outline.size.height
         )
         await pilot.press("escape")

@@ -44,7 +44,7 @@ async def _find(pattern: str, limit: int = 9) -> tuple[TitleResults, list[str]]:
 async def test_words_rank_above_letters_and_letters_above_similar_titles(
     pattern: str, found: list[str], slice_length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finder, "SLICE", slice_length)
+    monkeypatch.setattr(finder, "TITLES_PER_SLICE", slice_length)
     matches, titles = await _find(pattern)
     assert titles == found
     assert matches.count == len(found)

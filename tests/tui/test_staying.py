@@ -152,7 +152,7 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
         await open_reader(pilot)
         main = app.main_screen
         await pilot.press("Z")
-        await wait_until(pilot, lambda: not main.tree_pane.display and main.reader_pane.reader.lines.width > 0)
+        await wait_until(pilot, lambda: not main.tree_pane.display and main.reader_pane.reader.lines.text_width > 0)
         await wait_until(pilot, lambda: main.reader_pane.reader.view_size.width == 89)
         region = main.reader_pane.reader.region
         assert abs(region.x - (160 - region.right)) <= 1

@@ -66,7 +66,7 @@ def test_each_placeholder_names_its_row_and_column() -> None:
     ],
 )
 def test_only_known_terminals_get_images(environ: dict[str, str], expected: ImageMode) -> None:
-    assert resolve_image_mode(ImageMode.AUTO, environ, has_all_colours=True) is expected
-    assert resolve_image_mode(ImageMode.AUTO, environ, has_all_colours=False) is ImageMode.OFF
+    assert resolve_image_mode(ImageMode.AUTO, environ, has_true_colour=True) is expected
+    assert resolve_image_mode(ImageMode.AUTO, environ, has_true_colour=False) is ImageMode.OFF
     for mode in (ImageMode.CELLS, ImageMode.KITTY, ImageMode.OFF):
-        assert resolve_image_mode(mode, environ, has_all_colours=False) is mode
+        assert resolve_image_mode(mode, environ, has_true_colour=False) is mode

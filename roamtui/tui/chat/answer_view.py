@@ -18,7 +18,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.markdown.blocks import Link
 from roamtui.document.markdown.fences import update_fence
-from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
+from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, attach_target
 from roamtui.tui.markdown.layout import MarkdownLayout
 from roamtui.tui.markdown.line import Line, add_code_background, render_run
 
@@ -138,7 +138,7 @@ class AnswerView(ContentView):
             elif group is not None:
                 words = words.stylize(_UNQUOTED_STYLE)
             if index is not None:
-                words = link_target(words, index, is_selected=index == self.selected)
+                words = attach_target(words, index, is_selected=index == self.selected)
             parts.append(words)
         content = Content("").join(parts)
         return add_code_background(content, width) if line.is_code else content

@@ -42,7 +42,7 @@ from roamtui.tui.chat.content_view import (
     TargetActivated,
     TargetSelected,
     TextView,
-    link_target,
+    attach_target,
 )
 from roamtui.tui.context import StartupContext
 from roamtui.tui.labels import STEP, format_full_path, get_document_colour
@@ -87,7 +87,7 @@ class EarlierQuestionsView(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         words = format_count(self._count, "earlier question")
-        row = link_target(Content.styled(f"↑ {words}", "$muted"), 0, is_selected=self.selected == 0)
+        row = attach_target(Content.styled(f"↑ {words}", "$muted"), 0, is_selected=self.selected == 0)
         return row.truncate(width, ellipsis=True)
 
 
@@ -264,7 +264,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 line, top = current.answer_line, self.scroll_y
                 current.finish(state.transcript.exchanges[number - 1], state.library)
                 self.call_after_refresh(self._settle_answer, current, line, top)
-                self._hint_at_parts(state)
+                self._hint_at_side_by_side(state)
             case QuestionsRewound(first=number):
                 self._rewind_to(number)
             case ConversationSwitched():
@@ -467,13 +467,13 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(self.RetryRequested(is_edited=True))
 
     @property
-    def _pointed_at(self) -> ExchangeView | None:
+    def _selected_or_last(self) -> ExchangeView | None:
         """The exchange with the selection, else the last one."""
         selected = self._selected[0].ancestors if self._selected is not None else ()
         return next((view for view in self._shown if view in selected), self.current)
 
     def action_toggle_steps(self) -> None:
-        view = self._pointed_at
+        view = self._selected_or_last
         steps = view.toggle_steps() if view is not None else None
         if steps is None:
             self.post_message(StatusMessage("No steps to show"))
@@ -486,7 +486,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_fork(self) -> None:
         """Start a new conversation before the selected question, else before the last one."""
-        view = self._pointed_at
+        view = self._selected_or_last
         if view is not None:
             self.post_message(self.ForkRequested(view.number))
 
@@ -515,7 +515,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_ask_model(self) -> None:
         """Ask a model the question of the selected passages, or else of the last ones, after opening their sections."""
-        view = self._pointed_at
+        view = self._selected_or_last
         if view is None or view.passage_ids is None:
             self.post_message(StatusMessage("No passages to ask about"))
         else:
@@ -525,7 +525,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is not None:
             self.current.toggle_unquoted()
 
-    def _hint_at_parts(self, state: ConversationState) -> None:
+    def _hint_at_side_by_side(self, state: ConversationState) -> None:
         """If one question was asked of several sources, say how to see its answers side by side."""
         exchanges = state.transcript.exchanges
         if len(exchanges) > 1 and exchanges[-1].within and exchanges[-1].question == exchanges[-2].question:

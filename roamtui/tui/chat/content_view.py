@@ -55,7 +55,7 @@ class ContentView(Widget):
     @property
     def line_of_selected(self) -> int:
         """The line where the selected target starts."""
-        content = self._content(self.size.width)
+        content = self._get_content(self.size.width)
         for start, _, style in sorted(content.spans, key=lambda span: span.start):
             if not isinstance(style, str) and style.meta.get(META_KEY) == self.selected:
                 return content.plain.count("\n", 0, start)
@@ -68,7 +68,7 @@ class ContentView(Widget):
 
     @override
     def render(self) -> Content:
-        return self._content(self.size.width)
+        return self._get_content(self.size.width)
 
     @override
     def get_content_width(self, container: Size, viewport: Size) -> int:
@@ -76,10 +76,10 @@ class ContentView(Widget):
 
     @override
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        content = self._content(width)
+        content = self._get_content(width)
         return content.plain.count("\n") + 1 if content else 0
 
-    def _content(self, width: int) -> Content:
+    def _get_content(self, width: int) -> Content:
         if self._laid_out is None or self._laid_out[0] != width:
             self._laid_out = (width, self.render_content(max(1, width)))
         return self._laid_out[1]
@@ -175,7 +175,7 @@ class TextView(ContentView):
         return Content("\n").join(wrap(self._words, width, lead=self._lead, follow=self._follow))
 
 
-def link_target(content: Content, index: int, *, is_selected: bool) -> Content:
+def attach_target(content: Content, index: int, *, is_selected: bool) -> Content:
     """Return `content` with the style and metadata of the target at this index."""
     linked = content.stylize(Style.from_meta({META_KEY: index}))
     return linked.stylize(SELECTED_STYLE) if is_selected else linked

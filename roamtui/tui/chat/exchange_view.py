@@ -28,7 +28,7 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, link_target, wrap
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, attach_target, wrap
 from roamtui.tui.chat.passages_view import PassagesView
 from roamtui.tui.chat.peek import draw_peek
 from roamtui.tui.labels import format_full_path
@@ -314,7 +314,7 @@ class ActivityView(ContentView):
                     shorten(sanitise_line(section.title), _TITLE_LENGTH) or "untitled", "$foreground"
                 )
                 content += ": " if number == 0 else ", "
-                content += link_target(title, index, is_selected=index == self.selected)
+                content += attach_target(title, index, is_selected=index == self.selected)
                 if section.note:
                     content += Content.styled(f" ({sanitise_line(section.note)})", "$muted")
                 index += 1
@@ -394,7 +394,7 @@ class SourcesView(ContentView):
             if quote not in self._answer:
                 source += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
-            linked = link_target(source, index, is_selected=index == self.selected)
+            linked = attach_target(source, index, is_selected=index == self.selected)
             start = len(lines)
             lines += wrap(linked, width, lead=number, follow=" " * indent)
             if index == self.selected and self.has_peek:

@@ -20,7 +20,7 @@ from roamtui.document.markdown.blocks import Block
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text
 from roamtui.search.passages import QuestionWords, find_question_words
-from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, attach_target, wrap
 from roamtui.tui.labels import STEP, format_full_path, get_document_colour
 from roamtui.tui.markdown.layout import MarkdownLayout
 from roamtui.tui.markdown.line import add_code_background, render_run
@@ -125,7 +125,7 @@ class PassagesView(ContentView):
         if card.place:
             head += Content.styled(f" · {card.place}", "$muted")
         number = Content.styled(f"{index + 1} ", "bold $accent")
-        lines = wrap(link_target(head, index, is_selected=is_selected), width, lead=number, follow="  ")
+        lines = wrap(attach_target(head, index, is_selected=is_selected), width, lead=number, follow="  ")
         lead = Content.styled("│ ", "$accent" if is_selected else "$foreground 30%")
         room = max(_TEXT_WIDTH_MIN, width - lead.cell_length)
         layout = MarkdownLayout(width=room, can_scroll=False)

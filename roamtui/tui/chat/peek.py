@@ -16,7 +16,7 @@ from roamtui.tui.labels import format_node
 from roamtui.tui.markdown.layout import MarkdownLayout
 from roamtui.tui.markdown.line import Line, TextRole, add_code_background, render_run
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
-from roamtui.tui.reader.highlights import LineSpan, highlight_span
+from roamtui.tui.reader.highlights import LineSpan, locate_span
 
 _LINES_MAX = 8
 """Maximum number of lines of a paragraph. More would push the other sources out of view. `enter` shows all of it."""
@@ -66,7 +66,7 @@ def _lay_out(view: DocumentView, passage: CitedPassage, width: int) -> tuple[Seq
         return (), ()
     layout = MarkdownLayout(width=width, can_scroll=False)
     layout.add_blocks(read_markdown(text[chunk.start : chunk.end], prefix=chunk.prefix, start=chunk.start).blocks)
-    marks = [mark for span in passage.spans for mark in highlight_span(layout.lines, text, span.start, span.end)]
+    marks = [mark for span in passage.spans for mark in locate_span(layout.lines, text, span.start, span.end)]
     return layout.lines, marks
 
 

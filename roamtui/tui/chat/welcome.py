@@ -16,7 +16,7 @@ from roamtui.tui.chat.content_view import (
     ExampleTarget,
     NotesTarget,
     Target,
-    link_target,
+    attach_target,
     wrap,
 )
 from roamtui.tui.status_line import ModelLabel
@@ -113,7 +113,7 @@ class WelcomeView(ContentView):
             lines += [Content(), Content.assemble(("Try", "bold $muted"), (f" · {key} takes one", "$muted"))]
             first = len(self.targets) - len(self._examples)  # the index of an example as a target
             for index, question in enumerate(self._examples, first):
-                row = link_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
+                row = attach_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
                 lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
         how = f"{self._keys.format_first_key('global.choose_model')} to change."
         model = Content.assemble(
@@ -147,4 +147,4 @@ class WelcomeView(ContentView):
 
     def _link(self, words: str, index: int, width: int) -> Content:
         cut = Content(sanitise_line(words)).truncate(max(4, width), ellipsis=True)
-        return link_target(cut, index, is_selected=index == self.selected)
+        return attach_target(cut, index, is_selected=index == self.selected)

@@ -14,7 +14,7 @@ from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.text_search import TextMatches, TextPosition
 from roamtui.tui.tree.outline_tree import OutlineTree
 
-Choice = tuple[ResultGroup, FindResult]
+GroupedResult = tuple[ResultGroup, FindResult]
 
 
 class FindController:
@@ -70,7 +70,7 @@ class FindController:
         """Open a section for the conversation."""
         self._dispatch(lambda state: make_open_command(state, section_id))
 
-    def end(self, chosen: Choice | None) -> None:
+    def end(self, chosen: GroupedResult | None) -> None:
         """Mark the results in the outline, and go to the chosen one."""
         results = self.results
         if results.query.strip():

@@ -52,12 +52,12 @@ class ModelController:
         """Providers to which the person allowed questions and sections to be sent."""
         self._unsaved_url: str | None = None
         """URL of the current model, empty for the provider's own. None if there is nothing to save."""
-        self._then: Callable[[], None] | None = None
+        self._after_switch: Callable[[], None] | None = None
         """Called after a switch, for example to ask a question again."""
 
-    def choose(self, then: Callable[[], None] | None = None) -> None:
-        """Show the models, and switch to the one that the person chooses. `then` is called after a switch."""
-        self._then = then
+    def choose(self, after_switch: Callable[[], None] | None = None) -> None:
+        """Show the models, and switch to the one that the person chooses. `after_switch` is called after a switch."""
+        self._after_switch = after_switch
         current = self._agent.model.name
         picker = PickerDialog("Model", self._list_choices(), current, foot=_HINT, choose=self._on_chosen)
         self._picker = picker
@@ -156,8 +156,8 @@ class ModelController:
         previous_model, self._agent.model = self._agent.model, model
         self._screen.post_message(ModelReleased(previous_model))
         self._on_switched(model.name)
-        if self._then is not None:
-            self._then()
+        if self._after_switch is not None:
+            self._after_switch()
         self._unsaved_url = url
         self._screen.call_next(self._ask_to_save, url)  # not now: a dialog over the closing list would lose its answer
 

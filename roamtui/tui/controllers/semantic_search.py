@@ -17,7 +17,7 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import StatusMessage
 from roamtui.tui.screens.semantic_search import SemanticSearchDialog
 
-_AT_START = "Search by meaning is chosen at the start here: --mode hybrid --embedder NAME."
+_ONLY_AT_START = "Search by meaning is chosen at the start here: --mode hybrid --embedder NAME."
 
 
 class SemanticSearchController:
@@ -45,12 +45,12 @@ class SemanticSearchController:
         if self.cancel():
             return
         if propose is None:
-            self._screen.notify(_AT_START, severity="warning", markup=False)
+            self._screen.notify(_ONLY_AT_START, severity="warning", markup=False)
         elif searcher is not None and searcher.uses_vectors:
             self._screen.run_worker(self._switch_off(), group="semantic", exit_on_error=False)
         else:
             self._screen.app.push_screen(
-                SemanticSearchDialog(self._controller.load_all, propose, self._key), self._begin
+                SemanticSearchDialog(self._controller.load_all, propose, self._key), self._start_indexing
             )
 
     def cancel(self) -> bool:
@@ -59,10 +59,10 @@ class SemanticSearchController:
         if worker is None or worker.is_finished:
             return False
         worker.cancel()
-        self._tell(f"Indexing cancelled · {self._key} continues")
+        self._show_status(f"Indexing cancelled · {self._key} continues")
         return True
 
-    def _begin(self, offer: SemanticSearchOffer | None) -> None:
+    def _start_indexing(self, offer: SemanticSearchOffer | None) -> None:
         if offer is not None:
             self._indexing = self._screen.run_worker(self._switch_on(offer), group="semantic", exit_on_error=False)
 
@@ -71,7 +71,7 @@ class SemanticSearchController:
 
         def report(done: int, total: int) -> None:
             words = f"{done:,} of {total:,} passages indexed · {self._key} cancels"
-            call_soon(partial(self._tell, words, is_progress=True))
+            call_soon(partial(self._show_status, words, is_progress=True))
 
         def warn(sentence: str) -> None:
             call_soon(self._warn, _adapt_embedder_flag(sentence), Severity.WARNING)
@@ -79,17 +79,17 @@ class SemanticSearchController:
         try:
             await self._controller.change_searcher(lambda library: offer.make_searcher(library, warn), report)
         except RoamtuiError as error:
-            self._tell("")
+            self._show_status("")
             self._warn(f"Search stays by words: {_adapt_embedder_flag(str(error))}", Severity.ERROR)
         else:
-            self._tell(f"Search by meaning is on · {self._key} switches it off")
+            self._show_status(f"Search by meaning is on · {self._key} switches it off")
 
     async def _switch_off(self) -> None:
         assert self._options.make_keyword_searcher is not None
         await self._controller.change_searcher(self._options.make_keyword_searcher, lambda _done, _total: None)
-        self._tell("Search by meaning is off")
+        self._show_status("Search by meaning is off")
 
-    def _tell(self, words: str, *, is_progress: bool = False) -> None:
+    def _show_status(self, words: str, *, is_progress: bool = False) -> None:
         if not is_progress or (self._indexing is not None and not self._indexing.is_finished):
             self._screen.post_message(StatusMessage(words, is_progress=is_progress))
 

@@ -68,9 +68,9 @@ _PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
 class _Container:
     """A quote, list, list item or `<details>` element that contains lines."""
 
-    first: tuple[Run, ...] = ()
+    first_prefix: tuple[Run, ...] = ()
     """The prefix of its first line."""
-    rest: tuple[Run, ...] = ()
+    other_prefix: tuple[Run, ...] = ()
     """The prefix of its other lines."""
     is_quote: bool = False
     has_bullets: bool = False
@@ -89,7 +89,7 @@ class MarkdownLayout:
     """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
     toggled: Container[int] | None = None
     """Offsets of the `<details>` elements that a person folded or unfolded, or None if they cannot be folded."""
-    measure: Callable[[int], tuple[PictureFile, int, int] | None] | None = None
+    measure_picture: Callable[[int], tuple[PictureFile, int, int] | None] | None = None
     """Returns the picture that a link leads to, with its width and height in pixels. None to show only words."""
     lines: list[Line] = field(default_factory=list)
     folds: list[Details] = field(default_factory=list)
@@ -98,7 +98,7 @@ class MarkdownLayout:
     """The folded `<details>` elements."""
     _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
-    _is_titled: bool = False
+    _ends_with_title: bool = False
     """Whether the last line is the title of an alert or `<details>` element, so that no blank line may follow it."""
 
     def add_blocks(self, blocks: Sequence[Block]) -> None:
@@ -137,11 +137,11 @@ class MarkdownLayout:
 
     def _add_pictures(self, block: Paragraph) -> bool:
         """Add the pictures of a paragraph without other words. Return whether there are any."""
-        if self.measure is None or not all(words.is_image or not words.text.strip() for words in block.words):
+        if self.measure_picture is None or not all(words.is_image or not words.text.strip() for words in block.words):
             return False
         count = len(self.lines)
         for words in block.words:
-            found = self.measure(words.link) if words.link is not None else None
+            found = self.measure_picture(words.link) if words.link is not None else None
             columns, rows = fit_picture(*found[1:], self._compute_available_width()) if found else (0, 0)
             if found and rows >= _PICTURE_ROWS_MIN:
                 self._add_lines([()] * rows, block.start, block.end)
@@ -209,9 +209,9 @@ class MarkdownLayout:
     def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
         """Add the title of an alert or of a `<details>` element, then its blocks without a gap."""
         self._add_lines(title, block.start, block.end)
-        self._is_titled = True
+        self._ends_with_title = True
         self.add_blocks(block.blocks)
-        self._is_titled = False
+        self._ends_with_title = False
 
     def _add_code(self, block: Code) -> None:
         start = block.offsets[0]
@@ -264,12 +264,15 @@ class MarkdownLayout:
         """
         self._block += 1
         lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
-        if self.lines and not (is_tight or self._is_titled or (lists and lists[-1].is_tight)):
-            gap = tuple(run for container in self._containers if container.has_lines for run in container.rest)
+        if self.lines and not (is_tight or self._ends_with_title or (lists and lists[-1].is_tight)):
+            gap = tuple(run for container in self._containers if container.has_lines for run in container.other_prefix)
             self.lines.append(Line(runs=gap, block_start=start, block_end=start, block_number=-self._block))
-        self._is_titled = False
+        self._ends_with_title = False
         for text in texts:
-            prefixes = [container.rest if container.has_lines else container.first for container in self._containers]
+            prefixes = [
+                container.other_prefix if container.has_lines else container.first_prefix
+                for container in self._containers
+            ]
             prefix = [*chain.from_iterable(prefixes), *([_CODE_MARGIN] if is_code else [])]
             length = sum(len(run.text) for run in prefix)
             runs = (*prefix, *(run for run in text if run is not HARD_BREAK and run.text))
@@ -295,7 +298,7 @@ class MarkdownLayout:
         if self.width is None:
             return None
         width = self.width if width_max is None else min(self.width, width_max)
-        return max(_WIDTH_MIN, width - sum(measure_runs(container.rest) for container in self._containers))
+        return max(_WIDTH_MIN, width - sum(measure_runs(container.other_prefix) for container in self._containers))
 
 
 def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, int]:

@@ -25,7 +25,7 @@ _THREE_PANES_COLUMNS = 150
 _TREE_COLUMNS_MIN = 16
 _RIGHT_COLUMNS_MIN = 30
 """Minimum width of the panes next to the outline."""
-_COLUMN_WIDTH = 92
+_FOCUS_MODE_WIDTH = 92
 """Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
 
 
@@ -89,7 +89,7 @@ class PaneSwitcher(Horizontal):
         """The pane next to the outline if there is room for one."""
         self._is_focus_mode = False
         """Whether only the reader is shown, as one column in the middle. It ends when another pane gets the focus."""
-        self._before_reader: Widget = tree.outline
+        self._return_widget: Widget = tree.outline
         """The widget that gets the focus when the person leaves the reader."""
 
     @override
@@ -243,13 +243,13 @@ class PaneSwitcher(Horizontal):
     def show_reader_unfocused(self) -> None:
         """Show the reader without moving the focus. It stays hidden if only the outline fits and has the focus."""
         if self.active is Pane.TREE:
-            self._before_reader = self._tree.outline
+            self._return_widget = self._tree.outline
         self.main = Pane.READER
         self._show()
 
     def _remember_return(self, came_from: Widget | None) -> None:
         if came_from is not None and self._reader not in came_from.ancestors_with_self:
-            self._before_reader = came_from
+            self._return_widget = came_from
 
     def step_out(self) -> None:
         """Go one step back: end a search or selection, otherwise leave the pane.
@@ -267,7 +267,7 @@ class PaneSwitcher(Horizontal):
                     self._toggle_focus_mode()
                 else:
                     self.main = Pane.CHAT
-                    self._focus(self._before_reader)
+                    self._focus(self._return_widget)
             case Pane.CHAT:
                 if not self._log_view.clear_selection():
                     self.focus_tree()
@@ -292,7 +292,7 @@ class PaneSwitcher(Horizontal):
         self._log_view.has_peek = Pane.READER not in visible
         self._right.display = bool(visible & {Pane.CHAT, Pane.READER})
         self._tree.set_class(len(visible) == 1, "-alone")
-        self._reader.styles.padding = (0, max(0, self._columns - _COLUMN_WIDTH) // 2 if self._is_focus_mode else 0)
+        self._reader.styles.padding = (0, max(0, self._columns - _FOCUS_MODE_WIDTH) // 2 if self._is_focus_mode else 0)
         self._question_area.display = not self._is_focus_mode
         hidden = frozenset(Pane) - visible
         is_next_to_tree = Pane.TREE in visible and len(visible) > 1

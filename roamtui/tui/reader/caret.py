@@ -53,7 +53,7 @@ class Caret:
         return y - margin if y < top else y + 1 + margin - (bottom - top)
 
     def _get_y(self, word: WordPosition) -> int:
-        return self._lines.top(word.line.chunk) + word.line.line
+        return self._lines.get_top(word.line.chunk) + word.line.line
 
     def toggle_start(self) -> bool:
         """Set the start of the selection at the caret, or unset it. Return whether it is set now."""

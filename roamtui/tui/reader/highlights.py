@@ -46,7 +46,7 @@ class Highlights:
         """Clear the computed positions after lines have changed."""
         self._by_chunk.clear()
 
-    def highlight_line(self, lines: LazyLines, position: LinePosition) -> list[tuple[LineSpan, HighlightKind]]:
+    def get_line_highlights(self, lines: LazyLines, position: LinePosition) -> list[tuple[LineSpan, HighlightKind]]:
         """Return the highlighted spans of a line and their kinds."""
         if not (self.quote or self.words):
             return []
@@ -57,7 +57,7 @@ class Highlights:
 
     def _highlight(self, lines: Sequence[Line], text: DocumentText) -> Iterator[tuple[LineSpan, HighlightKind]]:
         for quoted in self.quote:
-            for span in highlight_span(lines, text, quoted.start, quoted.end):
+            for span in locate_span(lines, text, quoted.start, quoted.end):
                 yield span, HighlightKind.QUOTE
         matches = locate_words(lines, self.words)
         for match in matches:
@@ -101,7 +101,7 @@ def _join_blocks(lines: Sequence[Line]) -> Iterator[_Block]:
         yield _Block(numbered[0][1], text, origins)
 
 
-def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[LineSpan]:
+def locate_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[LineSpan]:
     """Return the spans that show `text[start:end]` in `lines`, which are all lines of a chunk."""
     spans: list[LineSpan] = []
     for block in _join_blocks(lines):

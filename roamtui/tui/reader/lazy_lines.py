@@ -47,7 +47,7 @@ _WORD = re.compile(rf"[{WIDE_CHARACTERS}]|[^\s{WIDE_CHARACTERS}]+")
 _SAMPLE_LENGTH, _SAMPLES_MAX = 4_000, 16
 """Length in characters and maximum number of the samples in which a long text's words are counted: 50 MB take 3 ms."""
 
-LinkTarget = str | int
+LinkDestination = str | int
 """The URL of a link, or the start offset of a `<details>` element, whose summary is shown as a link that folds it."""
 
 
@@ -85,7 +85,7 @@ class ChunkLines:
     """The lines and links of a chunk, which is a part of the document, laid out for a width."""
 
     lines: tuple[Line, ...]
-    links: Mapping[int, LinkTarget] = field(default_factory=dict)
+    links: Mapping[int, LinkDestination] = field(default_factory=dict)
     """The target of each link, by its number."""
     folded: tuple[Details, ...] = ()
     """The folded `<details>` elements."""
@@ -104,7 +104,7 @@ class LazyLines:
         is_raw: bool = False,
         is_wrapped: bool = True,
         toggled: set[int] | None = None,
-        measure: Callable[[str], tuple[PictureFile, int, int] | None] | None = None,
+        measure_picture: Callable[[str], tuple[PictureFile, int, int] | None] | None = None,
     ) -> None:
         """Estimate the heights. Lines are laid out when they are needed.
 
@@ -114,21 +114,22 @@ class LazyLines:
             is_raw: Whether to show the source text.
             is_wrapped: Whether long lines are wrapped to the width.
             toggled: Offsets of the `<details>` elements that a person folded or unfolded, or None to unfold all.
-            measure: Returns the picture that a URL leads to, with its width and height in pixels. None for no pictures.
+            measure_picture: Returns the picture that a URL leads to, with its width and height in pixels. None to show
+                no pictures.
         """
         self.document = view.document
         self.chunks = view.cut(is_raw=is_raw)
-        self.width = 0
+        self.text_width = 0
         """Width in cells of the longest line laid out so far."""
-        self.measured: set[int] = set()
+        self.laid_out_chunks: set[int] = set()
         """The chunks that have been laid out at least once."""
         self._width = width
         self._is_raw = is_raw
         self._is_wrapped = is_wrapped
         self._toggled = toggled
-        self._measure = measure
+        self._measure_picture = measure_picture
         self._has_pictures = False
-        self.heights = [self._estimate_lines(chunk) for chunk in self.chunks]
+        self.heights = [self._estimate_height(chunk) for chunk in self.chunks]
         """The number of lines of each chunk, estimated until it is laid out."""
         self._tops: list[int] | None = None
         self._cached: dict[int, ChunkLines] = {}
@@ -151,20 +152,20 @@ class LazyLines:
                 laid_out = self._lay_out_markdown(span)
             self._cached[chunk] = laid_out
         laid_out = self._cached[chunk]
-        if chunk not in self.measured:
-            self.measured.add(chunk)
+        if chunk not in self.laid_out_chunks:
+            self.laid_out_chunks.add(chunk)
             self.heights[chunk] = len(laid_out.lines)
             self._tops = None
-            self.width = max(self.width, *(measure_runs(line.runs) for line in laid_out.lines), 0)
+            self.text_width = max(self.text_width, *(measure_runs(line.runs) for line in laid_out.lines), 0)
         return laid_out
 
-    def invalidate(self, chunk: int) -> None:
+    def lay_out_again(self, chunk: int) -> None:
         """Lay out a chunk again after its content has changed."""
         self._cached.pop(chunk, None)
-        self.measured.discard(chunk)
+        self.laid_out_chunks.discard(chunk)
         self.get_chunk_lines(chunk)
 
-    def top(self, chunk: int) -> int:
+    def get_top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""
         return self._compute_tops()[chunk]
 
@@ -186,8 +187,8 @@ class LazyLines:
     def measure_from(self, y: int, height: int) -> None:
         """Lay out the chunks that contain the `height` lines from line `y` on. Line `y` itself does not move."""
         chunk = self.locate(y).chunk
-        while chunk < len(self.chunks) and self.top(chunk) < y + height:
-            if chunk not in self.measured:
+        while chunk < len(self.chunks) and self.get_top(chunk) < y + height:
+            if chunk not in self.laid_out_chunks:
                 self.get_chunk_lines(chunk)
             chunk += 1
 
@@ -202,14 +203,14 @@ class LazyLines:
         chunk = self.get_chunk_at(offset)
         lines = self.get_chunk_lines(chunk).lines
         matching = (number for number, line in enumerate(lines) if line.block_end > offset and line.has_content)
-        return self.top(chunk) + next(matching, len(lines))
+        return self.get_top(chunk) + next(matching, len(lines))
 
     def get_offset_y(self, offset: int) -> int:
         """Return the number of the line at an offset of the document, or of the page mark if a page starts there."""
         chunk = self.get_chunk_at(offset) if self.chunks else 0
-        return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_y(offset)
+        return self.get_top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_y(offset)
 
-    def get_links(self, chunk: int) -> dict[int, tuple[int, int]]:
+    def locate_links(self, chunk: int) -> dict[int, tuple[int, int]]:
         """Return the line and the first cell of each link of a chunk, by the link's number, in order."""
         links: dict[int, tuple[int, int]] = {}
         text, span = self.document.text, self.chunks[chunk]
@@ -218,7 +219,7 @@ class LazyLines:
         for number, line in enumerate(self.get_chunk_lines(chunk).lines):
             for index, run in enumerate(line.runs):
                 if run.style.link_number is not None and run.style.link_number not in links:
-                    links[run.style.link_number] = self.top(chunk) + number, measure_runs(line.runs[:index])
+                    links[run.style.link_number] = self.get_top(chunk) + number, measure_runs(line.runs[:index])
         return links
 
     def iter_pictures(self, view: range) -> Iterator[tuple[PictureLine, int]]:
@@ -245,7 +246,7 @@ class LazyLines:
 
         If the current link is out of view, the search starts at the edge of the view.
         """
-        if current is not None and self.get_links(current.chunk)[current.number][0] not in view:
+        if current is not None and self.locate_links(current.chunk)[current.number][0] not in view:
             current = None
         # From here on, `current` is in view, or the search starts at the edge of the view.
         edge = view.start if direction > 0 else view.stop - 1
@@ -253,7 +254,7 @@ class LazyLines:
         for _ in range(_LINKLESS_CHUNKS_MAX):
             if not 0 <= chunk < len(self.chunks):
                 break
-            links = self.get_links(chunk)
+            links = self.locate_links(chunk)
             numbers = list(links)
             if current is None:
                 numbers = [number for number, (y, _) in links.items() if (y - edge) * direction >= 0]
@@ -270,7 +271,7 @@ class LazyLines:
             self._tops = list(accumulate(self.heights, initial=0))
         return self._tops
 
-    def _estimate_lines(self, chunk: TextChunk) -> int:
+    def _estimate_height(self, chunk: TextChunk) -> int:
         line_ends = self.document.text.count("\n", chunk.start, chunk.end)
         width = self._width if self._is_raw else min(self._width, PROSE_WIDTH_MAX)
         return max(1, line_ends + (chunk.end - chunk.start) // max(1, width) if self._is_wrapped else line_ends)
@@ -299,9 +300,9 @@ class LazyLines:
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
         layout = MarkdownLayout(width=self._width if self._is_wrapped else None, toggled=self._toggled)
-        if (measure := self._measure) is not None:
+        if (measure_picture := self._measure_picture) is not None:
             hrefs = {number: link.href for number, link in enumerate(markdown.links) if link.is_image}
-            layout.measure = lambda number: measure(hrefs[number]) if number in hrefs else None
+            layout.measure_picture = lambda number: measure_picture(hrefs[number]) if number in hrefs else None
         layout.add_blocks(markdown.blocks)
         lines = layout.lines
         self._has_pictures = self._has_pictures or any(line.picture is not None for line in lines)
@@ -321,7 +322,7 @@ class LazyLines:
                 is_page_mark=True,
             )
             lines.insert(0, page_mark)
-        links: dict[int, LinkTarget] = {number: link.href for number, link in enumerate(markdown.links)}
+        links: dict[int, LinkDestination] = {number: link.href for number, link in enumerate(markdown.links)}
         links |= {-1 - number: fold.start for number, fold in enumerate(layout.folds)}
         images = frozenset(number for number, link in enumerate(markdown.links) if link.is_image)
         return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded), images=images)

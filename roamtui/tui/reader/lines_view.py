@@ -70,7 +70,7 @@ class LinesView(ScrollView):
         """Scroll to the caret, and show what is selected."""
         if self._caret is None:
             return
-        y = self._caret.fit_view(self.top_y + len(self._head_in_view), self.top_y + self.view_size.height)
+        y = self._caret.fit_view(self.top_y + len(self._sticky_head), self.top_y + self.view_size.height)
         if y is not None:
             self.scroll_to(y=y, animate=False, force=True)
         self.screen.selections = {self: self._caret.selection}
@@ -121,7 +121,7 @@ class LinesView(ScrollView):
         return next((line for line in lines if line.has_content), lines[0] if lines else None)
 
     @property
-    def _head_in_view(self) -> tuple[Line, ...]:
+    def _sticky_head(self) -> tuple[Line, ...]:
         """The head to draw over the first lines in view if a table that starts above continues there, else empty."""
         top = self.lines.get_line(self.top_y)
         head = top.line.head if top else ()
@@ -140,11 +140,11 @@ class LinesView(ScrollView):
         self.lines.get_chunk_lines(chunk)  # corrects the height
         height = self.lines.heights[chunk]
         line = max(0, height - estimated_height + line) if is_from_end else line * height // max(1, estimated_height)
-        return self.lines.top(chunk) + line
+        return self.lines.get_top(chunk) + line
 
     def _update_virtual_size(self) -> None:
         """Set the scrollable size to the lines laid out so far and the estimated ones."""
-        width = max(self.view_size.width, self.lines.width) if self.lines.chunks else 0
+        width = max(self.view_size.width, self.lines.text_width) if self.lines.chunks else 0
         size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
         if size != self.virtual_size:
             self.virtual_size = size
@@ -157,7 +157,7 @@ class LinesView(ScrollView):
         yield
         if position and lines is self.lines:
             self._update_virtual_size()
-            y = lines.top(position.chunk) + position.line
+            y = lines.get_top(position.chunk) + position.line
             if y != self.top_y:
                 self.scroll_to(y=y, animate=False, force=True)
 

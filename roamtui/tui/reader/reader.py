@@ -40,7 +40,7 @@ from roamtui.tui.messages import (
 from roamtui.tui.pictures import PictureStore, get_source
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, compute_selection_span
-from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, LinkTarget, ReadingProgress
+from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkDestination, LinkPosition, ReadingProgress
 from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPalette
 from roamtui.tui.reader.lines_view import JUMP_MARGIN, LinesView
 
@@ -168,7 +168,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
         self.refresh()
 
-    def get_current_target(self) -> LinkTarget | None:
+    def get_current_target(self) -> LinkDestination | None:
         """Return the target of the selected link, or None if none is selected."""
         return None if self._link is None else self.lines.get_chunk_lines(self._link.chunk).links[self._link.number]
 
@@ -180,10 +180,10 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def _lay_out_again(self, chunk: int) -> None:
         self._end_caret()  # its line may be gone
         with self._keep_view():
-            self.lines.invalidate(chunk)
+            self.lines.lay_out_again(chunk)
         self._highlights.forget_lines()
         self._update_virtual_size()
-        self._measure_view(is_upward=False)
+        self._update_view(is_upward=False)
         self.refresh()
 
     def select_adjacent_link(self, direction: int, *, only_in_view: bool = False) -> bool:
@@ -196,7 +196,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             found = self.lines.get_adjacent_link(self._link, direction, view)
         if found is None:
             return False
-        y, x = self.lines.get_links(found.chunk)[found.number]
+        y, x = self.lines.locate_links(found.chunk)[found.number]
         if only_in_view and y not in view:
             return False
         self._link = found
@@ -345,7 +345,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         y = lines.get_block_y(offset)
         first = lines.locate(y)
         for number in range(first.line, len(lines.get_chunk_lines(first.chunk).lines)):
-            highlights = self._highlights.highlight_line(lines, LinePosition(first.chunk, number))
+            highlights = self._highlights.get_line_highlights(lines, LinePosition(first.chunk, number))
             if any(shown is kind for _, shown in highlights):
                 y += number - first.line
                 break
@@ -421,14 +421,14 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             is_raw=self.is_raw,
             is_wrapped=self.is_wrapped,
             toggled=self._toggled,
-            measure=self._measure_picture if self._pictures is not None else None,
+            measure_picture=self._measure_picture if self._pictures is not None else None,
         )
         if self.is_attached:
             self._is_jumping = True
             self.scroll_to(x=0, y=0, animate=False, force=True)
             self._is_jumping = False
         self._show_offset(offset)
-        self._measure_view(is_upward=False)
+        self._update_view(is_upward=False)
         self.refresh()
 
     def _show_offset(self, offset: int) -> None:
@@ -451,7 +451,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._update_virtual_size()
         self._is_jumping = True
         self.scroll_to(y=top, animate=False, force=True)
-        self._measure_view(is_upward=True)
+        self._update_view(is_upward=True)
         self._is_jumping = False
         self.section_id = section_id or (self._get_section_at(found.line.block_start) if found else self.section_id)
         self._jump_block_offset = self._offset_in_view
@@ -459,7 +459,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def scroll_into_view(self, y: int) -> None:
         """Scroll to a line if it is out of view."""
-        if not self.top_y + len(self._head_in_view) <= y < self.top_y + self.view_size.height:
+        if not self.top_y + len(self._sticky_head) <= y < self.top_y + self.view_size.height:
             self.jump_to(y)
 
     @override
@@ -472,7 +472,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             return Strip.blank(width, palette.base).apply_offsets(0, line_y)
         position, line = found
         left = self.scroll_offset.x
-        if y < JUMP_MARGIN and y < len(head := self._head_in_view):
+        if y < JUMP_MARGIN and y < len(head := self._sticky_head):
             strip = palette.draw(head[y], left + width, ())
             return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
         overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(position)]
@@ -520,12 +520,12 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     @override
     def on_mount(self) -> None:
         """Draw pictures again whenever another program has used the terminal, which forgets its images then."""
-        self.app.app_resume_signal.subscribe(self, lambda _: self._forget_pictures())
+        self.app.app_resume_signal.subscribe(self, lambda _: self._redraw_pictures())
 
-    def _forget_pictures(self) -> None:
+    def _redraw_pictures(self) -> None:
         if self._pictures is not None:
             self._write_to_terminal(self._pictures.clear())
-            self._measure_view(is_upward=False)
+            self._update_view(is_upward=False)
 
     def on_unmount(self) -> None:
         """Stop drawing pictures."""
@@ -534,7 +534,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def highlights_at(self, position: LinePosition) -> list[tuple[int, int, HighlightKind]]:
         """Return the highlights of a line: start column, end column and kind."""
-        highlighted = self._highlights.highlight_line(self.lines, position)
+        highlighted = self._highlights.get_line_highlights(self.lines, position)
         highlights = [(span.start, span.end, kind) for span, kind in highlighted]
         if self._link is not None and self._link.chunk == position.chunk:
             column = 0
@@ -548,7 +548,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
-            self._measure_view(is_upward=new_value < old_value)
+            self._update_view(is_upward=new_value < old_value)
 
     @override
     def watch_scroll_x(self, old_value: float, new_value: float) -> None:
@@ -567,7 +567,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             self._palette = ReaderPalette(self)
         return self._palette
 
-    def _measure_view(self, *, is_upward: bool) -> None:
+    def _update_view(self, *, is_upward: bool) -> None:
         """Lay out the lines in view, which corrects their estimated number. Then post the position, and load pictures.
 
         The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
@@ -609,7 +609,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             if is_first:
                 self._scroll_to_highlight(HighlightKind.QUOTE)
                 self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
-        self._measure_view(is_upward=False)
+        self._update_view(is_upward=False)
 
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:
@@ -631,7 +631,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
                     self.action_follow()
                 return
 
-    def activate_link(self, target: LinkTarget) -> None:
+    def activate_link(self, target: LinkDestination) -> None:
         """Post a request to follow a URL, or fold or unfold a `<details>` element."""
         if isinstance(target, int):
             self.toggle_details(target)

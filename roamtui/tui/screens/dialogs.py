@@ -73,7 +73,7 @@ class ItemList(OptionList, Generic[Item]):
         return self.items[self.highlighted] if self.highlighted is not None else None
 
     @property
-    def room(self) -> int:
+    def line_width(self) -> int:
         """Width of a line in cells."""
         return max(20, self.scrollable_content_region.width - _SIGN_WIDTH)
 

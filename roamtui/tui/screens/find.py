@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from roamtui.agent.cited_passage import locate_in_span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.controllers.find import Choice, FindController
+from roamtui.tui.controllers.find import FindController, GroupedResult
 from roamtui.tui.finder import (
     SECTIONS_MAX,
     FindResult,
@@ -40,7 +40,7 @@ _AFTER_MATCH_WIDTH = 12
 _MATCH_STYLE = "bold underline $secondary"
 
 
-class FindDialog(ListDialog[Choice | None]):
+class FindDialog(ListDialog[GroupedResult | None]):
     """Searches while the person types. The result is the section to read, or None if they leave."""
 
     AUTO_FOCUS = "Input"
@@ -55,11 +55,11 @@ class FindDialog(ListDialog[Choice | None]):
         self._keys = keys
         self._kind = kind
         self._opened_ids: set[str] = set()
-        self._must_read_first = False
+        self._reads_first_result = False
         self._field = Input(
             controller.results.query, placeholder="Find a title, words or a question", select_on_focus=False
         )
-        self._list = ItemList[Choice]()
+        self._list = ItemList[GroupedResult]()
         self._preview = Reader(is_excerpt=True)
         self._preview.can_focus = False
         self._timer: Timer | None = None
@@ -95,7 +95,7 @@ class FindDialog(ListDialog[Choice | None]):
     async def _find(self, query: str) -> None:
         async for _ in self._controller.find(query):
             self._show()
-            if self._must_read_first and self._is_up_to_date:
+            if self._reads_first_result and self._is_up_to_date:
                 self.action_read()
 
     @property
@@ -107,7 +107,7 @@ class FindDialog(ListDialog[Choice | None]):
     def _show(self) -> None:
         """List the results. The one that the person moved to stays chosen."""
         chosen = self._list.chosen if self._list.has_focus else None
-        lines: list[tuple[Choice | None, Content]] = []
+        lines: list[tuple[GroupedResult | None, Content]] = []
         for group in self.results.groups:
             if self._kind in (SearchKind.ALL, group.kind):
                 sections = group.sections[: _LISTED_MAX[group.kind] if self._kind is SearchKind.ALL else SECTIONS_MAX]
@@ -134,7 +134,7 @@ class FindDialog(ListDialog[Choice | None]):
         self.query_one("#find-kinds", Static).update(line, layout=False)
 
     def _draw(self, group: ResultGroup, result: FindResult) -> Content:
-        width = self._list.room
+        width = self._list.line_width
         title = Content.styled(result.title, "bold")
         is_title = group.kind is SearchKind.TITLES
         ranges = match_ranges(result.title, group.words)
@@ -201,7 +201,7 @@ class FindDialog(ListDialog[Choice | None]):
         """Read the chosen section. If there are no results for the typed text yet, read the first one that comes."""
         selected = self._list.chosen
         if not self._is_up_to_date:
-            self._must_read_first = True
+            self._reads_first_result = True
         elif selected is not None:
             self.dismiss(selected)
 
@@ -249,5 +249,5 @@ def _highlight(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
     return content
 
 
-def _get_key(chosen: Choice | None) -> tuple[SearchKind, str] | None:
+def _get_key(chosen: GroupedResult | None) -> tuple[SearchKind, str] | None:
     return None if chosen is None else (chosen[0].kind, chosen[1].section_id)

@@ -80,7 +80,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
 
     def _draw(self, located: LocatedNote) -> Content:
         """Return a note as lines: its section, its quote, the comment, and what has changed since it was saved."""
-        width = self._list.room
+        width = self._list.line_width
         path = STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
         position = format_location(located.current_citation, "").rpartition(" · ")[2]
         lines = [Content.assemble((path, "bold"), (f" · {position}", "$muted")).truncate(width, ellipsis=True)]

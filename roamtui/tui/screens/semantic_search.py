@@ -52,9 +52,9 @@ class SemanticSearchDialog(Dialog[SemanticSearchOffer | None]):
             yield Static(Content("esc to cancel"), classes="foot")
 
     def on_mount(self) -> None:
-        self.run_worker(self._find(), exit_on_error=False)
+        self.run_worker(self._find_embedder(), exit_on_error=False)
 
-    async def _find(self) -> None:
+    async def _find_embedder(self) -> None:
         message, foot = self.query_one("#semantic-search-message", Static), self.query_one(".foot", Static)
         try:
             library = await self._load_all()

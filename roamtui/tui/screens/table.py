@@ -36,7 +36,7 @@ from roamtui.tui.screens.saved_items import ExportDialog
 from roamtui.tui.screens.table_grid import TableGrid
 from roamtui.tui.status_line import ScreenKeyHints
 
-_BREAK_WIDTH = 8
+_WRAP_SLACK = 8
 """Average number of cells that a line leaves empty because it breaks between words."""
 _FILTER_LENGTH = 20
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
@@ -65,7 +65,7 @@ class TableScreen(Dialog[None]):
         self._filter = ""
         self._sort: tuple[str, bool] | None = None
         """Key of the column to sort by, and whether to reverse the order. None for the order of the sources."""
-        self._listing = asyncio.Lock()
+        self._listing_lock = asyncio.Lock()
 
     @override
     def compose(self) -> ComposeResult:
@@ -145,7 +145,7 @@ class TableScreen(Dialog[None]):
             ending = Content(" · ").join(last)
             has_quote = cell.proof is not None and not cell.is_passage
             # The question takes one line.
-            line_width = max(1, width - _BREAK_WIDTH)
+            line_width = max(1, width - _WRAP_SLACK)
             count = max(1, height - 1 - -(-ending.cell_length // line_width))
             room = max(1, count // (2 if has_quote else 1)) * line_width
             value = sanitise_line(cell.value or cell.note or cell.state.label)
@@ -166,21 +166,21 @@ class TableScreen(Dialog[None]):
 
     @on(TableGrid.CellClicked)
     def action_read(self) -> None:
-        self._request_cell(is_quote=True)
+        self._request_cell(with_quote=True)
 
     def action_conversation(self) -> None:
         if self._grid.cell is None or not self._grid.cell.conversation:
             self._show_message("This cell has no conversation yet.")
         else:
-            self._request_cell(is_quote=False)
+            self._request_cell(with_quote=False)
 
-    def _request_cell(self, *, is_quote: bool) -> None:
+    def _request_cell(self, *, with_quote: bool) -> None:
         row, cell = self._grid.row, self._grid.cell
         if row is None:
             return
         log = self._content.get_log_path(cell) if cell is not None else None
-        proof = cell.proof if cell is not None and is_quote else None
-        section_id = proof.section_id if proof is not None else row.within if is_quote else None
+        proof = cell.proof if cell is not None and with_quote else None
+        section_id = proof.section_id if proof is not None else row.within if with_quote else None
         self.post_message(CellRequested(row.source, str(log) if log is not None else None, section_id, proof))
 
     @work(group="typing", exclusive=True, exit_on_error=False)
@@ -204,7 +204,7 @@ class TableScreen(Dialog[None]):
     @work(group="listing", exit_on_error=False)
     async def _list_rows(self, source: str) -> None:
         self._show_message(f"Listing {source}…")
-        async with self._listing:  # one source after the other, so that none replaces the rows of another
+        async with self._listing_lock:  # one source after the other, so that none replaces the rows of another
             before, open_source = self._job.defined, self._job.plan.open_source
             sources = tuple(dict.fromkeys((*before.sources, source)))
             rows = await asyncio.to_thread(
@@ -290,7 +290,7 @@ class TableScreen(Dialog[None]):
             check_output(path, content.rows)
             return render(content, "", path.absolute().parent)
 
-        renderers = {ending: partial(render_for, render=render) for ending, render in RENDERERS.items()}
+        renderers = {suffix: partial(render_for, render=render) for suffix, render in RENDERERS.items()}
         self.app.push_screen(ExportDialog("Export the table to", "table", renderers), self._show_message)
 
     @override
@@ -308,7 +308,6 @@ class TableScreen(Dialog[None]):
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            error = event.worker.error
-            self._show_message(format_error(error))
+            self._show_message(format_error(event.worker.error))
         if event.worker.group == "filling":
             self._show_head()

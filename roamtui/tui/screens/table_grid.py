@@ -58,6 +58,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         self._first_column = 0
         self._styles: dict[str, Style] = {}
         self._title_width = 0
+        """Width in cells of the longest title of the first thousand rows."""
         self._lines: dict[str, int] = {}
         """Line of each row, by its key."""
 

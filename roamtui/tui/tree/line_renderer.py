@@ -45,9 +45,9 @@ _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ",
 _OPEN_SIGNS = {Origin.AGENT: ("◆", "open-agent"), Origin.PERSON: ("◇", "open-person")}
 """Sign and style of an open section, by who opened it."""
 
-INKS = ("guides", "triangle", "title", "untitled", "open-agent", "open-person", "mark", "count", "size")
-"""Names of the styles that set only the foreground. Those of `GROUNDS` set only the background."""
-GROUNDS = ("batch", "cursor-blurred")
+FOREGROUND_STYLES = ("guides", "triangle", "title", "untitled", "open-agent", "open-person", "mark", "count", "size")
+"""Names of the styles that set only the foreground. Those of `BACKGROUND_STYLES` set only the background."""
+BACKGROUND_STYLES = ("batch", "cursor-blurred")
 Palette = Mapping[str, Style]
 """Styles by the names above, and by ``base`` and ``cursor``, which set foreground and background."""
 
@@ -57,9 +57,9 @@ class LineSegment(NamedTuple):
 
     text: str
     style: Style
-    is_title: bool = False
+    activates: bool = False
     """Whether a click on it activates the node: the title, diamond and marks."""
-    is_fold: bool = False
+    toggles_fold: bool = False
     """Whether a click on it folds or unfolds the node: the triangle."""
 
 
@@ -118,7 +118,7 @@ class LineRenderer:
         """Add up the amounts of hidden nodes by the line of their nearest visible ancestor."""
         counts: Counter[int] = Counter()
         for section_id, amount in amounts.items():
-            line = self._lines.nearest_line(section_id)
+            line = self._lines.find_nearest_line(section_id)
             if line is not None and self._lines.id_at(line) != section_id:
                 counts[line] += amount
         return counts
@@ -164,24 +164,24 @@ class LineRenderer:
         style = palette["size" if source is not None and source.is_muted else "title" if title else "untitled"]
         title = title or format_node(self._lines.library, section_id)
         head = [
-            LineSegment(_draw_guides(self._lines.has_next(line), width), palette["guides"]),
+            LineSegment(_draw_guides(self._lines.compute_guide_flags(line), width), palette["guides"]),
             LineSegment(
                 f"{fold} ",
                 palette["mark" if fold is FoldState.FAILED else "triangle"],
-                is_fold=fold is not FoldState.LEAF,
+                toggles_fold=fold is not FoldState.LEAF,
             ),
         ]
         if source is not None and document is self._lines.library.root and document.columns.parents[row] < 0:
             sign, name = ("–", "size") if source.is_muted else ("✓", "mark")
-            head.append(LineSegment(f"{sign} ", palette[name], is_title=True))
+            head.append(LineSegment(f"{sign} ", palette[name], activates=True))
         if section is not None:
             sign, name = _OPEN_SIGNS[section.opened_by]
             style += palette[name]
-            head.append(LineSegment(f"{sign}{'…' if section.is_closing else ''} ", palette[name], is_title=True))
+            head.append(LineSegment(f"{sign}{'…' if section.is_closing else ''} ", palette[name], activates=True))
         tokens = self._estimate_tokens(document, row) if fold not in (FoldState.UNLOADED, FoldState.FAILED) else 0
         tail = [
-            LineSegment(self._format_marks(line, section_id, section), palette["mark"], is_title=True),
-            LineSegment(self._format_counts(line, tokens), palette["count"], is_title=True),
+            LineSegment(self._format_marks(line, section_id, section), palette["mark"], activates=True),
+            LineSegment(self._format_counts(line, tokens), palette["count"], activates=True),
         ]
         room = width - sum(cell_len(part.text) for part in (*head, *tail))
         size = format_tokens(tokens) if tokens and width >= SIZE_WIDTH_MIN else ""
@@ -203,7 +203,7 @@ class LineRenderer:
         gap = " " * (room - len(size) - cell_len(title))
         return [
             *head,
-            LineSegment(title, style, is_title=True),
+            LineSegment(title, style, activates=True),
             *tail,
             LineSegment(gap, Style.null()),
             LineSegment(size, palette["size"]),
@@ -213,7 +213,7 @@ class LineRenderer:
     def _reading_line(self) -> int | None:
         """The line of the section that the person reads, or of its nearest visible ancestor."""
         reading_id = self._state.reading_id
-        return None if reading_id is None else self._lines.nearest_line(reading_id)
+        return None if reading_id is None else self._lines.find_nearest_line(reading_id)
 
     def _compare_siblings(self, line: int, title: str) -> tuple[int, bool]:
         """Compare a title with the titles of its siblings on nearby lines.
@@ -292,11 +292,11 @@ def _cut_middle(title: str, width: int) -> str:
     return set_cell_size(title, max(0, width - 1 - cell_len(end))) + "…" + end
 
 
-def _draw_guides(has_next: tuple[bool, ...], width: int) -> str:
-    if not has_next:
+def _draw_guides(guide_flags: tuple[bool, ...], width: int) -> str:
+    if not guide_flags:
         return ""
-    guides = [_TRUNK if follows else _GAP for follows in has_next[:-1]]
-    guides.append(_BRANCH if has_next[-1] else _LAST_BRANCH)
+    guides = [_TRUNK if follows else _GAP for follows in guide_flags[:-1]]
+    guides.append(_BRANCH if guide_flags[-1] else _LAST_BRANCH)
     depth_max = max(1, width // 5)
     if len(guides) > depth_max:
         guides = [_CUT_GUIDES, *guides[len(guides) - depth_max + 1 :]]

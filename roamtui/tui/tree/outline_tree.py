@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.labels import format_node
-from roamtui.tui.tree.line_renderer import GROUNDS, INKS, LineRenderer, Palette, TreeHighlights
+from roamtui.tui.tree.line_renderer import BACKGROUND_STYLES, FOREGROUND_STYLES, LineRenderer, Palette, TreeHighlights
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
 _MARGIN = 2
@@ -38,7 +38,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"outline-tree--{name}" for name in (*INKS, *GROUNDS, "cursor")}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"outline-tree--{name}" for name in (*FOREGROUND_STYLES, *BACKGROUND_STYLES, "cursor")
+    }
 
     @dataclass
     class CursorMoved(Message):
@@ -89,10 +91,11 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def _read_palette(self) -> Palette:
         if not self._palette:
             styles = {
-                name: self.get_component_rich_style(f"outline-tree--{name}") for name in (*INKS, *GROUNDS, "cursor")
+                name: self.get_component_rich_style(f"outline-tree--{name}")
+                for name in (*FOREGROUND_STYLES, *BACKGROUND_STYLES, "cursor")
             }
-            inks = {name: styles[name].without_color + Style(color=styles[name].color) for name in INKS}
-            grounds = {name: Style(bgcolor=styles[name].bgcolor) for name in GROUNDS}
+            inks = {name: styles[name].without_color + Style(color=styles[name].color) for name in FOREGROUND_STYLES}
+            grounds = {name: Style(bgcolor=styles[name].bgcolor) for name in BACKGROUND_STYLES}
             self._palette = {"base": self.rich_style, "cursor": styles["cursor"], **inks, **grounds}
         return self._palette
 
@@ -116,7 +119,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if not self.size.height:
             self._revealed_id = section_id
             return
-        line = self.lines.nearest_line(section_id)
+        line = self.lines.find_nearest_line(section_id)
         if line is not None:
             top, height = round(self.scroll_target_y), self.scrollable_content_region.height
             margin = max(0, min(_MARGIN, (height - 1) // 2))
@@ -127,7 +130,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def move_to(self, section_id: str) -> None:
         """Move the cursor to a node, or to its nearest visible ancestor, and scroll it into view."""
-        line = self.lines.nearest_line(section_id)
+        line = self.lines.find_nearest_line(section_id)
         if line is not None:
             self.move_to_line(line)
 
@@ -184,9 +187,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._state = state
         self.lines.update(state.library, state.unfolded)
         self._rebuild_lines()
-        line = self.lines.nearest_line(cursor_id) if cursor_id else None
+        line = self.lines.find_nearest_line(cursor_id) if cursor_id else None
         self._set_cursor(self.cursor_line if line is None else line)
-        top = self.lines.nearest_line(top_id) if top_id else None
+        top = self.lines.find_nearest_line(top_id) if top_id else None
         if top is not None and top != round(self.scroll_target_y):
             self.scroll_to_line(top)
 
@@ -234,9 +237,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         parts = self._renderer.list_parts(line, width, palette, is_cursor=line == self.cursor_line)
         ends = accumulate(cell_len(part.text) for part in parts)
         part = next((part for part, end in zip(parts, ends, strict=True) if offset.x < end), parts[-1])
-        if part.is_fold:
+        if part.toggles_fold:
             self.post_message(self.FoldToggled(section_id))
             return
         self.move_to_line(line)
-        if event.chain == (1 if part.is_title else 2):
+        if event.chain == (1 if part.activates else 2):
             self.post_message(self.NodeActivated(section_id))

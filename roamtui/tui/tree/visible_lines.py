@@ -73,7 +73,7 @@ class VisibleLines:
         line = bisect_left(self.numbers, number, 0 if self._title_number is None else 1)
         return line if line < len(self.numbers) and self.numbers[line] == number else None
 
-    def nearest_line(self, section_id: str) -> int | None:
+    def find_nearest_line(self, section_id: str) -> int | None:
         """Return the line of a node or of its nearest visible ancestor, or None."""
         number = self.numbering.find(section_id)
         while number is not None and self.get_line(number) is None:
@@ -87,7 +87,7 @@ class VisibleLines:
             return None if number == self._title_number else self._title_number
         return parent
 
-    def has_next(self, line: int) -> tuple[bool, ...]:
+    def compute_guide_flags(self, line: int) -> tuple[bool, ...]:
         """Return, for each guide of a line from left to right, whether it continues, because a sibling follows."""
         following = []
         number = self.numbers[line]

@@ -8,8 +8,8 @@ from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.highlights import (
     LineSpan,
     compute_selection_span,
-    highlight_span,
     list_selected_lines,
+    locate_span,
     locate_words,
 )
 from tests.tui.reader.sections import make_lines, read_lines
@@ -24,7 +24,7 @@ def _mark(text: str, quote: str, *, width: int = 40, occurrence: int = 0) -> lis
     for _ in range(occurrence + 1):
         start = text.index(quote, start + 1)
     lines = read_lines(text, width=width)
-    return _show_marked(lines, highlight_span(lines, text, start, start + len(quote)))
+    return _show_marked(lines, locate_span(lines, text, start, start + len(quote)))
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_the_right_one_of_equal_quotes_is_marked() -> None:
     text = "a cat, a dog, a cat, a bird.\n"
     lines = read_lines(text)
     start = text.rindex("a cat")
-    assert highlight_span(lines, text, start, start + 5) == [LineSpan(0, start, start + 5)]
+    assert locate_span(lines, text, start, start + 5) == [LineSpan(0, start, start + 5)]
 
 
 def test_a_quote_that_is_shown_in_other_words_marks_its_block() -> None:
     text = "Before.\n\n![picture of a cat](cat.png)\n\nAfter.\n"
     lines = read_lines(text)
     start = text.index("cat.png")
-    assert _show_marked(lines, highlight_span(lines, text, start, start + 7)) == ["[image: picture of a cat]"]
+    assert _show_marked(lines, locate_span(lines, text, start, start + 7)) == ["[image: picture of a cat]"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_any_words_of_a_paragraph_are_found(data: st.DataObject) -> None:
     last = data.draw(st.integers(first, 39))
     start = len(" ".join(pieces[:first])) + (first > 0)
     lines = read_lines(text)
-    marked = highlight_span(lines, text, start, start + len(" ".join(pieces[first : last + 1])))
+    marked = locate_span(lines, text, start, start + len(" ".join(pieces[first : last + 1])))
     assert " ".join(_show_marked(lines, marked)).split() == words[first : last + 1]
 
 

@@ -26,11 +26,11 @@ _WHOLE = _read_all(make_lines(_BOOK))
 def test_only_what_is_looked_at_is_laid_out() -> None:
     lines = make_lines(_BOOK)
     assert len(lines.chunks) > 50
-    assert not lines.measured
+    assert not lines.laid_out_chunks
     lines.measure_from(0, 50)
-    assert len(lines.measured) <= 2
+    assert len(lines.laid_out_chunks) <= 2
     lines.get_line(len(lines) // 2)
-    assert len(lines.measured) <= 3
+    assert len(lines.laid_out_chunks) <= 3
 
 
 _SHORT = _BOOK[: _BOOK.index("## Section 30")]
@@ -92,7 +92,7 @@ def _walk(lines: LazyLines, direction: int, view: range) -> list[str | int]:
             break
         current = found
         hrefs.append(lines.get_chunk_lines(found.chunk).links[found.number])
-        y, _ = lines.get_links(found.chunk)[found.number]
+        y, _ = lines.locate_links(found.chunk)[found.number]
         view = range(y, y + 10)
     return hrefs
 

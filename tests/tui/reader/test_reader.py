@@ -128,7 +128,7 @@ async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> N
         await pilot.pause()
         assert "".join(_marked(reader, HighlightKind.QUOTE)) == "Sentence 300 is here and is long"
         assert _lines(reader)[0] == "Chapter 300"
-        assert len(reader.lines.measured) <= 5
+        assert len(reader.lines.laid_out_chunks) <= 5
 
 
 async def test_scrolling_changes_the_section_in_view() -> None:
@@ -273,7 +273,7 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
     library = make_library(_BOOK * 5)
     async with _run(library) as (_, reader, pilot):
         assert len(reader.lines.chunks) > 300
-        assert len(reader.lines.measured) <= 2
+        assert len(reader.lines.laid_out_chunks) <= 2
         for _ in range(3):
             reader.action_page(1)
             await pilot.pause()
@@ -281,7 +281,7 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         await pilot.pause()
         reader.action_bottom()
         await pilot.pause()
-        assert len(reader.lines.measured) <= 12
+        assert len(reader.lines.laid_out_chunks) <= 12
 
 
 _HTML = """# Page
@@ -387,7 +387,7 @@ async def test_the_head_of_a_long_table_stays_in_view() -> None:
             seen += [row for row in rows if row not in seen]
         assert seen == [line for line in seen if line.startswith("Place")]
         assert [int(row.split()[1]) for row in seen] == list(range(len(seen)))
-        assert len(reader.lines.measured) > 1
+        assert len(reader.lines.laid_out_chunks) > 1
         reader.action_bottom()
         await pilot.pause()
         assert _lines(reader)[0].startswith("Country")
