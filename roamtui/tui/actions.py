@@ -52,7 +52,7 @@ SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.T
 """Scopes of separate screens. Keys of other scopes do not work there, so they may use the same keys."""
 _TYPING_SCOPES = frozenset({Scope.INPUT, Scope.START})
 """Scopes where the focus is always in a text field."""
-SHARED = ("global.help", "global.choose_theme", "global.palette")
+SHARED_IDS = ("global.help", "global.choose_theme", "global.palette")
 """Global actions that also work on the start screen."""
 
 
@@ -88,7 +88,7 @@ DIGITS = tuple("1234567890")
 
 
 def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
-    """Make an action that calls the method of its own name, unless `call` names another."""
+    """Make an action that calls the method named in its id, unless `call` names another."""
     return Action(action_id, tuple(keys.split()), label, sentence, call or action_id.partition(".")[2], **flags)
 
 
@@ -416,12 +416,13 @@ _KEY_NAMES = {"escape": "esc", "pagedown": "pgdn", "pageup": "pgup", "up": "↑"
 
 
 def format_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Format the keys of an action for the screen. All digits are a range."""
+    """Format the keys of an action for the screen, as a range if they are `DIGITS`."""
     return ("1-9",) if keys == DIGITS else tuple(_KEY_NAMES.get(key, key) for key in keys)
 
 
 _NO_PRIORITY = ".own"
-"""Suffix of the id of an action's second binding. It gets a person's own keys, and text fields handle these first."""
+"""Suffix of the id of an action's second binding, without priority. It gets a person's own keys, so that text fields
+handle them first, except the unprintable keys of priority actions."""
 _NO_KEY = "unbound"
 """A key that no terminal sends. Actions without keys are bound to it."""
 _SHIFT_ENTER_TERMINALS = (

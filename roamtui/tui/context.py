@@ -188,6 +188,6 @@ class DocumentOpener:
     save_settings: Callable[[Mapping[str, str]], None]
     """As in `TuiOptions`."""
     open_table: Callable[[tuple[str, ...]], TableJob] | None = None
-    """Prepares the table of some sources, or of its own folder. Called in a thread. Raises `RoamtuiError`."""
+    """Prepares the table about some sources, or the table in a folder. Called in a thread. Raises `RoamtuiError`."""
     save_as_notebook: Callable[[str, Library], None] | None = None
     """Saves the sources of a library as a new notebook. Called in a thread. Raises `RoamtuiError`."""

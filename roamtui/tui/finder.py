@@ -71,7 +71,7 @@ class FindResults:
     library: Library | None = None
     """The library that was searched."""
     groups: tuple[ResultGroup, ...] = ()
-    """The groups. Those that are only similar to the query come last."""
+    """The groups that have results. Those that are only similar to the query come last."""
     matches: TextMatches = field(default_factory=TextMatches)
     is_complete: bool = True
     """Whether the search has ended."""
@@ -83,7 +83,7 @@ class Finder:
     def __init__(
         self, load_all: Callable[[], Awaitable[Library]], search: Callable[[str, int], Awaitable[tuple[Hit, ...]]]
     ) -> None:
-        """Search the library that `load_all` returns. `search` is the configured search, with a query and a limit."""
+        """Search the library that `load_all` returns. `search` runs the configured search for a query, with a limit."""
         self._load_all = load_all
         self._search = search
         self._titles: TitleSearch | None = None

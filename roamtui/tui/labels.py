@@ -56,7 +56,7 @@ def format_library_size(library: Library) -> tuple[str, str]:
 
 
 def format_minutes_left(minutes: int) -> str:
-    """Return how long the rest of a document takes, in hours if they are two or more."""
+    """Return how long the rest of a document takes to read, from two hours on in hours."""
     return f"{minutes} min left" if minutes < 120 else f"{round(minutes / 60)} h left"
 
 
@@ -69,7 +69,7 @@ def format_error(error: BaseException | None) -> str:
 
 
 _DOCUMENT_COLOURS = ("$primary", "$secondary", "$accent", "$foreground")
-"""Repeated if there are more documents. Verdicts have other colours."""
+"""Colours of the names of documents, repeated if there are more. Verdicts have other colours."""
 
 
 def get_document_colour(citation: Citation, library: Library) -> str:

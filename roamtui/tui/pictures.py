@@ -35,7 +35,7 @@ CELL_PIXELS = (10, 20)
 _DRAWN_MAX = 64
 _MEASURED_MAX = 5_000
 _DRAWN_ROWS_MAX = 100
-"""Maximum number of cached rows: about two screens. Cells take a hundred times the memory of the pixels of a row."""
+"""Maximum number of cached rows: about two screens. As cells, a row takes a hundred times the memory of its pixels."""
 _HALF = "▀"
 
 DrawnPicture = bytes | int
@@ -43,7 +43,7 @@ DrawnPicture = bytes | int
 
 
 def choose_image_mode(mode: ImageMode, app: App[None]) -> ImageMode:
-    """Return how to draw in the terminal of an app."""
+    """Return how to draw pictures in the terminal of an app."""
     has_true_colour = app.console.color_system == "truecolor" and not app.no_color
     return resolve_image_mode(mode, os.environ, has_true_colour=has_true_colour)
 
@@ -116,7 +116,7 @@ class PictureStore:
             raise OpeningCancelledError
 
     def reject(self, file: PictureFile) -> None:
-        """Show only the words of a picture that cannot be drawn."""
+        """From now on, show only the words of a picture, because it cannot be drawn."""
         self._measured = {key: None if found and found[0] == file else found for key, found in self._measured.items()}
 
     def add(self, picture: PictureLine, loaded: bytes) -> Iterator[str]:

@@ -119,7 +119,7 @@ class StatusLine(ClickableBar):
             self.update_status(message=words, is_progress=is_progress and bool(words))
 
     def clear_message(self) -> None:
-        """Clear a message that the next key may make untrue."""
+        """Clear the message, which the next key may make untrue, unless it reports progress."""
         if self.status.message and not self.status.is_progress:
             self.update_status(message="")
 
@@ -239,7 +239,7 @@ class HintLine(ClickableBar):
     def show_scope(
         self, scope: Scope, *, is_offline: bool = False, has_citations: bool = False, has_passage: bool = False
     ) -> None:
-        """Show the keys of a scope. The flags add those for a model, a citation or a selected passage."""
+        """Show the keys of a scope. The flags add the keys for choosing a model, for citations, and for a passage."""
         shown = (scope, is_offline, has_citations, has_passage)
         if shown != (self._scope, self._is_offline, self._has_citations, self._has_passage):
             self._scope, self._is_offline, self._has_citations, self._has_passage = shown

@@ -60,7 +60,7 @@ def encode_image(image_id: int, data: bytes, columns: int, rows: int, *, pixels:
         image_id: The id, which is the colour of the placeholders.
         data: A PNG file, or zlib-compressed pixels of three bytes each.
         columns: Width of the rectangle in cells.
-        rows: Its height.
+        rows: Height of the rectangle in cells.
         pixels: Width and height of the image if `data` are pixels.
     """
     layout = "f=100" if pixels is None else f"f=24,o=z,s={pixels[0]},v={pixels[1]}"

@@ -55,10 +55,8 @@ if TYPE_CHECKING:
 EXCHANGES_STEP = 20
 """The number of exchanges shown at first, and added with each request for earlier ones."""
 EXCHANGES_MAX = 40
-"""If a new question would make more exchanges than this, only the last `EXCHANGES_STEP` stay.
-
-Each exchange slows down every change below it.
-"""
+"""Maximum number of exchanges shown, because each slows down every change below it. A new question that exceeds it
+leaves only the last `EXCHANGES_STEP`."""
 
 _DIGITS_SECONDS = 1.0
 """Maximum time between two digits of one number."""
@@ -133,7 +131,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             """Sections to open first."""
 
     class ForkRequested(Message):
-        """The person wants to branch off a conversation from before a question, given by its number."""
+        """The person wants to branch off a conversation before the question with this number."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -173,7 +171,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return self._shown[-1] if self._shown else None
 
     def show_pending(self, question: str, within: str | None, waiting_for: str) -> None:
-        """Show a sent question in view at once, with its section and what it waits for."""
+        """Show a question as soon as it is sent, with its section and what it waits for, and scroll to it."""
         self._welcome.display = False
         self._pending, self._pending_within = self._make_view(0, question, within), within
         self._pending.show_waiting(waiting_for)
@@ -227,7 +225,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._follow_newest()
 
     def reload(self) -> None:
-        """Replace everything by the session's current conversation, starting at its last answer."""
+        """Show the session's current conversation in place of everything, scrolled to its last answer."""
         self.clear_selection()
         for child in self._messages.children:
             if child is not self._earlier and child is not self._welcome:
@@ -572,7 +570,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.call_after_refresh(self._scroll_to_newest)
 
     def on_passages_view_card_clicked(self, event: PassagesView.CardClicked) -> None:
-        """Select a card. Textual finds this handler by its name too."""
+        """Select a card. Textual finds this handler by its name, too."""
         self._select(event.view, event.index)
 
     def _follow_newest(self) -> None:

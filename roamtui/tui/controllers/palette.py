@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from textual.app import App
 
-from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Keymap, Scope, format_keys
+from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Action, Keymap, Scope, format_keys
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.screens.dialogs import PickerDialog, PickerItem
 from roamtui.tui.screens.open_document import OpenDialog
@@ -18,7 +18,7 @@ _INITIAL_USE_ORDER = (
     "global.find",
     "global.open_document",
 )
-"""The actions that come first in the palette until a person has chosen others, from the last to the first."""
+"""The actions that come first in the palette until a person has chosen others. The last of them is shown first."""
 _SUGGESTED_COUNT = 5
 """Number of actions in the first group of the palette."""
 
@@ -32,15 +32,15 @@ class PaletteController:
         self._keys = keys
         self._get_panes = get_panes
         self._use_order = {action_id: number for number, action_id in enumerate(_INITIAL_USE_ORDER, 1)}
-        """The latest action has the highest number."""
+        """Number of each action that was used, by id. The latest one has the highest number."""
 
     def list_actions(self) -> tuple[Action, ...]:
         """List the actions that the palette offers on the current screen, the last used first."""
         is_main = self._get_panes() is not None
         if not is_main and not isinstance(self._app.screen, OpenDialog):  # else dialogs could pile up without end
             return ()
-        offered = [action for action in self._keys.actions if action.in_palette and (is_main or action.id in SHARED)]
-        return tuple(sorted(offered, key=lambda action: -self._use_order.get(action.id, 0)))
+        listed = [action for action in self._keys.actions if action.in_palette and (is_main or action.id in SHARED_IDS)]
+        return tuple(sorted(listed, key=lambda action: -self._use_order.get(action.id, 0)))
 
     def show(self) -> None:
         """Show the palette, and run the action that the person chooses."""

@@ -112,7 +112,7 @@ class QuestionController:
     ) -> str | None:
         """Let the person choose one of the proposed questions. Return it, or None.
 
-        Without questions, say why, and that `model_key` chooses another model.
+        If there are none, say why, and that `model_key` chooses another model.
         """
         from roamtui.tui.screens.dialogs import PickerDialog, PickerItem  # noqa: PLC0415 - not for the first screen
 
@@ -136,7 +136,7 @@ class QuestionController:
         """Ask a question from the box, or queue it while another question is being answered.
 
         Returns:
-            Why the question stays in the box, if it does.
+            Why the question is not accepted and stays in the box, or None.
         """
         if self._queued is not None:
             return "One question waits already. Wait for its turn, or take it back."
@@ -153,7 +153,7 @@ class QuestionController:
         return None
 
     def take_back(self) -> bool:
-        """Put the waiting question back into the box, before text typed since. Return whether there was a question."""
+        """Put the waiting question back into the box, before any text typed meanwhile. Return whether there was one."""
         queued = self._pop_queued()
         if queued is None:
             return False

@@ -55,7 +55,7 @@ def describe_code(info: str, text: str) -> tuple[str, str]:
 
 
 _HIGHLIGHTED_LENGTH_MAX = 20_000
-"""In characters. Lexing more would delay scrolling."""
+"""Maximum length of highlighted code, in characters. Lexing more would delay scrolling."""
 _LANGUAGE_LENGTH_MAX = 40
 _TOKEN_ROLES = (
     ("Comment", TextRole.CODE_COMMENT),
@@ -77,7 +77,7 @@ _TOKEN_ROLES = (
 def highlight_code(code: str, language: str) -> list[list[Run]]:
     """Return the lines of `code` as sanitised runs, without colours if the language is unknown.
 
-    Lines end with a newline, which the last one may lack. `language` is the first word of a fence's info string.
+    The last line may lack its newline. `language` is the first word of a fence's info string.
     """
     safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in sanitise_text(code).removesuffix("\n").split("\n"))
     lexer = _get_lexer(language.lower()[:_LANGUAGE_LENGTH_MAX]) if len(safe) <= _HIGHLIGHTED_LENGTH_MAX else None

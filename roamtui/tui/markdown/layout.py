@@ -136,7 +136,7 @@ class MarkdownLayout:
         self._containers.pop()
 
     def _add_pictures(self, block: Paragraph) -> bool:
-        """Add the pictures of a paragraph without other words. Return whether there are any."""
+        """Add the pictures of a paragraph that has no other words. Return whether any were added."""
         if self.measure_picture is None or not all(words.is_image or not words.text.strip() for words in block.words):
             return False
         count = len(self.lines)
@@ -302,7 +302,7 @@ class MarkdownLayout:
 
 
 def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, int]:
-    """Return the columns and rows in which to show a picture of a size in pixels."""
+    """Return the number of columns and rows for a picture, given its size in pixels."""
     columns, rows = width / _PIXELS_PER_COLUMN, height / _PIXELS_PER_ROW
     columns_max = min(columns_max or _PICTURE_COLUMNS_MAX, _PICTURE_COLUMNS_MAX)
     scale = min(1, columns_max / columns, _PICTURE_ROWS_MAX / rows)

@@ -104,7 +104,7 @@ class PaneTitle(Widget):
 
 
 def _cut_start(text: str, width: int) -> Content:
-    """Return the end of a path that fits, because its last part is the most useful."""
+    """Cut the start of a path so that it fits, because its last part is the most useful."""
     parts = text.split(STEP)
     for first in range(1, len(parts)):
         content = Content(STEP.join(("…", *parts[first:])))

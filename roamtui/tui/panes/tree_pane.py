@@ -45,7 +45,7 @@ class TreePane(Vertical):
         self._pending_id: str | None = None
         self._is_edge_dragged = False
         self.title_line = PaneTitle(Pane.TREE, unit="tok")
-        """Shows the titles above the cursor, or the size of the document."""
+        """Shows the path above the node under the cursor, or else the size of the document."""
 
     @override
     def compose(self) -> ComposeResult:

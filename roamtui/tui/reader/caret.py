@@ -43,7 +43,7 @@ class Caret:
         return Selection(Offset(first.start, self._get_y(first)), Offset(last.end, self._get_y(last)))
 
     def fit_view(self, top: int, bottom: int) -> int | None:
-        """Return the line to scroll to the top so that the caret is in view, or None if it is.
+        """Return the line to scroll to the top so that the caret is in view, or None if it is in view already.
 
         The lines from `top` up to `bottom` (exclusive) are in view.
         """

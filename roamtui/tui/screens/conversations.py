@@ -58,7 +58,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         self._exchange_texts: Mapping[str, str] = {}
         """Questions and answers by the id of their conversation. Empty until they are read."""
         self._search_texts: dict[str, str] = {}
-        """The case-folded text to search by conversation id. Folding thousands takes 0.1 s, too long for every key."""
+        """The case-folded text that is searched, by conversation id. Folding thousands of them for each key is slow."""
 
     @override
     def _compose_list(self) -> tuple[Widget, ...]:
@@ -112,7 +112,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         return f"{'all documents' if self._shows_all_documents else 'this document'} · {count}"
 
     def _add_options(self, end: int) -> None:
-        """List conversations up to an index, because listing thousands would delay every key of a search."""
+        """List more conversations, up to an index. Listing thousands at once would delay every key of a search."""
         options = self.query_one(OptionList)
         options.add_options([Option(self._draw(summary)) for summary in self._visible[options.option_count : end]])
 

@@ -182,7 +182,7 @@ class ApprovalDialog(ConfirmDialog):
 
 
 class PromptDialog(Dialog[str | None]):
-    """Asks for a line of text. The result is None if the person leaves. It may be empty only with `may_be_empty`."""
+    """Asks for a line of text, which may be empty only with `may_be_empty`. The result is None if the person leaves."""
 
     def __init__(
         self,

@@ -80,7 +80,7 @@ class FindDialog(ListDialog[GroupedResult | None]):
             yield ScreenKeyHints(self._keys, Scope.FIND)
 
     def on_mount(self) -> None:
-        """Show the results of the last search, its query selected so that typing replaces it."""
+        """Show the results of the last search. Its query is selected, so that typing replaces it."""
         self._field.action_select_all()
         self._show()
         if not self.results.is_complete:
@@ -105,7 +105,7 @@ class FindDialog(ListDialog[GroupedResult | None]):
         return is_same_query and (self.results.is_complete or bool(self.results.groups))
 
     def _show(self) -> None:
-        """List the results. The one that the person moved to stays chosen."""
+        """List the results. If the person has moved to one of them, it stays chosen."""
         chosen = self._list.chosen if self._list.has_focus else None
         lines: list[tuple[GroupedResult | None, Content]] = []
         for group in self.results.groups:

@@ -91,7 +91,7 @@ if TYPE_CHECKING:  # the first screen does without them
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
 _HEADER_ROWS_MIN = 22
-"""Minimum height of the terminal for the header and the hints, which leave less room for the panes."""
+"""Minimum height of a terminal with a header and hints. In a lower one, the panes need their lines."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):

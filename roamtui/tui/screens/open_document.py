@@ -26,7 +26,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import OpeningCancelledError, RoamtuiError
 from roamtui.models.base import Model
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
-from roamtui.tui.actions import SHARED, Keymap, Scope, make_bindings
+from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import DocumentOpener, OfferGroup, StartOffer, StartupContext
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested
@@ -38,10 +38,10 @@ _NAME_WIDTH_MIN, _NAME_WIDTH_MAX = 34, 48
 _TWO_COLUMNS_MIN = 60
 """In cells. A narrower list shows only names."""
 _EDGES_WIDTH = 4
-"""In cells. Width of the sign of the chosen line and of the scroll bar."""
+"""In cells. The sign of the chosen line and the scroll bar together have this width."""
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
 _HINT = "Type a path, a URL, or text to filter the list."
-_FOOT_ACTIONS = ("start.open", "start.complete", "start.leave", *SHARED)
+_FOOT_ACTIONS = ("start.open", "start.complete", "start.leave", *SHARED_IDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     """
 
     AUTO_FOCUS = "Input"
-    BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED)
+    BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
 
     def __init__(
         self,

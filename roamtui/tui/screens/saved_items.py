@@ -50,7 +50,7 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         """The deletion, which starts when the person leaves. It takes seconds if another program locks the files."""
 
     def _compose_list(self) -> Sequence[Widget]:
-        """Return the list, after any widgets above it."""
+        """Return any widgets to show above the list, then the list."""
         raise NotImplementedError
 
     def _list_items(self) -> Sequence[SavedItem]:

@@ -28,7 +28,7 @@ from roamtui.table.columns import drop_repeated_columns, parse_question
 from roamtui.table.rows import check_output, list_rows
 from roamtui.table.runner import TableJob, TableRun, fill_table
 from roamtui.table.store import Row, TableContent
-from roamtui.tui.actions import SHARED, Keymap, Scope, make_bindings
+from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.labels import STEP, format_error
 from roamtui.tui.messages import CellRequested
 from roamtui.tui.screens.dialogs import Dialog, PromptDialog
@@ -47,7 +47,7 @@ class TableScreen(Dialog[None]):
     """Shows a table, asks the missing questions, and opens the document or conversation of a cell."""
 
     AUTO_FOCUS = "TableGrid"
-    BINDINGS = make_bindings(Scope.TABLE) + make_bindings(Scope.GLOBAL, only=SHARED)
+    BINDINGS = make_bindings(Scope.TABLE) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
 
     def __init__(self, job: TableJob, content: TableContent, keys: Keymap) -> None:
         """Show `content`, the answers that are saved on disk.
@@ -81,7 +81,7 @@ class TableScreen(Dialog[None]):
 
     @property
     def content(self) -> TableContent:
-        """The table as it is shown: with all its rows, in the order of the sources."""
+        """The table with its current questions and answers: all rows, in the order of the sources."""
         defined = self._job.defined
         return replace(self._content, rows=defined.rows, columns=defined.columns, cells=self._cells)
 

@@ -107,7 +107,7 @@ class LineRenderer:
 
     @cached_property
     def _hidden_counts(self) -> tuple[Counter[int], Counter[int], Counter[int]]:
-        """Hidden descendants of each line: open sections, found sections, and tokens read."""
+        """How many open sections, found sections and tokens read each line hides in its folded descendants."""
         return (
             self._count_hidden(dict.fromkeys(self._open, 1)),
             self._count_hidden(dict.fromkeys(self._highlights.found, 1)),
@@ -304,7 +304,7 @@ def _draw_guides(guide_flags: tuple[bool, ...], width: int) -> str:
 
 
 _COUNTED_DOCUMENT_LENGTH_MAX = 1_000_000
-"""In characters. Counting all tokens of a shorter document takes no noticeable time."""
+"""Maximum length of a document whose tokens are all counted, in characters. That takes no noticeable time."""
 _COUNTED_LENGTH_MAX = 20_000
 """In characters. For longer sections, only this much text is counted, and the result is scaled up."""
 

@@ -100,7 +100,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return self._palette
 
     def sync_size(self) -> None:
-        """Set the height to the number of lines. A new screen layout is needed only if the scrollbar comes or goes."""
+        """Set the scrollable height to the number of lines. Lay out the screen only if the scrollbar comes or goes."""
         size = Size(self.scrollable_content_region.width, len(self.lines))
         is_scrolling = size.height > self.container_size.height
         if is_scrolling and self.show_vertical_scrollbar:
@@ -204,7 +204,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def go_child(self) -> None:
-        """Move the cursor to its first child. If the node is folded, ask to unfold it."""
+        """Move the cursor to the first child of its node. If the node is folded, ask to unfold it."""
         if self.cursor_id is None:
             return
         match self.lines.fold_at(self.cursor_line):

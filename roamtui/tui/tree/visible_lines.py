@@ -17,7 +17,7 @@ from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
 
 _SPLICES_MAX = 256
-"""Maximum number of changes that are spliced in. For more, all lines are rebuilt, because each splice moves many."""
+"""Maximum number of changed nodes whose lines are spliced in. For more, rebuilding all lines is faster."""
 
 
 class FoldState(StrEnum):
@@ -43,7 +43,7 @@ class VisibleLines:
         self.library = library
         self.numbering = NodeNumbering(library)
         self._find_end: Callable[[int], int] = library.root.columns.ends.__getitem__
-        """Returns the number after a node's descendants. For a single document, whose numbers are rows, a look-up."""
+        """Returns the number after a node's last descendant. In one document, numbers are rows, so it is a look-up."""
         if library.grafts:
             self._find_end = lambda number: self.numbering.subtree(number).stop
         row = library.root.title_row
