@@ -128,7 +128,7 @@ class RoamApp(App[None], inherit_bindings=False):
         """The screens of open documents by mode."""
         self._last_model: Model | None = None
         """The model of the document that was closed last, because the person may have chosen it for this run."""
-        self._modes_made = 0
+        self._mode_count = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
         self._has_terminal = _is_in_terminal()
@@ -136,8 +136,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _make_screen(self, first: StartupContext | None) -> str:
         """Make the screen of a document, if any, and return the name of its mode."""
-        self._modes_made += 1
-        mode = f"document-{self._modes_made}"
+        self._mode_count += 1
+        mode = f"document-{self._mode_count}"
         if first is not None:
             from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
 
@@ -427,10 +427,10 @@ class RoamApp(App[None], inherit_bindings=False):
         return make_driver_class(super().get_driver_class())
 
     @on(FullScreenRequested)
-    def _look(self, event: FullScreenRequested) -> None:
+    def _show_full_screen(self, event: FullScreenRequested) -> None:
         from roamtui.tui.controllers.pictures import PictureController  # noqa: PLC0415 - only for those who ask
 
-        self.main_screen.warn(PictureController(self, self._keys, self.app_context.options).look(event))
+        self.main_screen.warn(PictureController(self, self._keys, self.app_context.options).show_full_screen(event))
 
     @on(TerminalWriteRequested)
     def _write_image(self, event: TerminalWriteRequested) -> None:

@@ -57,7 +57,7 @@ class CopyRequested(Message):
     """A person wants to copy text to the clipboard."""
 
     text: str
-    what: str
+    description: str
     """A description of the text, such as `the answer`."""
 
 
@@ -83,7 +83,7 @@ class CellRequested(Message):
 
     source: str
     """The document of the row."""
-    log: str | None
+    log_path: str | None
     """Path of the conversation of the cell, or None if nothing was asked."""
     section_id: str | None = None
     """The section to show, or None to show only the conversation."""
@@ -104,7 +104,7 @@ class LinkClicked(Message):
 
 @dataclass
 class ReadingPositionChanged(Message):
-    """Another section or page was scrolled to the top of the view, or the lines in view overflow differently."""
+    """The section or page at the top of the view has changed, or the sides on which lines continue out of view."""
 
     section_id: str
     page: int | None = None
@@ -119,7 +119,7 @@ class FullScreenRequested(Message):
 
     library: Library
     section_id: str
-    """The section that shows it."""
+    """The section with the picture or on the page."""
     href: str = ""
     """The URL or path of the picture, or empty for a page."""
     page: int = 0

@@ -48,8 +48,8 @@ def choose_image_mode(mode: ImageMode, app: App[None]) -> ImageMode:
     return resolve_image_mode(mode, os.environ, has_true_colour=has_true_colour)
 
 
-def get_source(library: Library, section_id: str) -> tuple[str, str]:
-    """Return the source that contains a section, and the key of its document there."""
+def get_source_and_doc(library: Library, section_id: str) -> tuple[str, str]:
+    """Return the name of the source that contains a section, and the key of the section's document in that source."""
     source, doc = library.source_of(section_id), library.get_content_span(section_id).doc
     if source is None:
         return library.source, doc

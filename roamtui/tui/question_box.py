@@ -61,10 +61,10 @@ class QuestionBox(TextArea):
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=Content("Ask this document…")
         )
         self._history = list(history)
-        self._index = len(self._history)
+        self._history_index = len(self._history)
         self._draft = ""
         self._commands = commands or {}
-        self._typed = ""
+        self._text_before_choice = ""
         """The text before an arrow chose a command."""
         self._listed_names: tuple[str, ...] = ()
         """Names of the listed commands."""
@@ -80,13 +80,13 @@ class QuestionBox(TextArea):
         """Add proposed questions to the start of the history."""
         proposed = list(questions)
         self._history[:0] = proposed
-        self._index += len(proposed)
+        self._history_index += len(proposed)
 
     def remember(self, question: str) -> None:
         """Add a question to the history."""
         if not self._history or self._history[-1] != question:
             self._history.append(question)
-        self._index = len(self._history)
+        self._history_index = len(self._history)
 
     def fill(self, text: str) -> None:
         """Replace the text, with the cursor at its end."""
@@ -128,7 +128,7 @@ class QuestionBox(TextArea):
     def _choose_command(self, direction: int) -> None:
         """Put the next (1) or previous (-1) listed command into the box."""
         if self._chosen is None:
-            self._typed = self.text
+            self._text_before_choice = self.text
             index = 0 if direction > 0 else -1
         else:
             index = (self._listed_names.index(self._chosen) + direction) % len(self._listed_names)
@@ -140,7 +140,7 @@ class QuestionBox(TextArea):
         """Hide the list of commands until the text changes. Return whether it was shown."""
         if not self._listed_names:
             return False
-        typed = self.text if self._chosen is None else self._typed
+        typed = self.text if self._chosen is None else self._text_before_choice
         with self.prevent(TextArea.Changed):  # which would list the commands again
             self.fill(typed)
         self._set_commands(())
@@ -153,21 +153,21 @@ class QuestionBox(TextArea):
         if self._listed_names:
             self._choose_command(-1)
             return
-        if not self.cursor_at_first_line or self._index == 0:
+        if not self.cursor_at_first_line or self._history_index == 0:
             raise SkipAction
-        if self._index == len(self._history):
+        if self._history_index == len(self._history):
             self._draft = self.text
-        self._index -= 1
-        self.fill(self._history[self._index])
+        self._history_index -= 1
+        self.fill(self._history[self._history_index])
 
     def action_history_next(self) -> None:
         if self._listed_names:
             self._choose_command(1)
             return
-        if not self.cursor_at_last_line or self._index >= len(self._history):
+        if not self.cursor_at_last_line or self._history_index >= len(self._history):
             raise SkipAction
-        self._index += 1
-        self.fill(self._draft if self._index == len(self._history) else self._history[self._index])
+        self._history_index += 1
+        self.fill(self._draft if self._history_index == len(self._history) else self._history[self._history_index])
 
     def action_page(self, pages: int) -> None:
         if self.max_scroll_y > 0:

@@ -154,7 +154,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._typed_digit = ""
         self._typed_number = ""
         self._typed_at = 0.0
-        self._is_following = False
+        self._keeps_newest_in_view = False
         """Whether the newest message is kept in view. Of a long answer, the start is kept in view, to be read."""
 
     @override
@@ -233,17 +233,17 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._shown = []
         self._earlier.show_count(0)
         self._welcome.display = True
-        self._is_following = False
+        self._keeps_newest_in_view = False
         self.scroll_home(animate=False, immediate=True)
         self.load_saved()
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end, or before a pending question."""
         self._messages.mount(NoticeView(text, severity), before=self._pending)
-        is_still_following = severity is Severity.INFO and self._is_following
+        is_still_following = severity is Severity.INFO and self._keeps_newest_in_view
         if severity is Severity.ERROR or (self.current is not None and not is_still_following):
             self.anchor()
-            self._is_following = False  # else the end of an answer would scroll back from the notice to its start
+            self._keeps_newest_in_view = False  # else the end of an answer would scroll back to its start
 
     def show_event(self, event: ConversationEvent, state: ConversationState) -> str:
         """Show an event of the conversation. Return text for a brief status message."""
@@ -562,7 +562,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @on(ScrollTo)
     def _stop_following(self) -> None:
         """Stop following the newest message."""
-        self._is_following = False
+        self._keeps_newest_in_view = False
         self.release_anchor()
 
     # Textual finds the handler by its name, so that the first screen need not import the message's class.
@@ -576,7 +576,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _follow_newest(self) -> None:
         """Keep the newest message in view from now on."""
         self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
-        self._is_following = True
+        self._keeps_newest_in_view = True
         self._scroll_to_newest()
 
     def _scroll_to_newest(self) -> None:
@@ -584,7 +584,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         newest = self._pending or self.current
         has_ended = newest is not None and newest.unopened is not None
         line = self._find_top_line(newest)
-        if self._is_following and (line > self.scroll_y or has_ended):
+        if self._keeps_newest_in_view and (line > self.scroll_y or has_ended):
             self.scroll_to(y=line, animate=False, immediate=True)
 
     def _find_top_line(self, newest: ExchangeView | None) -> int:
@@ -605,7 +605,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         Before folding, the answer started on `line` of its view, and the log was scrolled to `top`.
         """
         now = view.answer_line
-        if self._is_following:
+        if self._keeps_newest_in_view:
             self._scroll_to_newest()
         elif line is not None and now is not None and now < line and top >= view.virtual_region.y:
             self.scroll_to(y=max(0, top + now - line), animate=False, immediate=True)

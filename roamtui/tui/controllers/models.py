@@ -59,7 +59,7 @@ class ModelController:
         """Show the models, and switch to the one that the person chooses. `after_switch` is called after a switch."""
         self._after_switch = after_switch
         current = self._agent.model.name
-        picker = PickerDialog("Model", self._list_choices(), current, foot=_HINT, choose=self._on_chosen)
+        picker = PickerDialog("Model", self._list_choices(), current, foot=_HINT, on_chosen=self._on_chosen)
         self._picker = picker
         self._screen.app.push_screen(picker)
         if self._options.discover_models is not None:

@@ -17,7 +17,7 @@ from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import FullScreenRequested
-from roamtui.tui.pictures import choose_image_mode, get_source
+from roamtui.tui.pictures import choose_image_mode, get_source_and_doc
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen, ShownFile
 
@@ -32,9 +32,9 @@ class PictureController:
         self._keys = keys
         self._options = options
 
-    def look(self, request: FullScreenRequested) -> str | None:
-        """Show a picture or page, after asking if it must be fetched. Return a sentence if that is impossible."""
-        source, doc = get_source(request.library, request.section_id)
+    def show_full_screen(self, request: FullScreenRequested) -> str | None:
+        """Show a picture or page. Ask first if it must be fetched. Return a sentence if it cannot be shown."""
+        source, doc = get_source_and_doc(request.library, request.section_id)
         document = request.library.document(request.library.get_content_span(request.section_id).doc)
         if not request.href:
             return self._show_page(request, source, doc, document)

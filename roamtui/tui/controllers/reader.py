@@ -120,7 +120,7 @@ class ReaderController:
         """
         library = self._library
         if section_id in library and section_id != self._reader.section_id:
-            self._reader.show_section(library, section_id, with_way_back=False)
+            self._reader.show_section(library, section_id, can_go_back=False)
             if is_recorded:
                 self._record_reading(section_id)
         self._panes.show_reader_unfocused()
@@ -226,23 +226,23 @@ class ReaderController:
             self._tree.outline.move_to(section_id)
         if self._position_timer is not None:
             self._position_timer.stop()
-        self._position_timer = self._reader.set_timer(_READING_SECONDS, self._on_shown)
+        self._position_timer = self._reader.set_timer(_READING_SECONDS, self._record_position)
 
     def go_back(self) -> None:
         """Go back to the position before the last jump, or to the document whose link led to this one."""
         if self._reader.go_back():
-            self._on_shown()
+            self._record_position()
         else:
             self._reader.screen.post_message(ReturnRequested())
 
-    def _on_shown(self) -> None:
+    def _record_position(self) -> None:
         self.save_position()
         self._record_reading(self._reader.section_id)
 
     def step(self, direction: int) -> None:
         """Show the section after (1) or before (-1) the one in the reader."""
         section_id = self._reader.section_id
-        if section_id is None or not self._step_from(section_id, direction, with_way_back=True):
+        if section_id is None or not self._step_from(section_id, direction, can_go_back=True):
             self._show_status(f"{'Last' if direction > 0 else 'First'} section")
 
     def continue_past_end(self, direction: int) -> None:
@@ -255,12 +255,12 @@ class ReaderController:
             if self._step_from(edge_id, direction) and direction < 0:
                 self._reader.reader.scroll_to_end()
 
-    def _step_from(self, section_id: str, direction: int, *, with_way_back: bool = False) -> bool:
+    def _step_from(self, section_id: str, direction: int, *, can_go_back: bool = False) -> bool:
         library = self._library
         adjacent_id = get_adjacent_section(library, section_id, direction)
         if adjacent_id is not None:
             self._tree.go_to(adjacent_id)
-            self._reader.show_section(library, adjacent_id, with_way_back=with_way_back)
+            self._reader.show_section(library, adjacent_id, can_go_back=can_go_back)
             self._record_reading(adjacent_id)
         return adjacent_id is not None
 
@@ -390,7 +390,7 @@ class ReaderController:
     def toggle_following(self) -> None:
         """Switch follow mode, in which the reader shows the section under the cursor and what the model opens."""
         self._is_following = not self._is_following
-        self._stop_following()
+        self._cancel_follow_timer()
         self._reader.show_following(is_following=self._is_following)
         self._show_status("Reader follows the outline" if self._is_following else "Reader no longer follows")
         if self._is_following and self._tree.outline.cursor_id is not None:
@@ -399,19 +399,19 @@ class ReaderController:
     def follow_cursor(self, section_id: str) -> None:
         """In follow mode, show the section under the cursor once the cursor rests there."""
         if self._is_following:
-            self._stop_following()
+            self._cancel_follow_timer()
             self._follow_timer = self._reader.set_timer(_REST_SECONDS, partial(self.read_unfocused, section_id))
 
     def follow_opened(self, section_id: str) -> None:
         """In follow mode, show a section that the model opened if the reader is in view."""
         if self._is_following and Pane.READER in self._panes.shown:
-            self._stop_following()
+            self._cancel_follow_timer()
             self.read_unfocused(section_id, is_recorded=False)
 
     def _show_status(self, words: str) -> None:
         self._reader.post_message(StatusMessage(words))
 
-    def _stop_following(self) -> None:
+    def _cancel_follow_timer(self) -> None:
         if self._follow_timer is not None:
             self._follow_timer.stop()
 

@@ -58,7 +58,7 @@ class TableController:
 
     def open_cell(self, request: CellRequested) -> None:
         """Open the document of a cell with the conversation of the cell, and show its quote if one is requested."""
-        cell = (request.source, request.log)
+        cell = (request.source, request.log_path)
         target = SectionTarget(request.section_id, request.citation) if request.section_id is not None else None
 
         def on_opened(mode: str) -> None:

@@ -87,12 +87,12 @@ class MarkdownLayout:
     """Width of the view in cells, or None for no wrapping."""
     can_scroll: bool = True
     """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
-    toggled: Container[int] | None = None
+    toggled_details: Container[int] | None = None
     """Offsets of the `<details>` elements that a person folded or unfolded, or None if they cannot be folded."""
     measure_picture: Callable[[int], tuple[PictureFile, int, int] | None] | None = None
     """Returns the picture that a link leads to, with its width and height in pixels. None to show only words."""
     lines: list[Line] = field(default_factory=list)
-    folds: list[Details] = field(default_factory=list)
+    foldable: list[Details] = field(default_factory=list)
     """The `<details>` elements that can be folded. The link of the element with index n has the number -1 - n."""
     folded: list[Details] = field(default_factory=list)
     """The folded `<details>` elements."""
@@ -187,10 +187,10 @@ class MarkdownLayout:
 
     def _add_details(self, block: Details) -> None:
         link = None
-        if self.toggled is not None:
-            self.folds.append(block)
-            link = -len(self.folds)
-        is_open = self.toggled is None or block.is_open != (block.start in self.toggled)
+        if self.toggled_details is not None:
+            self.foldable.append(block)
+            link = -len(self.foldable)
+        is_open = self.toggled_details is None or block.is_open != (block.start in self.toggled_details)
         triangle = Run("▾ " if is_open else "▸ ", RunStyle(TextRole.BULLET, link_number=link))
         with self._within(_Container((triangle,), (Run("  "),))):
             runs = to_runs(block.summary, RunStyle(emphasis=Emphasis.STRONG)) or [

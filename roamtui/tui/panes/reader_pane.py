@@ -73,13 +73,13 @@ class ReaderPane(Vertical):
         *,
         highlight: Sequence[Span] = (),
         offset: int = 0,
-        with_way_back: bool = True,
+        can_go_back: bool = True,
     ) -> None:
-        """Show a section, and remember the previous position if `with_way_back`. See `Reader.show_section`."""
+        """Show a section, and remember the previous position if `can_go_back`. See `Reader.show_section`."""
         self._library = library
         self._empty.display = False
         self.reader.display = True
-        with self.reader.remembering_jump() if with_way_back else nullcontext():
+        with self.reader.remembering_jump() if can_go_back else nullcontext():
             self.reader.show_section(library, section_id, highlight=highlight, offset=offset)
         self._match_label = ""  # the reader moves away from the last match
         self._update_title()
@@ -157,7 +157,7 @@ class ReaderPane(Vertical):
         """Go back to the previous position. Return whether there was one."""
         while (position := self.reader.pop_jump()) is not None:
             if self._library is not None and position.section_id in self._library:
-                self.show_section(self._library, position.section_id, offset=position.offset, with_way_back=False)
+                self.show_section(self._library, position.section_id, offset=position.offset, can_go_back=False)
                 return True
         return False
 

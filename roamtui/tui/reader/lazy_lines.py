@@ -103,7 +103,7 @@ class LazyLines:
         *,
         is_raw: bool = False,
         is_wrapped: bool = True,
-        toggled: set[int] | None = None,
+        toggled_details: set[int] | None = None,
         measure_picture: Callable[[str], tuple[PictureFile, int, int] | None] | None = None,
     ) -> None:
         """Estimate the heights. Lines are laid out when they are needed.
@@ -113,7 +113,7 @@ class LazyLines:
             width: Width of a line in cells.
             is_raw: Whether to show the source text.
             is_wrapped: Whether long lines are wrapped to the width.
-            toggled: Offsets of the `<details>` elements that a person folded or unfolded, or None to unfold all.
+            toggled_details: Offsets of the `<details>` elements that a person has toggled, or None to unfold all.
             measure_picture: Returns the picture that a URL leads to, with its width and height in pixels. None to show
                 no pictures.
         """
@@ -126,7 +126,7 @@ class LazyLines:
         self._width = width
         self._is_raw = is_raw
         self._is_wrapped = is_wrapped
-        self._toggled = toggled
+        self._toggled_details = toggled_details
         self._measure_picture = measure_picture
         self._has_pictures = False
         self.heights = [self._estimate_height(chunk) for chunk in self.chunks]
@@ -299,7 +299,7 @@ class LazyLines:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
-        layout = MarkdownLayout(width=self._width if self._is_wrapped else None, toggled=self._toggled)
+        layout = MarkdownLayout(width=self._width if self._is_wrapped else None, toggled_details=self._toggled_details)
         if (measure_picture := self._measure_picture) is not None:
             hrefs = {number: link.href for number, link in enumerate(markdown.links) if link.is_image}
             layout.measure_picture = lambda number: measure_picture(hrefs[number]) if number in hrefs else None
@@ -323,7 +323,7 @@ class LazyLines:
             )
             lines.insert(0, page_mark)
         links: dict[int, LinkDestination] = {number: link.href for number, link in enumerate(markdown.links)}
-        links |= {-1 - number: fold.start for number, fold in enumerate(layout.folds)}
+        links |= {-1 - number: fold.start for number, fold in enumerate(layout.foldable)}
         images = frozenset(number for number, link in enumerate(markdown.links) if link.is_image)
         return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded), images=images)
 

@@ -37,7 +37,7 @@ from roamtui.tui.messages import (
     StatusMessage,
     TerminalWriteRequested,
 )
-from roamtui.tui.pictures import PictureStore, get_source
+from roamtui.tui.pictures import PictureStore, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, compute_selection_span
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkDestination, LinkPosition, ReadingProgress
@@ -75,9 +75,9 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._library: Library | None = None
         self.section_id: str | None = None
         """The current section: the target of the last jump, or the section scrolled to the top since. None if empty."""
-        self._view = _EMPTY_VIEW
+        self._document_view = _EMPTY_VIEW
         self._highlights = Highlights()
-        self._link: LinkPosition | None = None
+        self._selected_link: LinkPosition | None = None
         # A jump shows a section below some lines of context, so its section is not the one at the top. Until the person
         # scrolls, the current section is the target of the jump. Then it is the section at the top.
         self._jump_offset = 0
@@ -90,7 +90,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """The positions before the last jumps, to go back to."""
         self._last_posted: ReadingPositionChanged | None = None
         """The last message posted, so that none is posted twice."""
-        self._toggled: set[int] = set()
+        self._toggled_details: set[int] = set()
         """Offsets of the `<details>` elements that the person folded or unfolded."""
         self.is_raw = False
         """Whether the source text is shown."""
@@ -110,18 +110,18 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             UnknownSectionError: The library has no such section.
         """
         self._end_caret()
-        view, previous_view = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
-        self._library, self.section_id, self._view = library, section_id, view
+        view, previous_view = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._document_view
+        self._library, self.section_id, self._document_view = library, section_id, view
         self._last_posted = ReadingPositionChanged(section_id)  # the caller knows this section, so do not post it back
         self._jump_offset = self._jump_block_offset = min(view.start + offset, len(view.document.text))
         quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
         has_same_range = view.end is None or (previous_view.start, previous_view.end) == (view.start, view.end)
         if not self.lines.chunks or previous_view.document is not view.document or not has_same_range:
-            self._toggled = set()
+            self._toggled_details = set()
             self._rebuild_lines(self._jump_offset)
         else:
-            self._link = None
+            self._selected_link = None
             self.scroll_to(x=0, animate=False, force=True)
             self._show_offset(self._jump_offset)
             self.refresh()
@@ -149,7 +149,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             self.show_section(library, position.section_id, offset=position.offset)
             return
         self._library = self.section_id = self._last_posted = None
-        self._view = _EMPTY_VIEW
+        self._document_view = _EMPTY_VIEW
         self._highlights = Highlights()
         self._rebuild_lines(0)
 
@@ -170,11 +170,15 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def get_current_target(self) -> LinkDestination | None:
         """Return the target of the selected link, or None if none is selected."""
-        return None if self._link is None else self.lines.get_chunk_lines(self._link.chunk).links[self._link.number]
+        return (
+            None
+            if self._selected_link is None
+            else self.lines.get_chunk_lines(self._selected_link.chunk).links[self._selected_link.number]
+        )
 
     def toggle_details(self, offset: int) -> None:
         """Fold or unfold the `<details>` element that starts at an offset of the document."""
-        self._toggled ^= {offset}
+        self._toggled_details ^= {offset}
         self._lay_out_again(self.lines.get_chunk_at(offset))
 
     def _lay_out_again(self, chunk: int) -> None:
@@ -193,13 +197,13 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """
         view = self._view_range
         with self._keep_view():
-            found = self.lines.get_adjacent_link(self._link, direction, view)
+            found = self.lines.get_adjacent_link(self._selected_link, direction, view)
         if found is None:
             return False
         y, x = self.lines.locate_links(found.chunk)[found.number]
         if only_in_view and y not in view:
             return False
-        self._link = found
+        self._selected_link = found
         self.scroll_into_view(y)
         if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - _LINK_MARGIN:
             self.scroll_to(x=x - _LINK_MARGIN, animate=False, force=True)
@@ -216,7 +220,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def action_follow(self) -> None:
         """Follow the selected link, or select the first one in view."""
         target = self.get_current_target()
-        if self._is_image(self._link):
+        if self._is_image(self._selected_link):
             self.action_look()
         elif target is not None:
             self.activate_link(target)
@@ -226,13 +230,13 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def action_look(self) -> None:
         """Ask to show the selected image, or else the first one in view, or else the page, on the whole screen."""
         library, section_id, page = self._library, self.section_id, self.page_in_view
-        image = self._link if self._is_image(self._link) else self.lines.find_image(self._view_range)
+        image = self._selected_link if self._is_image(self._selected_link) else self.lines.find_image(self._view_range)
         if library is not None and section_id is not None and image is not None:
             href = str(self.lines.get_chunk_lines(image.chunk).links[image.number])
             self.post_message(FullScreenRequested(library, section_id, href=href))
         elif library is not None and section_id is not None and page is not None:
             quote = self._highlights.quote if self.get_selection_span() else ()
-            page = self._view.document.page_at(quote[0].start) if quote else page
+            page = self._document_view.document.page_at(quote[0].start) if quote else page
             words = " | ".join(map(library.text_at, quote))
             self.post_message(FullScreenRequested(library, section_id, page=page or 1, quote=words))
         else:
@@ -246,9 +250,9 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         return range(self.top_y, self.top_y + self.view_size.height)
 
     def _get_section_at(self, offset: int) -> str | None:
-        if self._library is None or self._view.is_generated:
+        if self._library is None or self._document_view.is_generated:
             return self.section_id
-        return self._library.section_at(self._view.document.key, offset) or self.section_id
+        return self._library.section_at(self._document_view.document.key, offset) or self.section_id
 
     @property
     def position(self) -> ReadingPosition | None:
@@ -256,7 +260,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if self._library is None or self.section_id is None:
             return None
         library, section_id = self._library, self.section_id
-        start = 0 if self._view.is_generated else library.get_content_span(section_id).start
+        start = 0 if self._document_view.is_generated else library.get_content_span(section_id).start
         ancestors = library.ancestors(section_id)
         files = (ancestor_id for ancestor_id in ancestors if library.node(ancestor_id).kind is NodeKind.FILE)
         return ReadingPosition(section_id, self._offset_in_view - start, next(files, section_id))
@@ -270,27 +274,29 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     @property
     def page_in_view(self) -> int | None:
         """The page at the top of the view, or None if the document has no pages."""
-        return self._view.document.page_at(self._offset_in_view)
+        return self._document_view.document.page_at(self._offset_in_view)
 
     @property
     def progress(self) -> ReadingProgress | None:
         """How much of the document is above the view, or None if the text is not from a document."""
-        if self._view.is_generated or not self.lines.chunks:
+        if self._document_view.is_generated or not self.lines.chunks:
             return None
         is_end_in_view = self.top_y + self.view_size.height >= len(self.lines)
-        return self.lines.compute_progress(len(self._view.document.text) if is_end_in_view else self._offset_in_view)
+        return self.lines.compute_progress(
+            len(self._document_view.document.text) if is_end_in_view else self._offset_in_view
+        )
 
     def action_copy(self) -> None:
         if self.section_id is not None:
-            what = "the selection with its source" if self.text_selection is not None else "the text"
-            self.post_message(CopyRequested(self.get_selected_or_section_text(), what))
+            description = "the selection with its source" if self.text_selection is not None else "the text"
+            self.post_message(CopyRequested(self.get_selected_or_section_text(), description))
             self.end_selection()
 
     def get_selected_or_section_text(self) -> str:
         """Return the selected text and where it is from, or else the section's exact source text, with its page."""
         if self._library is None or self.section_id is None:
             return ""
-        document = self._view.document
+        document = self._document_view.document
         title = sanitise_line(self._library.title)
         selected = self._list_selected(self.text_selection)
         text = "\n".join(part.text.rstrip() for part in selected)
@@ -300,7 +306,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             path = format_full_path(self._library, section_id) if section_id is not None else title
             source = title if path == title else f"{title}{STEP}{path}"
             return f"{text}\n\n({source})\n" if page is None else f"{text}\n\n({source}, p. {page})\n"
-        if self._view.is_generated:
+        if self._document_view.is_generated:
             text, page = str(document.text), None
         else:
             span = self._library.get_content_span(self.section_id)
@@ -309,9 +315,9 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def get_selection_span(self) -> Span | None:
         """Return the span of the selected words, or of the highlighted quote if it is in view, or None."""
-        if self._view.is_generated:
+        if self._document_view.is_generated:
             return None
-        span = compute_selection_span(self._list_selected(self.text_selection), self._view.document)
+        span = compute_selection_span(self._list_selected(self.text_selection), self._document_view.document)
         if span is None and self._highlights.quote:
             first, last = self._highlights.quote[0], self._highlights.quote[-1]
             quote = Span(doc=first.doc, start=first.start, end=last.end)
@@ -412,15 +418,15 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
         self._end_caret()
-        self._link = None
+        self._selected_link = None
         self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
         self.lines = LazyLines(
-            self._view if self._laid_out_width else _EMPTY_VIEW,
+            self._document_view if self._laid_out_width else _EMPTY_VIEW,
             self._laid_out_width - _MARGIN_RIGHT,
             is_raw=self.is_raw,
             is_wrapped=self.is_wrapped,
-            toggled=self._toggled,
+            toggled_details=self._toggled_details,
             measure_picture=self._measure_picture if self._pictures is not None else None,
         )
         if self.is_attached:
@@ -488,7 +494,9 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:
         if self._pictures is None or self._library is None or self.section_id is None:
             return None
-        return self._pictures.measure(*get_source(self._library, self.section_id), self._view.document, href)
+        return self._pictures.measure(
+            *get_source_and_doc(self._library, self.section_id), self._document_view.document, href
+        )
 
     def _find_unloaded_picture(self) -> tuple[PictureLine, int] | None:
         """Return a picture in view that is not loaded, and its chunk."""
@@ -536,10 +544,10 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """Return the highlights of a line: start column, end column and kind."""
         highlighted = self._highlights.get_line_highlights(self.lines, position)
         highlights = [(span.start, span.end, kind) for span, kind in highlighted]
-        if self._link is not None and self._link.chunk == position.chunk:
+        if self._selected_link is not None and self._selected_link.chunk == position.chunk:
             column = 0
             for run in self.lines.get_chunk_lines(position.chunk).lines[position.line].runs:
-                if run.style.link_number == self._link.number:
+                if run.style.link_number == self._selected_link.number:
                     highlights.append((column, column + len(run.text), HighlightKind.CURRENT_LINK))
                 column += len(run.text)
         return highlights
@@ -619,7 +627,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             return
         position, line = found
         if line.picture is not None:
-            self._link = LinkPosition(position.chunk, line.picture.link_number)
+            self._selected_link = LinkPosition(position.chunk, line.picture.link_number)
             self.action_look()
             return
         end = 0
@@ -627,7 +635,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             end += cell_len(run.text)
             if clicked.x + self.scroll_offset.x < end:
                 if run.style.link_number is not None:
-                    self._link = LinkPosition(position.chunk, run.style.link_number)
+                    self._selected_link = LinkPosition(position.chunk, run.style.link_number)
                     self.action_follow()
                 return
 

@@ -30,18 +30,18 @@ class Dialog(ModalScreen[ScreenResultType]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close")]
 
-    _end: Callable[[], object] | None = None
+    _pending_dismissal: Callable[[], object] | None = None
     """Closes the dialog with the result of background work. None until there is a result."""
 
     def finish(self, result: ScreenResultType) -> None:
         """Close with the result of background work, as soon as no other dialog covers this one."""
-        self._end = partial(self.dismiss, result)
+        self._pending_dismissal = partial(self.dismiss, result)
         self._finish()
 
     @on(events.ScreenResume)
     def _finish(self) -> None:
-        if self._end is not None and self.is_active:
-            self._end()
+        if self._pending_dismissal is not None and self.is_active:
+            self._pending_dismissal()
 
     def action_leave(self) -> None:
         self.dismiss(None)
@@ -65,7 +65,7 @@ class ItemList(OptionList, Generic[Item]):
         self.items: list[Item | None] = []
         """The item of each entry, or None for a heading."""
         self._contents: list[Content] = []
-        self._signed_index: int | None = None
+        self._marked_index: int | None = None
 
     @property
     def chosen(self) -> Item | None:
@@ -81,7 +81,7 @@ class ItemList(OptionList, Generic[Item]):
         """Replace the entries: items with their contents, which may have several lines. `chosen` is an index."""
         self.items = [item for item, _ in lines]
         self._contents = [content for _, content in lines]
-        self._signed_index = chosen  # now, because changing it later would measure every line again
+        self._marked_index = chosen  # now, because changing it later would measure every line again
         self.clear_options()
         self.add_options([Option(self._draw(index), disabled=item is None) for index, item in enumerate(self.items)])
         self.highlighted = chosen
@@ -94,7 +94,7 @@ class ItemList(OptionList, Generic[Item]):
     @on(OptionList.OptionHighlighted)
     def _follow(self, event: OptionList.OptionHighlighted) -> None:
         if self.highlighted == event.option_index:
-            previous_index, self._signed_index = self._signed_index, event.option_index
+            previous_index, self._marked_index = self._marked_index, event.option_index
             for index in {previous_index, event.option_index}:
                 if index is not None and index < len(self._contents):
                     self.update_item(index, self._contents[index])
@@ -104,7 +104,7 @@ class ItemList(OptionList, Generic[Item]):
         if self.items[index] is None:
             return line
         first, *rest = line.split("\n", allow_blank=True) or [line]
-        sign = _SIGN if index == self._signed_index else _NO_SIGN
+        sign = _SIGN if index == self._marked_index else _NO_SIGN
         return Content("\n").join([sign + first, *(_NO_SIGN + other for other in rest)])
 
 
@@ -259,7 +259,7 @@ class PickerDialog(Dialog[str | None]):
         *,
         foot: str = "enter to choose, esc to cancel",
         preview: Callable[[str], None] | None = None,
-        choose: Callable[[str], None] | None = None,
+        on_chosen: Callable[[str], None] | None = None,
     ) -> None:
         """Offer `choices`, with the cursor on `current`.
 
@@ -269,7 +269,7 @@ class PickerDialog(Dialog[str | None]):
             current: The value of the current entry, or empty.
             foot: Words below the list. They must be sanitised.
             preview: Called with each value under the cursor.
-            choose: Called with the chosen value instead of closing the dialog.
+            on_chosen: Called with the chosen value instead of closing the dialog.
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (33, "-tall")]
@@ -278,7 +278,7 @@ class PickerDialog(Dialog[str | None]):
         self._current = current
         self._foot = foot
         self._preview = preview
-        self._choose = choose
+        self._on_chosen = on_chosen
         self._list = ItemList[str]()
         self._list.can_focus = False  # a click must not take the focus: typing filters the list
         self.set_class(any(choice.note for choice in choices), "-table")
@@ -348,7 +348,7 @@ class PickerDialog(Dialog[str | None]):
     @on(Input.Submitted)
     def _choose_current(self) -> None:
         if self._list.chosen is not None:
-            (self._choose or self.dismiss)(self._list.chosen)
+            (self._on_chosen or self.dismiss)(self._list.chosen)
 
     def action_move(self, list_action: str) -> None:
         """Move the cursor of the list by one of its own actions."""

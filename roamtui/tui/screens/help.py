@@ -71,7 +71,7 @@ class KeyList(ContentView):
         super().__init__()
         self._keys = keys
         self._current_scope = current_scope
-        self._words: list[str] = []
+        self._filter_words: list[str] = []
 
     @override
     def render_content(self, width: int) -> Content:
@@ -85,18 +85,18 @@ class KeyList(ContentView):
             for action in actions:
                 lines += self._lay_out_action(action, width)
             lines.append(Content())
-            if scope is Scope.TREE and not self._words:
+            if scope is Scope.TREE and not self._filter_words:
                 lines += [_render_legend(width), Content()]
         return Content("\n").join(lines[:-1] or [Content("No matching keys")])
 
     def filter(self, typed: str) -> None:
         """List only actions whose keys, scope, label, help or id contain each typed word."""
-        self._words = typed.casefold().split()
+        self._filter_words = typed.casefold().split()
         self.invalidate()
 
     def _matches_filter(self, action: Action) -> bool:
         text = f"{' '.join(format_keys(action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
-        return all(word in f"{text} {action.id}".casefold() for word in self._words)
+        return all(word in f"{text} {action.id}".casefold() for word in self._filter_words)
 
     @staticmethod
     def _lay_out_action(action: Action, width: int) -> list[Content]:

@@ -552,7 +552,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(CopyRequested)
     def _copy(self, event: CopyRequested) -> None:
         self.app.copy_to_clipboard(event.text)
-        self.notify(f"Copied {event.what}.", markup=False)
+        self.notify(f"Copied {event.description}.", markup=False)
 
     def action_copy_or_cancel(self) -> None:
         selected = self.question_box.selected_text if self.focused is self.question_box else ""

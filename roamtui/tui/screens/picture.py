@@ -69,7 +69,7 @@ class PictureCanvas(Widget):
         self.post_message(self.Resized())
 
     def show(self, drawn: DrawnPicture, columns: int, rows: int) -> None:
-        """Show another drawing of this size in cells."""
+        """Show another drawing, which takes `columns` and `rows` cells."""
         self.drawn, self.columns, self.rows = drawn, columns, rows
         self.refresh()
 
@@ -92,7 +92,7 @@ class PictureScreen(Screen[None]):
     BINDINGS = make_bindings(Scope.PICTURE)
 
     def __init__(self, file: ShownFile, keys: Keymap, mode: ImageMode) -> None:
-        """Show a file as `CELLS` or `KITTY`."""
+        """Show a file. `mode` is `CELLS` or `KITTY`."""
         super().__init__()
         self._file = file
         self._keys = keys

@@ -85,7 +85,7 @@ class LineRenderer:
         self._titles: dict[int, tuple[int | None, str]] = {}
 
     @cached_property
-    def _open(self) -> dict[str, OpenSection]:
+    def _open_by_id(self) -> dict[str, OpenSection]:
         return {section.section_id: section for section in self._state.open_sections}
 
     @cached_property
@@ -109,7 +109,7 @@ class LineRenderer:
     def _hidden_counts(self) -> tuple[Counter[int], Counter[int], Counter[int]]:
         """How many open sections, found sections and tokens read each line hides in its folded descendants."""
         return (
-            self._count_hidden(dict.fromkeys(self._open, 1)),
+            self._count_hidden(dict.fromkeys(self._open_by_id, 1)),
             self._count_hidden(dict.fromkeys(self._highlights.found, 1)),
             self._count_hidden(self._read_tokens),
         )
@@ -131,7 +131,7 @@ class LineRenderer:
     def get_adjacent_open(self, section_id: str, direction: int) -> str | None:
         """Return the id of the open section after (1) or before (-1) a node, or None. The search wraps around."""
         number = self._lines.numbering.find(section_id)
-        order = sorted(found for found in map(self._lines.numbering.find, self._open) if found is not None)
+        order = sorted(found for found in map(self._lines.numbering.find, self._open_by_id) if found is not None)
         if number is None or not order:
             return None
         index = bisect_right(order, number) if direction > 0 else bisect_left(order, number) - 1
@@ -149,16 +149,16 @@ class LineRenderer:
             base += palette["cursor-blurred"]
         elif self._lines.id_at(line) in self._highlights.opened:
             base += palette["batch"]
-        parts = self.list_parts(line, width, palette, is_cursor=is_cursor)
+        parts = self.list_segments(line, width, palette, is_cursor=is_cursor)
         return Strip(
             [Segment(part.text, base + part.style + overlay) for part in parts if part.text]
         ).adjust_cell_length(width, base + overlay)
 
-    def list_parts(self, line: int, width: int, palette: Palette, *, is_cursor: bool = False) -> list[LineSegment]:
+    def list_segments(self, line: int, width: int, palette: Palette, *, is_cursor: bool = False) -> list[LineSegment]:
         """List the parts of a line from left to right. Time grows with the line's depth and title length."""
         document, row = self._lines.numbering.locate(self._lines.numbers[line])
         section_id, fold = document.ids[row], self._lines.fold_at(line)
-        section = self._open.get(section_id)
+        section = self._open_by_id.get(section_id)
         title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
         source = self._lines.library.source_of(section_id)  # None unless a person added some
         style = palette["size" if source is not None and source.is_muted else "title" if title else "untitled"]

@@ -49,9 +49,9 @@ class VisibleLines:
         row = library.root.title_row
         self._title_number = None if row is None else self.numbering.number_of(library.root, row)
         hidden = [number for document in library.documents for number in map(self.numbering.find, document.hidden_ids)]
-        self._skipped = {self._title_number, *hidden}
+        self._skipped_numbers = {self._title_number, *hidden}
         """Nodes that `_list_lines` leaves out: the title, because it always has the first line, and hidden nodes."""
-        self._unfolded = {self._title_number, *map(self.numbering.find, self.unfolded)}
+        self._unfolded_numbers = {self._title_number, *map(self.numbering.find, self.unfolded)}
         self.numbers = array("Q") if self._title_number is None else array("Q", [self._title_number])
         """The number of the node on each line."""
         self.numbers.extend(self._list_lines(0, len(self.numbering)))
@@ -105,7 +105,7 @@ class VisibleLines:
             return FoldState.FAILED if self.library.problem_of(section_id) else FoldState.UNLOADED
         if self._next_shown(number + 1) >= self._find_end(number):
             return FoldState.LEAF
-        return FoldState.UNFOLDED if number in self._unfolded else FoldState.FOLDED
+        return FoldState.UNFOLDED if number in self._unfolded_numbers else FoldState.FOLDED
 
     def update(self, library: Library, unfolded: frozenset[str]) -> None:
         """Switch to another library or other unfolded nodes."""
@@ -117,20 +117,25 @@ class VisibleLines:
         numbers = sorted(
             {number for number in map(self.numbering.find, changed) if number is not None} - {self._title_number}
         )
-        self._unfolded.symmetric_difference_update(numbers)
+        self._unfolded_numbers.symmetric_difference_update(numbers)
         rebuilt_to = 0  # the lines before it include all changes inside them
         for number in numbers:
             line = self.get_line(number)
             if line is not None and line >= rebuilt_to:
                 end = self._find_end(number)
-                below = self._list_lines(number + 1, end if number in self._unfolded else 0)
+                below = self._list_lines(number + 1, end if number in self._unfolded_numbers else 0)
                 self.numbers[line + 1 : bisect_left(self.numbers, end, line + 1)] = below
                 rebuilt_to = line + 1 + len(below)
 
     def _list_lines(self, number: int, end: int) -> array[int]:
         """List the nodes from `number` to `end` that are not folded away."""
         lines = array("Q")
-        append, skipped, unfolded, find_end = lines.append, self._skipped, self._unfolded, self._find_end
+        append, skipped, unfolded, find_end = (
+            lines.append,
+            self._skipped_numbers,
+            self._unfolded_numbers,
+            self._find_end,
+        )
         while number < end:
             if number not in skipped:
                 append(number)
@@ -138,6 +143,6 @@ class VisibleLines:
         return lines
 
     def _next_shown(self, number: int) -> int:
-        while number in self._skipped:
+        while number in self._skipped_numbers:
             number += 1
         return number
