@@ -170,11 +170,8 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def get_current_target(self) -> LinkDestination | None:
         """Return the target of the selected link, or None if none is selected."""
-        return (
-            None
-            if self._selected_link is None
-            else self.lines.get_chunk_lines(self._selected_link.chunk).links[self._selected_link.number]
-        )
+        link = self._selected_link
+        return None if link is None else self.lines.get_chunk_lines(link.chunk).links[link.number]
 
     def toggle_details(self, offset: int) -> None:
         """Fold or unfold the `<details>` element that starts at an offset of the document."""
@@ -282,9 +279,8 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if self._document_view.is_generated or not self.lines.chunks:
             return None
         is_end_in_view = self.top_y + self.view_size.height >= len(self.lines)
-        return self.lines.compute_progress(
-            len(self._document_view.document.text) if is_end_in_view else self._offset_in_view
-        )
+        text = self._document_view.document.text
+        return self.lines.compute_progress(len(text) if is_end_in_view else self._offset_in_view)
 
     def action_copy(self) -> None:
         if self.section_id is not None:
@@ -494,9 +490,8 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:
         if self._pictures is None or self._library is None or self.section_id is None:
             return None
-        return self._pictures.measure(
-            *get_source_and_doc(self._library, self.section_id), self._document_view.document, href
-        )
+        source, doc = get_source_and_doc(self._library, self.section_id)
+        return self._pictures.measure(source, doc, self._document_view.document, href)
 
     def _find_unloaded_picture(self) -> tuple[PictureLine, int] | None:
         """Return a picture in view that is not loaded, and its chunk."""

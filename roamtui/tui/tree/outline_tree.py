@@ -26,6 +26,7 @@ from roamtui.tui.labels import format_node
 from roamtui.tui.tree.line_renderer import BACKGROUND_STYLES, FOREGROUND_STYLES, LineRenderer, Palette, TreeHighlights
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
+_STYLE_NAMES = (*FOREGROUND_STYLES, *BACKGROUND_STYLES, "cursor")
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
 
@@ -38,9 +39,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"outline-tree--{name}" for name in (*FOREGROUND_STYLES, *BACKGROUND_STYLES, "cursor")
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"outline-tree--{name}" for name in _STYLE_NAMES}
 
     @dataclass
     class CursorMoved(Message):
@@ -90,10 +89,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _read_palette(self) -> Palette:
         if not self._palette:
-            styles = {
-                name: self.get_component_rich_style(f"outline-tree--{name}")
-                for name in (*FOREGROUND_STYLES, *BACKGROUND_STYLES, "cursor")
-            }
+            styles = {name: self.get_component_rich_style(f"outline-tree--{name}") for name in _STYLE_NAMES}
             inks = {name: styles[name].without_color + Style(color=styles[name].color) for name in FOREGROUND_STYLES}
             grounds = {name: Style(bgcolor=styles[name].bgcolor) for name in BACKGROUND_STYLES}
             self._palette = {"base": self.rich_style, "cursor": styles["cursor"], **inks, **grounds}

@@ -130,12 +130,8 @@ class VisibleLines:
     def _list_lines(self, number: int, end: int) -> array[int]:
         """List the nodes from `number` to `end` that are not folded away."""
         lines = array("Q")
-        append, skipped, unfolded, find_end = (
-            lines.append,
-            self._skipped_numbers,
-            self._unfolded_numbers,
-            self._find_end,
-        )
+        append, find_end = lines.append, self._find_end
+        skipped, unfolded = self._skipped_numbers, self._unfolded_numbers
         while number < end:
             if number not in skipped:
                 append(number)
