@@ -76,6 +76,7 @@ def test_readers_that_are_there_and_missing_are_listed(
     monkeypatch.setenv("PATH", str(tmp_path))
     found = collect_diagnostics({"cache": tmp_path})
     assert (found["readers"]["DOCX"], found["readers"]["scans"]) == ("", "deu, eng")
+    assert [*found["ollama"]] == ["address", "models", "problem"]
     print_diagnosis(found)
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("readers"))
     assert line.startswith("readers        PDF (")
