@@ -107,6 +107,14 @@ def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path
     ]
 
 
+def test_a_long_value_is_short_in_the_grid_and_whole_below_it(tmp_path: Path) -> None:
+    value = "Notice takes " + "60 days " * 20
+    text = render_markdown_table(make_table(tmp_path, value.strip(), "30 days"), folder=tmp_path)
+    (row,) = (line for line in text.splitlines() if line.startswith("| 0.md"))
+    assert len(row.split(" | ")[1]) <= len("✓ ") + 80
+    assert value.strip() in text.partition("| 1.md")[2]
+
+
 def test_a_bar_in_a_title_starts_no_column(tmp_path: Path) -> None:
     content = make_table(tmp_path, "60 days", "30 days")
     rows = tuple(replace(row, title=f"{row.title} › A | B") for row in content.rows)

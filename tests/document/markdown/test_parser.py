@@ -79,6 +79,19 @@ def test_a_quote_in_html_spans_its_tags() -> None:
     assert isinstance(after, Paragraph)
 
 
+def test_a_summary_titles_its_details_and_is_text_elsewhere() -> None:
+    summary = "<summary>\n\nShort\n\n</summary>\n\nLong.\n"
+    (details,) = read_markdown(f"<details>\n\n{summary}\n</details>\n").blocks
+    assert isinstance(details, Details)
+    assert details.summary == (Words("Short"),)
+    paragraphs = (*details.blocks, *read_markdown(summary).blocks)
+    assert [block.words for block in paragraphs if isinstance(block, Paragraph)] == [
+        (Words("Long."),),
+        (Words("Short"),),
+        (Words("Long."),),
+    ]
+
+
 def test_links_may_be_defined_elsewhere() -> None:
     definitions = parse_link_definitions("Words [a]: no\n\n[A]: b\n[a]: c\n[^1]: d\n")
     assert read_markdown("[a] [^1]", definitions=definitions).links == (Link("b"), Link("[^1]", is_reference_mark=True))
