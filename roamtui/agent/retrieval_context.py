@@ -23,7 +23,7 @@ from roamtui.outline.spans import Bounds, Delivered, add_delivered, subtract_bou
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import select_excerpt
-from roamtui.search.lexicon import Language, detect_language
+from roamtui.search.lexicon import Language, detect_language, make_pattern
 from roamtui.search.query import list_phrases
 from roamtui.search.sentences import get_first_sentence
 from roamtui.search.terms import extract_query_terms, locate_terms, tokenise
@@ -77,6 +77,7 @@ _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
 _WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
 """A word, number or identifier. The group `inside` matches before a capital letter inside a sentence."""
+_SET_PHRASE = re.compile(make_pattern("set phrases"), re.IGNORECASE)
 _PIECE_LENGTH = 100_000
 """Number of characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
@@ -318,7 +319,9 @@ def format_hits(
 
 
 def _list_missing_names(query: str, library: Library) -> list[str]:
-    """Return the names, numbers, identifiers and quoted phrases of a query that no text of the library contains.
+    """Return the names, numbers, identifiers and phrases of a query that no text of the library contains.
+
+    The phrases are those in quotation marks, and some that contracts use unchanged if they use them at all.
 
     Case and the endings of words in phrases are ignored. The list is empty if the library is not fully loaded or too
     long to scan.
@@ -340,7 +343,7 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     }
     phrases = {
         f'"{phrase}"': re.compile(r"\W+".join(rf"\b{re.escape(word)}\w*" for word in tokenise(phrase)))
-        for phrase in list_phrases(query)
+        for phrase in (*list_phrases(query), *_SET_PHRASE.findall(query))
     }
     overlap = 2 * max(map(len, (*forms, *phrases)), default=0)
     pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))

@@ -208,6 +208,7 @@ def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> N
         ("Are there red post-bricks or brick-layers?", "brick-layers"),
         ('red "the bricks" or "no bricks"', '"no bricks"'),
         ('red "brick of 2022" or "The\nbricks"', ""),
+        ("Is red a right of first refusal or right of first offer?", '"first refusal", "first offer"'),
     ],
 )
 def test_names_numbers_and_phrases_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
