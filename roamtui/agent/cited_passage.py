@@ -57,7 +57,8 @@ class CitedPassage:
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
     """Find the quote of a citation, or, if it is not in the text, the most similar passage.
 
-    A similar passage is looked for in the cited section first, then in all other text that the model got.
+    The quote is also looked for in text of the cited section that the model did not get. A similar passage is looked
+    for in the cited section first, then in all other text that the model got.
     """
     span = resolve_citation(citation, state)
     spans: tuple[Span, ...] = () if span is None else (span,)

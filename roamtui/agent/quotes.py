@@ -54,7 +54,8 @@ _BROKEN_WORD = re.compile("(?<=[^\\W\\d_])[-\u00ad\u2010][ \t]*(?:\r\n?|\n)[ \t]
 _ACCENT_OR_LIGATURE = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
 """Combining accents and ligatures, as in PDFs and in files of some systems."""
 _GLUED_SPACES_MIN = 2
-"""Minimum number of spaces in a quote whose match may be glued to its neighbours. Fewer words may be part of a name."""
+"""A match may start or end where a space is missing between two words, as in "extensionFind", only if the quoted words
+contain at least this many spaces. Fewer words may be part of a name."""
 _NEGATION = re.compile(r"(?:n[o']t|non|\bno|never|without|\bun|\bdis)\Z", re.IGNORECASE)
 """The end of a word that reverses the meaning of the next one, as in ``isNotAllowed``."""
 _LENGTH_MIN = 2

@@ -50,11 +50,12 @@ _PATH_STEP = " › "
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
 _SIMILARITY_MIN = 0.6
-"""Share of common words, in order, above which a text of the same section counts as the changed quote."""
+"""If a text of the same section is more similar to the quote than this, the quote counts as changed. Similarity is the
+share of words that both have in the same order."""
 _SIMILARITY_MOVED_MIN = 0.7
-"""The same share for any text of the source, if the section no longer exists."""
+"""The same for any text of the source, if the section no longer exists."""
 _SIMILARITY_ELSEWHERE_MIN = 0.9
-"""The same share for other sections, if the section still exists: similar sentences are common in one document."""
+"""The same for other sections, if the section still exists: similar sentences are common in one document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

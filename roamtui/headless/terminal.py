@@ -93,7 +93,7 @@ class _Segment:
     text: str
     codes: tuple[int, ...] = ()
     is_whole: bool = False
-    """Whether no line may end inside it."""
+    """Whether it is wrapped as one word, even if it contains spaces."""
 
 
 _LINE_END = _Segment("\n")

@@ -48,7 +48,8 @@ _ENGLISH_DOUBT = 0.4
 _QUESTION_WEIGHT_MAX = 6.0
 """Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
 _SCORE_EVIDENCE_SHARE = 0.2
-"""Evidence that a best score of 1 or more adds, because words close together are stronger evidence."""
+"""Maximum evidence that the score of the best passage adds, reached at a score of 1. The score is higher if the words
+of the question are close together."""
 _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
 _COMMON_WORD_EVIDENCE = 0.3
@@ -70,7 +71,8 @@ _EVERYDAY_VERBS = frozenset(list_words("light verbs"))
 _EVERYDAY_VERB_WEIGHT = 0.4
 """Weight of an everyday verb. Other words have 1."""
 _UNSEEN_PAIR_WEIGHT = 0.2
-"""Weight of a pair of characters that occurs nowhere. In scripts without spaces, half of the pairs join two words."""
+"""Factor on the weight of a pair of characters, in a script without spaces, that the searched texts do not contain.
+About half of the pairs join two words, so their absence means little."""
 _PATH_BONUS = 0.6
 """Bonus for a passage if the path of its section contains all words of the question, and the passage none."""
 _RANK_LOSS = 0.15

@@ -211,7 +211,11 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
 
 
 def _strip_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines without their markup, except for rules, badges and tables, which are left out."""
+    """Yield lines without the marks of lists, quotes, bold text and code, and without the targets of links.
+
+    Most lines of markup, such as rules, fences, tags, images, imports and the line below the head of a table, are left
+    out. Blank lines become empty strings.
+    """
     for line in lines:
         if not _SKIPPED_LINE.match(line):
             yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", line))).strip()

@@ -45,7 +45,8 @@ class OutlineEntry:
     node_id: str
     """Id of the first node of the chain."""
     section_id: str
-    """Id of the last node of the chain, which opens the entry."""
+    """Id with which the entry is opened: that of the last node of the chain, or, if this node is a file with a single
+    title, of the section with that title."""
     name: str
     """Titles of the chain, safe to display."""
     below: tuple[str, ...]

@@ -136,7 +136,11 @@ def reduce_to_root(word: str, language: Language) -> str:
 
 
 def strip_question_words(question: str) -> str:
-    """Return a question without question words, sentences that say how to answer, and phrases for the latest year."""
+    """Return a question without instructions, phrases for the latest period, and Chinese or Japanese question words.
+
+    Instructions say how to answer. Japanese particles are left out too. Of a phrase that asks for a number, such as
+    "how many", only the first word stays.
+    """
     bare = _INSTRUCTION.sub(" ", question)
     question = bare if len(bare.split()) >= _REMAINING_WORDS_MIN else question
     question = _LATEST_PERIOD.sub(" ", question)

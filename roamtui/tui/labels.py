@@ -45,7 +45,7 @@ def format_ancestors(library: Library, section_id: str | None) -> str:
 
 
 def format_library_size(library: Library) -> tuple[str, str]:
-    """Return the number of files and sections of a library, in a long and a short form."""
+    """Return the size of a library in a long and a short form. Only the long one can have both files and sections."""
     files = sum(kind is NodeKind.FILE for kind in library.root.columns.kinds) if library.root.columns.has_files else 0
     count = len(library)
     if files and count == len(library.root.columns):

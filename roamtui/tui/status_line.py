@@ -386,7 +386,7 @@ def make_model_label(name: str) -> ModelLabel:
 
 
 def format_key_hint(key: str, words: str) -> Content:
-    """Return a key as the screen shows it, and what it does."""
+    """Return a hint: a key, highlighted, and `words` that say what it does."""
     return Content.assemble((key, "bold $accent"), " ", words)
 
 

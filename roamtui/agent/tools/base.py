@@ -78,7 +78,8 @@ def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tupl
     """Return the ids that a model requests, in order, from a list, a string or broken JSON.
 
     If a path or title refers to exactly one section, it is replaced by its id. Words around an id are left out. Any
-    other text is returned as it is, so that the tool can explain what is wrong with it.
+    other text is split at separators, and the parts are returned without brackets around them, so that the tool can
+    explain what is wrong with them. If no argument has a known name, only ids are returned.
     """
     for key in ("section_ids", "section_id", "ids", "id", "_raw"):
         value = arguments.get(key)

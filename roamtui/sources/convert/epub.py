@@ -34,7 +34,7 @@ _MARKER = re.compile("\ue000(\\d+)\ue001")
 _LINK_TARGET = re.compile(r"\]\([^()\n]*\)")
 _ID = re.compile(r"""<([a-zA-Z][\w:]*)(?![\w:])[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
 _ELEMENTS_WITHOUT_TEXT = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
-"""Elements that must not contain text directly, so that a marker is inserted before them, not inside."""
+"""Elements that must not contain text directly. Markers are therefore inserted before them, not inside."""
 _DRAWING = re.compile(r"(?<=<)(/?)(?:[\w-]{1,20}:)?svg(?=[\s/>])")
 _DRAWN_TEXT = frozenset({"title", "desc", "text"})
 """Elements of an SVG drawing that contain text."""

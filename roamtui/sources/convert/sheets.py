@@ -120,9 +120,10 @@ def write_sheet(sheet: Sheet) -> str:
 
 
 def _fill_merged(sheet: Sheet) -> set[int]:
-    """Copy the text of each merged cell to all cells that it covers. Return the rows with a cell over several columns.
+    """Copy the text of each merged cell to all cells that it covers.
 
-    A merged cell that is alone in its row, such as a title, stays as it is.
+    In the first row of a merged cell, nothing is copied if the row has no other cell, as with a title. Return the rows
+    with a merged cell of one row and several columns, next to other cells.
     """
     spanned: set[int] = set()
     room = _MERGED_CELLS_MAX

@@ -602,7 +602,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _settle_answer(self, view: ExchangeView, line: int | None, top: float) -> None:
         """Scroll up by the number of lines that were folded above an answer, so that it stays in place on the screen.
 
-        Before folding, the answer started on `line` of its view, and the log was scrolled to `top`.
+        Before folding, the answer started on `line` of its view, and the log was scrolled to `top`. If the log keeps
+        its newest message in view, scroll to that instead. If this view starts below `top`, do not scroll.
         """
         now = view.answer_line
         if self._keeps_newest_in_view:

@@ -40,7 +40,10 @@ class SemanticSearchController:
         self._indexing: Worker[None] | None = None
 
     def toggle(self) -> None:
-        """Cancel the indexing if it runs, switch semantic search off if it is on, or else offer it."""
+        """Cancel the indexing if it runs, switch semantic search off if it is on, or else offer it.
+
+        If semantic search can only be chosen at the start, only say so.
+        """
         propose, searcher = self._options.propose_semantic_search, self._controller.agent.searcher
         if self.cancel():
             return

@@ -58,7 +58,7 @@ _WIDTH_MIN = 8
 _COLUMN_WIDTH_MIN = 12
 """In cells. Columns of a table are not narrowed below this width. Instead, the table scrolls sideways."""
 _PICTURE_ROWS_MIN = 3
-"""In cells. Lower pictures, such as badges, are shown as words."""
+"""In cells. A picture with fewer rows, such as a badge, is shown as words."""
 _PICTURE_COLUMNS_MAX, _PICTURE_ROWS_MAX = 80, 24
 _PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
 """Minimum number of pixels that a cell shows across and down, so that no picture is enlarged."""

@@ -34,9 +34,9 @@ _ZOOM_MAX = 40.0
 _MOVE_SHARE = 0.4
 """How far a key moves the view, as a share of what is in view."""
 _LETTER_POINTS = 5.0
-"""Height of an x in usual text, in points."""
+"""Assumed x-height of body text, in points."""
 _LETTER_PIXELS_MIN = 3.0
-"""Minimum height of an x in pixels. Smaller letters cannot be read."""
+"""Minimum x-height in pixels. Smaller letters cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,14 +65,14 @@ class LineSegment(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeHighlights:
-    """Ids of nodes with marks that do not follow from the conversation state."""
+    """Nodes with marks that do not follow from the conversation state."""
 
     opened: frozenset[str] = frozenset()
-    """Nodes that the model opened last."""
+    """Ids of the nodes that the model opened last."""
     found: frozenset[str] = frozenset()
-    """Nodes that the last search found."""
+    """Ids of the nodes that the last search found."""
     noted: frozenset[str] = frozenset()
-    """Nodes with a note."""
+    """Ids of the nodes with a note."""
 
 
 class LineRenderer:

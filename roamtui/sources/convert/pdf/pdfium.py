@@ -39,7 +39,8 @@ _MIXED_WORD = re.compile(
     f"[{_RIGHT_TO_LEFT}]+|[$€£¥]?(?![{_RIGHT_TO_LEFT}])[^\\W_](?:[^\\s\\x00-\\x1f{_RIGHT_TO_LEFT}]*"
     f"(?![{_RIGHT_TO_LEFT}])[^\\W_])?[\\x02\ufffe%\u066a]?|[^\\s\\x00-\\x1f\\x7f\ufffe]"
 )
-"""A word of one direction, or a single mark, because pdfium returns marks next to right-to-left text in any order."""
+"""A word in one direction, or a single sign, on a page with right-to-left text. Most signs around words are matched
+alone, because pdfium returns them in any order next to right-to-left text."""
 _LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500

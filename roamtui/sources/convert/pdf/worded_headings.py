@@ -61,7 +61,8 @@ _HOLDS_STATEMENTS = re.compile(r"items?\s*(?:8|1[56])\b|financial statements|exh
 _NOTE_TITLE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
 _NUMBERED_NOTE = re.compile(r"\(?(\d{1,2})[.)\u2014\u2013-]?\s+(?=[A-Z])(?!\d)")
 _FOUND_NUMBERS_SHARE_MIN = 0.6
-"""Minimum share of the numbers up to the last one that must be found for notes or Articles to count."""
+"""Articles, and notes without the word "Note", are accepted as headings only if at least this share of the numbers from
+1 to the highest one was found."""
 _NOTE_LENGTH_MAX = 140
 _NOTES_TITLE = re.compile(
     r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE
