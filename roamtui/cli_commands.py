@@ -42,7 +42,7 @@ from roamtui.option_fields import (
     list_options,
     option,
 )
-from roamtui.paths import cache_path, config_path, data_path, indexes_path, preferences_path, summaries_path
+from roamtui.paths import cache_path, config_path, conversations_path, indexes_path, preferences_path, summaries_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, load_settings_and_warn
 from roamtui.table_command import TableCommand
@@ -287,7 +287,7 @@ class ConversationsCommand:
 
         if (self.conversation_id is None) != (self.action == "list"):
             raise UsageError(f"{self.action} takes {'no' if self.action == 'list' else 'the'} ID of a conversation.")
-        store = ConversationStore(data_path())
+        store = ConversationStore(conversations_path())
         write_notices(store.pop_warnings())
         if self.conversation_id is None:
             print_conversations(store, as_json=self.output_format == "json")
@@ -361,7 +361,9 @@ class RecheckCommand:
 
         if bool(self.targets) == self.all_conversations:
             raise UsageError("give conversation ids, Markdown files or tables, or --all.")
-        groups = collect_claims(ConversationStore(data_path()), self.targets, all_conversations=self.all_conversations)
+        groups = collect_claims(
+            ConversationStore(conversations_path()), self.targets, all_conversations=self.all_conversations
+        )
 
         def open_source(source: str, group: ClaimGroup) -> Library:
             is_replaced = source != group.source
@@ -421,7 +423,7 @@ class DoctorCommand:
             model_options = settings.model_options(model or "")
         except UsageError as error:
             problem = str(error)
-        paths = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
+        paths = {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}
         diagnostics = collect_diagnostics(
             paths, problem, model, api_base=self.overrides.get("api_base"), model_options=model_options
         )

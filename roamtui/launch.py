@@ -244,7 +244,7 @@ def _make_initial_options(settings: Settings) -> TuiOptions:
 
     return TuiOptions(
         theme=settings.theme,
-        images=settings.images,
+        image_mode=settings.images,
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
         reading_positions_path=reading_positions_path(),

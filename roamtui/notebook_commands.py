@@ -25,7 +25,7 @@ from roamtui.option_fields import (
     declare_overrides,
     option,
 )
-from roamtui.paths import data_path, notebooks_path, reading_positions_path
+from roamtui.paths import conversations_path, notebooks_path, reading_positions_path
 from roamtui.sources.file_sources import split_sources
 
 _TAKES = {
@@ -97,7 +97,7 @@ class NotebooksCommand:
             case "list", None, None:
                 print_notebooks(store, as_json=self.as_json)
             case "delete", str(name), None:
-                conversations = ConversationStore(data_path())
+                conversations = ConversationStore(conversations_path())
                 store.delete(name)
                 count = len(conversations.list(f"{NOTEBOOK_MARK}{name}"))
                 words = f"{count} conversation{'s stay' if count > 1 else ' stays'}"
@@ -106,10 +106,10 @@ class NotebooksCommand:
             case "rename", str(name), str(target):
                 target = target.removeprefix(NOTEBOOK_MARK)
                 positions = ReadingPositions(reading_positions_path())
-                rename_notebook(store, ConversationStore(data_path()), positions, name, target)
+                rename_notebook(store, ConversationStore(conversations_path()), positions, name, target)
                 write_notices([f'The notebook "{name}" is now "{target}".'])
             case "export", str(name), str(target):
-                write_export(store.read(name), ConversationStore(data_path()), Path(target))
+                write_export(store.read(name), ConversationStore(conversations_path()), Path(target))
                 write_notices([f"Wrote {target}. To open it: roamtui notebook NAME {target}"])
             case _:
                 raise UsageError(f"{self.action} takes {_TAKES[self.action]}.")
@@ -133,7 +133,7 @@ class NotesCommand:
         from roamtui.conversation.store import ConversationStore
         from roamtui.export.markdown import render_notes
 
-        folder = ConversationStore(data_path()).notes_folder
+        folder = ConversationStore(conversations_path()).notes_folder
         if self.source is None:
             if self.delete:
                 raise UsageError("--delete needs a SOURCE.")

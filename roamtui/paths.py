@@ -29,7 +29,7 @@ def config_path() -> Path:
     return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / _SETTINGS_NAME
 
 
-def data_path() -> Path:
+def conversations_path() -> Path:
     """Return the folder of saved conversations."""
     return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations"
 
@@ -37,17 +37,17 @@ def data_path() -> Path:
 def table_path(sources: Iterable[str], *, by_chapters: bool) -> Path:
     """Return the folder of the table of some sources. It does not depend on the questions."""
     name = "\x1f".join([*sources, "chapters" if by_chapters else ""])
-    return data_path().with_name("tables") / make_index_stem(name)
+    return conversations_path().with_name("tables") / make_index_stem(name)
 
 
 def notebooks_path() -> Path:
     """Return the folder of notebooks."""
-    return data_path().with_name("notebooks")
+    return conversations_path().with_name("notebooks")
 
 
 def reading_positions_path() -> Path:
     """Return the file with the last reading position in each document."""
-    return data_path().with_name("places.json")
+    return conversations_path().with_name("places.json")
 
 
 def cache_path() -> Path:

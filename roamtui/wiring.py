@@ -41,7 +41,7 @@ from roamtui.models.registry import (
 )
 from roamtui.models.secrets import Secrets
 from roamtui.option_fields import ConversationArguments
-from roamtui.paths import data_path, get_resource_dir, preferences_path
+from roamtui.paths import conversations_path, get_resource_dir, preferences_path
 from roamtui.search_setup import make_searcher_factory
 from roamtui.settings import Settings
 from roamtui.sources.file_sources import split_sources
@@ -104,7 +104,7 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
 
 def open_store(on_warning: Callable[[str], None]) -> ConversationStore:
     """Open the conversation store. If that fails, warn the person and continue without saving."""
-    store = ConversationStore(data_path(), is_patient=True)
+    store = ConversationStore(conversations_path(), is_patient=True)
     for warning in store.pop_warnings():
         on_warning(warning)
     if store.problem:

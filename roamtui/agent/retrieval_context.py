@@ -45,9 +45,9 @@ _BESIDE_NAMED_MAX = 3
 """Maximum number of hits besides those that the query names."""
 _BESIDE_OPENED_MAX = 2
 """Maximum number of hits besides a section that opens with the question, which nearly always holds the answer."""
-_NOISE_SHARE = 0.35
+_SCORE_SHARE_MIN = 0.35
 """Minimum share of the best score. A hit with a lower score is about something else."""
-_NOISE_SHARE_LATER = 0.5
+_LATER_SCORE_SHARE_MIN = 0.5
 """The same for hits after the first `HITS_MAX`."""
 _SMALL_FILE_TOKENS = 1_000
 """Maximum size of a file whose hits are merged into one."""
@@ -231,7 +231,7 @@ def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
         hits = hits[: named + _BESIDE_NAMED_MAX]
     if not hits or hits[0].runner_up is not None:
         return tuple(hits)
-    shares = (_NOISE_SHARE if rank < HITS_MAX else _NOISE_SHARE_LATER for rank in range(len(hits)))
+    shares = (_SCORE_SHARE_MIN if rank < HITS_MAX else _LATER_SCORE_SHARE_MIN for rank in range(len(hits)))
     return tuple(hit for hit, share in zip(hits, shares, strict=True) if hit.score >= share * hits[0].score)
 
 

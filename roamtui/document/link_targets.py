@@ -15,7 +15,7 @@ from roamtui.sources.web.urls import resolve_href
 _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 INDEX_NAMES = frozenset({"readme", "index"})
 """Names of pages that stand for their folder, in lower case and without a suffix."""
-_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
+_OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""
 
 
@@ -105,7 +105,11 @@ def _resolve_relative_path(library: Library, section_id: str, path: str) -> str 
 def list_candidate_paths(path: str) -> list[str]:
     """List the files that the path in a link may lead to, best first: it may leave out an index page or a suffix."""
     stem = path.removesuffix(".html")
-    return [*(posixpath.join(path, name) for name in _INDEX_FILES), path, *(stem + suffix for suffix in _SUFFIXES)]
+    return [
+        *(posixpath.join(path, name) for name in _INDEX_FILES),
+        path,
+        *(stem + suffix for suffix in _OPTIONAL_SUFFIXES),
+    ]
 
 
 def find_anchored_section(library: Library, section_id: str, fragment: str) -> str | None:

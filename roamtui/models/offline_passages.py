@@ -47,7 +47,7 @@ _ENGLISH_DOUBT = 0.4
 """Added to the weight of an English question, because half of two words is weaker evidence than half of six."""
 _QUESTION_WEIGHT_MAX = 6.0
 """Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
-_SCORE_EVIDENCE_SHARE = 0.2
+_SCORE_EVIDENCE_MAX = 0.2
 """Maximum evidence that the score of the best passage adds, reached at a score of 1. The score is higher if the words
 of the question are close together."""
 _NAME_WEIGHT = 2.0
@@ -170,7 +170,7 @@ class PassageRanking:
         """Return the share of the question's subject in the best range. A range with all of it has about 1."""
         if not self.candidates:
             return 0.0
-        score_evidence = _SCORE_EVIDENCE_SHARE * min(1.0, self.best_score)
+        score_evidence = _SCORE_EVIDENCE_MAX * min(1.0, self.best_score)
         return max((self._compute_found_share(quoted.terms) + score_evidence for quoted in ranges), default=0.0)
 
     def _compute_found_share(self, terms: frozenset[str]) -> float:

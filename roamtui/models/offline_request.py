@@ -35,7 +35,7 @@ _HIT_FILE = re.compile(r"^(?!- )(\S.*):$", re.MULTILINE)
 """The name of a file above its hits."""
 _PAGE_HIT = re.compile(r"^- \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE)
 _ID = re.compile(r"[0-9a-f]{8}")
-_PAGE_TOKENS = 1_000
+_ASSUMED_PAGE_TOKENS = 1_000
 """Assumed size of a page that is not fetched yet, in tokens."""
 _NO_HITS = "Nothing found."
 _NEAREST = re.compile(r"^.* Nearest: (.*)$", re.MULTILINE)
@@ -189,7 +189,7 @@ def _parse_hits(text: str) -> Iterator[ParsedHit]:
     heads = [(match.start(), match[1]) for match in _HIT_FILE.finditer(text)]
     for match in _HIT.finditer(text):
         file = next((name for start, name in reversed(heads) if start < match.start()), "")
-        own, tokens = match["own"], _PAGE_TOKENS
+        own, tokens = match["own"], _ASSUMED_PAGE_TOKENS
         if match["all"] is not None:
             tokens = _parse_tokens(match["all"])
             if tokens > WHOLE_TOKENS_MAX and own is not None:  # then only its own text is given

@@ -181,7 +181,7 @@ def extract_opening_words(
 
 def extract_first_words(text: str, count: int) -> list[str]:
     """Return the first words of up to `count` paragraphs of a text, evenly spread, without markup."""
-    lines = [*_strip_lines(normalise_line_ends(text).split("\n"))]
+    lines = [*_iter_plain_lines(normalise_line_ends(text).split("\n"))]
     firsts = [line for before, line in pairwise(["", *lines]) if line and not before]
     step = max(1, -(-len(firsts) // count))
     return [shorten(escape(line), _FIRST_WORDS_LENGTH) for line in firsts[::step]]
@@ -207,10 +207,10 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     body = strip_heading(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     lines = islice(_COMMENT.sub("", body).split("\n"), 80)
-    yield from _strip_lines(line for line in lines if not (in_front_matter and _FRONT_LINE.match(line)))
+    yield from _iter_plain_lines(line for line in lines if not (in_front_matter and _FRONT_LINE.match(line)))
 
 
-def _strip_lines(lines: Iterable[str]) -> Iterator[str]:
+def _iter_plain_lines(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines without the marks of lists, quotes, bold text and code, and without the targets of links.
 
     Most lines of markup, such as rules, fences, tags, images, imports and the line below the head of a table, are left

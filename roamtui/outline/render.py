@@ -78,7 +78,7 @@ _RANGES_SHARE = 0.6
 _COMPARED_CHILDREN_MAX = 2_000
 _RANGE_CHILDREN = 40
 """Average number of children in a range."""
-_PAGE_TOKENS = 1_000
+_ASSUMED_PAGE_TOKENS = 1_000
 """Assumed size of a page that is not loaded."""
 _EXPANDED_TOKENS_MIN = 300
 """A node with fewer tokens is opened whole, so lines for its parts would save nothing."""
@@ -285,7 +285,7 @@ class _Outline:
     def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
         """Return a sort key, which is lowest for the most useful line to expand, or None if expanding is useless."""
         unread = sum(not self.library.is_loaded(node_id) for node_id in line.entry.below[:_RANGE_CHILDREN])
-        tokens = line.node.tokens + unread * _PAGE_TOKENS  # the size of an unread page is unknown
+        tokens = line.node.tokens + unread * _ASSUMED_PAGE_TOKENS  # the size of an unread page is unknown
         if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN or is_optional(line.node):
             return None
         worth = tokens / (line.depth + 1)

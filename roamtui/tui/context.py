@@ -74,7 +74,7 @@ class TuiOptions:
     """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Keys by action id, which replace the default ones."""
-    images: ImageMode = ImageMode.AUTO
+    image_mode: ImageMode = ImageMode.AUTO
     """How the reader draws pictures."""
     themes_dirs: tuple[Path, ...] = ()
     """Folders with the person's own themes, in addition to the bundled themes."""

@@ -64,10 +64,10 @@ from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.library_loader import open_library
-from roamtui.paths import data_path
+from roamtui.paths import conversations_path
 library = open_library([sys.argv[1]])
 place = Citation(section_id=next(iter(library.walk())), quote=None, state=QuoteState.NO_QUOTE)
-notes = NoteStore(data_path().with_name("notes"), get_source_key(library))
+notes = NoteStore(conversations_path().with_name("notes"), get_source_key(library))
 for words in ("Water the beds.", "Sharpen the spade."):
     notes.save(make_note(library, place, words))
 notes.delete([notes.read()[0].id])

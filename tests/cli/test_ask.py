@@ -18,7 +18,7 @@ import pytest
 
 from roamtui import Agent, Session, make_model, open_library
 from roamtui.conversation.store import ConversationStore
-from roamtui.paths import data_path
+from roamtui.paths import conversations_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
@@ -209,17 +209,17 @@ def _fail_as_in_0_2(log: Path) -> None:
 def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path) -> None:
     first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
     second = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]
-    _fail_as_in_0_2(data_path() / f"{second}.jsonl")
-    with closing(sqlite3.connect(data_path() / "index.sqlite3")) as index, index:  # as 0.2 has made it
+    _fail_as_in_0_2(conversations_path() / f"{second}.jsonl")
+    with closing(sqlite3.connect(conversations_path() / "index.sqlite3")) as index, index:  # as 0.2 has made it
         index.execute("DROP TABLE IF EXISTS conversations")
         index.execute("PRAGMA user_version = 1")
-    assert [(one.id, one.is_answered) for one in ConversationStore(data_path()).list()] == [
+    assert [(one.id, one.is_answered) for one in ConversationStore(conversations_path()).list()] == [
         (second, False),
         (first, True),
     ]
     resumed = run("ask", garden, "And a spade?", "--continue", "--json").json
     assert resumed["conversation"] == first
-    _fail_as_in_0_2(data_path() / f"{first}.jsonl")
+    _fail_as_in_0_2(conversations_path() / f"{first}.jsonl")
     refused = run("ask", garden, "And a spade?", "--continue")
     assert (refused.code, "no answered conversation about this document" in refused.err) == (2, True)
     assert run("ask", garden, "Where?", "--conversation", second, "--json").json["conversation"] == second
@@ -228,7 +228,7 @@ def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path)
 def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, garden: Path) -> None:
     run("ask", garden, "What does a plot cost?")
     run("ask", garden, "When is the tap locked?", "--continue")
-    store = ConversationStore(data_path())
+    store = ConversationStore(conversations_path())
     (summary,) = store.list()
     assert (summary.questions, summary.is_one_shot) == (2, True)
     session = Session.resume(open_library([str(garden)]), summary.id, store=store)

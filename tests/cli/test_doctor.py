@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.paths import cache_path, config_path, data_path
+from roamtui.paths import cache_path, config_path, conversations_path
 from tests.cli.conftest import RunCommand, write_settings
 from tests.fakes.site import FakeSite, make_ollama
 
@@ -26,7 +26,7 @@ def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path
     assert (result.code, result.err) == (0, "")
     for word in ("roamtui ", "Python ", "Textual ", "litellm ", "SQLite ", "terminal ", "TERM="):
         assert word in result.out
-    for path in (config_path(), data_path(), cache_path()):
+    for path in (config_path(), conversations_path(), cache_path()):
         assert f"{path} (missing, writable)" in result.out
     assert f"{ollama.origin} has llama3.1:8b" in result.out
     assert result.out.count("\n") <= 24

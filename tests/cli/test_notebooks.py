@@ -23,7 +23,7 @@ from roamtui.errors import UsageError
 from roamtui.headless.notebooks import ask_for_missing_sources
 from roamtui.library_loader import open_added_source, open_lazily, open_library, save_notebook_sources
 from roamtui.models.offline import OfflineModel
-from roamtui.paths import data_path, notebooks_path, reading_positions_path
+from roamtui.paths import conversations_path, notebooks_path, reading_positions_path
 from roamtui.search.keyword import KeywordSearcher
 from tests.cli.conftest import RunCommand
 from tests.conversation.conversations import find
@@ -72,7 +72,7 @@ def test_conversations_notes_and_places_belong_to_a_notebook_and_keep_its_new_na
     run("notebook", "law", garden, acts, "--no-open")
     run("ask", "@law", "What is the notice period?")
     library = open_library(("@law",))
-    notes = NoteStore(ConversationStore(data_path()).notes_folder, "@law")
+    notes = NoteStore(ConversationStore(conversations_path()).notes_folder, "@law")
     notes.save(make_note(library, cite_span(find(library, "Notice"), None, library), "Short."))
     reading_positions_path().write_text('{"@law": ["12345678", 0, ""]}')
 
@@ -118,7 +118,7 @@ def test_a_source_that_is_gone_is_told_and_the_rest_opens(run: RunCommand, garde
 
 def test_a_conversation_says_which_of_its_sources_is_gone(run: RunCommand, garden: Path, acts: Path) -> None:
     library, loader = open_lazily((str(garden),))
-    store = ConversationStore(data_path())
+    store = ConversationStore(conversations_path())
     session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
     controller = ConversationController(Agent(session, ScriptedModel([ScriptedReply(text="So.")])))
 
@@ -137,7 +137,9 @@ def test_a_conversation_says_which_of_its_sources_is_gone(run: RunCommand, garde
 def test_a_notebook_renamed_elsewhere_does_not_come_back(run: RunCommand, garden: Path, acts: Path) -> None:
     run("notebook", "old", garden, acts, "--no-open")
     library, loader = open_lazily(("@old",), load_all=True)
-    session = Session.start(library, store=ConversationStore(data_path()), loader=loader, open_source=open_added_source)
+    session = Session.start(
+        library, store=ConversationStore(conversations_path()), loader=loader, open_source=open_added_source
+    )
     session.save_sources = save_notebook_sources
     controller = ConversationController(Agent(session, OfflineModel(), KeywordSearcher(library)))
     events: list[ConversationEvent] = []
@@ -155,7 +157,7 @@ def test_a_notebook_renamed_elsewhere_does_not_come_back(run: RunCommand, garden
     asyncio.run(converse())
     assert run("notebooks").out.startswith("new  (")
     assert run("notebooks").out.count("\n") == 1
-    (saved,) = ConversationStore(data_path()).list()
+    (saved,) = ConversationStore(conversations_path()).list()
     assert (saved.source, saved.questions) == ("@new", 3)
     assert [event.message for event in events if isinstance(event, SaveWarningRaised)] == [warning]
     assert run("ask", "@new", "And for tools?", "--continue", "--json").json["conversation"] == saved.id
@@ -184,7 +186,7 @@ def test_an_exported_notebook_opens_for_someone_else(run: RunCommand, garden: Pa
 
 def test_an_export_keeps_characters_that_are_not_utf8(run: RunCommand, acts: Path, tmp_path: Path) -> None:
     run("notebook", "law", acts, "--no-open")
-    notes = NoteStore(ConversationStore(data_path()).notes_folder, "@law")
+    notes = NoteStore(ConversationStore(conversations_path()).notes_folder, "@law")
     library = open_library(("@law",))
     notes.save(make_note(library, cite_span(find(library, "Notice"), None, library), "Caf\udce9."))
     result = run("notebooks", "export", "law", tmp_path / "out")

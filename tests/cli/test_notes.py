@@ -8,7 +8,7 @@ from roamtui.agent.recheck import cite_span
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.store import ConversationStore
 from roamtui.library_loader import open_library
-from roamtui.paths import data_path
+from roamtui.paths import conversations_path
 from tests.cli.conftest import RunCommand
 from tests.conversation.conversations import find
 
@@ -16,7 +16,7 @@ from tests.conversation.conversations import find
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
     assert run("notes").out.startswith("No notes yet")
     library = open_library((str(garden),))
-    folder = ConversationStore(data_path()).notes_folder
+    folder = ConversationStore(conversations_path()).notes_folder
     note = make_note(library, cite_span(find(library, "Tools"), None, library), "Sharpen them.")
     NoteStore(folder, library.source).save(note)
     assert run("notes").out == f"{garden}  (1 note)\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.paths import data_path
+from roamtui.paths import conversations_path
 from roamtui.sources.file_sources import join_sources
 from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
@@ -34,7 +34,7 @@ def test_a_missing_source_is_wrong_before_anything_is_asked(run: RunCommand, tmp
     result = run("table", tmp_path / "none.md", "-q", PERIOD)
     assert (result.code, result.out) == (1, "")
     assert "none.md" in result.err
-    assert not data_path().with_name("tables").exists()
+    assert not conversations_path().with_name("tables").exists()
 
 
 def test_a_table_goes_on_without_a_source_that_is_gone(run: RunCommand, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.library_loader import open_library
-from roamtui.paths import cache_path, config_path, data_path, indexes_path
+from roamtui.paths import cache_path, config_path, conversations_path, indexes_path
 from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
@@ -43,9 +43,13 @@ def documents(home_dir: Path) -> Path:
     """Return the folder of the documents, in a home that version 0.1 left behind."""
     documents = home_dir / "documents"
     shutil.copytree(FIXTURE / "documents", documents)
-    for name, folder in (("config", config_path().parent), ("data", data_path().parent), ("cache", cache_path())):
+    for name, folder in (
+        ("config", config_path().parent),
+        ("data", conversations_path().parent),
+        ("cache", cache_path()),
+    ):
         shutil.copytree(FIXTURE / name, folder)
-    with closing(sqlite3.connect(data_path().with_suffix(".sqlite3"))) as connection, connection:
+    with closing(sqlite3.connect(conversations_path().with_suffix(".sqlite3"))) as connection, connection:
         for change in (
             "UPDATE conversations SET source = replace(source, :old, :new)",
             "UPDATE conversations SET state = replace(state, :old, :new)",
@@ -97,7 +101,7 @@ def test_it_goes_on(run: RunCommand, documents: Path, saved: dict[str, Any]) -> 
 async def test_the_app_shows_it_with_the_settings_and_keys(documents: Path, saved: dict[str, Any]) -> None:
     settings = load_settings()
     library = open_library((str(documents / saved["document"]),))
-    session = Session.resume(library, saved["id"], store=ConversationStore(data_path()))
+    session = Session.resume(library, saved["id"], store=ConversationStore(conversations_path()))
     keys = {action: (key,) for action, key in settings.keys.items()}
     app = RoamApp(
         AppContext(agent=Agent(session, ScriptedModel()), options=TuiOptions(theme=settings.theme, keys=keys))

@@ -18,7 +18,7 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, SourceError, StoreError
 from roamtui.models.base import ModelRequest
 from roamtui.models.offline import OfflineModel
-from roamtui.paths import data_path
+from roamtui.paths import conversations_path
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.rows import list_rows
@@ -64,7 +64,7 @@ async def test_conversations_of_cells_stand_beside_the_table_alone(tmp_path: Pat
         assert cell is not None
         state = ConversationStore(content.conversation_folders[cell.conversation]).load(cell.conversation)
         assert state.transcript.exchanges[0].question == PERIOD
-    assert ConversationStore(data_path()).list() == ()
+    assert ConversationStore(conversations_path()).list() == ()
 
 
 async def test_only_what_is_new_or_changed_is_asked_again(tmp_path: Path) -> None:

@@ -318,7 +318,7 @@ def press(*keys: str, until: str = "") -> Scene:
 def make_reading_app(theme: str, source: Path) -> RoamApp:
     """Return such an app over a file, with pictures as half cells."""
     library = open_library([str(source)])
-    options = TuiOptions(theme=theme, examples=EXAMPLES, images=ImageMode.CELLS)
+    options = TuiOptions(theme=theme, examples=EXAMPLES, image_mode=ImageMode.CELLS)
     app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel(())), options=options))
     app.animation_level = "none"
     app.main_screen.question_box.cursor_blink = False

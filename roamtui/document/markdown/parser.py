@@ -81,7 +81,7 @@ _SCOPES = {"item": "list", "row": "table", "cell": "table"}
 """A container of one of these kinds closes an open container of its own kind when it starts. The search for that one
 stops at a container of the kind in the value."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
+_SINGLE_BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
 """Further elements that separate paragraphs. Each is a block of its own."""
 _ALERT = re.compile(r"\[!([A-Za-z]{2,20})\][+-]?(?:[ \t]+(.*)|)")
 _ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
@@ -502,7 +502,7 @@ class _BlockBuilder:
                 self._close_element(CONTAINERS[name])
             else:
                 self._open_element(CONTAINERS[name], piece)
-        elif SEPARATING.fullmatch(name) or name in _BLOCK_TAGS:
+        elif SEPARATING.fullmatch(name) or name in _SINGLE_BLOCK_TAGS:
             self._add_block_tag(piece)
         else:
             self._add_inline_tag(piece)

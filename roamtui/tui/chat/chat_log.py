@@ -261,7 +261,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             case QuestionAnswered(number=number) if current is not None:
                 line, top = current.answer_line, self.scroll_y
                 current.finish(state.transcript.exchanges[number - 1], state.library)
-                self.call_after_refresh(self._settle_answer, current, line, top)
+                self.call_after_refresh(self._keep_answer_in_place, current, line, top)
                 self._hint_at_side_by_side(state)
             case QuestionsRewound(first=number):
                 self._rewind_to(number)
@@ -599,7 +599,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         start = first if is_near else first + newest.answer_line - 1  # with the empty line before it
         return min(self.max_scroll_y, max(0, start))
 
-    def _settle_answer(self, view: ExchangeView, line: int | None, top: float) -> None:
+    def _keep_answer_in_place(self, view: ExchangeView, line: int | None, top: float) -> None:
         """Scroll up by the number of lines that were folded above an answer, so that it stays in place on the screen.
 
         Before folding, the answer started on `line` of its view, and the log was scrolled to `top`. If the log keeps

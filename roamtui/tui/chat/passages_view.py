@@ -28,7 +28,7 @@ from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.status_line import format_key_hint
 
 _TEXT_WIDTH_MIN = 20
-_WORD_STYLE = "bold $secondary"
+_QUESTION_WORD_STYLE = "bold $secondary"
 """Style of the question's words. Matches in Find are also underlined, but here, that would make text hard to read."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
@@ -133,7 +133,7 @@ class PassagesView(ContentView):
         for line in layout.lines:
             content = Content("").join([render_run(run.text, run.style) for run in line.runs])
             for start, end in self._words.locate(line.text) if self._words is not None else ():
-                content = content.stylize(_WORD_STYLE, start, end)
+                content = content.stylize(_QUESTION_WORD_STYLE, start, end)
             lines.append(lead + (add_code_background(content, room) if line.is_code else content))
         return lines
 

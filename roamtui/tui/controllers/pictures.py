@@ -89,7 +89,7 @@ class PictureController:
         return None
 
     def _show(self, file: ShownFile) -> None:
-        mode = choose_image_mode(self._options.images, self._app)
+        mode = choose_image_mode(self._options.image_mode, self._app)
         self._app.push_screen(PictureScreen(file, self._keys, mode if mode is not ImageMode.OFF else ImageMode.CELLS))
 
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 class ReaderPane(Vertical):
     """The pane with the reader and its title line."""
 
-    def __init__(self, keys: Keymap, images: ImageMode = ImageMode.OFF) -> None:
+    def __init__(self, keys: Keymap, image_mode: ImageMode = ImageMode.OFF) -> None:
         super().__init__(id="reader-pane")
-        self._images = images
+        self._image_mode = image_mode
         self.title_line = PaneTitle(Pane.READER)
         """Shows the path and page in view, the progress, the number of the match, and whether follow mode is on."""
         self._library: Library | None = None
@@ -53,7 +53,7 @@ class ReaderPane(Vertical):
         from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
         from roamtui.tui.reader.reader import Reader  # noqa: PLC0415 - not for the first screen
 
-        mode = choose_image_mode(self._images, self.app)
+        mode = choose_image_mode(self._image_mode, self.app)
         reader = Reader(id="reader", pictures=None if mode is ImageMode.OFF else PictureStore(mode))
         reader.display = False
         self.mount(reader, after=self.title_line)

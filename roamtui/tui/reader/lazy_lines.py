@@ -89,7 +89,7 @@ class ChunkLines:
     """The target of each link, by its number."""
     folded: tuple[Details, ...] = ()
     """The folded `<details>` elements."""
-    images: frozenset[int] = frozenset()
+    image_link_numbers: frozenset[int] = frozenset()
     """The numbers of the links that lead to an image."""
 
 
@@ -236,7 +236,9 @@ class LazyLines:
             numbers = [run.style.link_number for run in line.runs]
             if line.picture is not None:
                 numbers.append(line.picture.link_number)
-            number = next((number for number in numbers if number in self.get_chunk_lines(chunk).images), None)
+            number = next(
+                (number for number in numbers if number in self.get_chunk_lines(chunk).image_link_numbers), None
+            )
             if number is not None:
                 return LinkPosition(chunk, number)
         return None
@@ -324,8 +326,8 @@ class LazyLines:
             lines.insert(0, page_mark)
         links: dict[int, LinkDestination] = {number: link.href for number, link in enumerate(markdown.links)}
         links |= {-1 - number: fold.start for number, fold in enumerate(layout.foldable)}
-        images = frozenset(number for number, link in enumerate(markdown.links) if link.is_image)
-        return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded), images=images)
+        image_links = frozenset(number for number, link in enumerate(markdown.links) if link.is_image)
+        return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded), image_link_numbers=image_links)
 
     def _lay_out_front_matter(self, chunk: TextChunk) -> tuple[Line, ...]:
         text = self.document.text[chunk.start : chunk.end]

@@ -240,7 +240,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             self.post_message(StatusMessage("No picture or page in view"))
 
     def _is_image(self, link: LinkPosition | None) -> bool:
-        return link is not None and link.number in self.lines.get_chunk_lines(link.chunk).images
+        return link is not None and link.number in self.lines.get_chunk_lines(link.chunk).image_link_numbers
 
     @property
     def _view_range(self) -> range:

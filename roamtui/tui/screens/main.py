@@ -125,7 +125,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.welcome = WelcomeView(state.library.title, startup.options.examples, label, keys)
         self.chat_log = ChatLog(startup, self.welcome, keys)
         self.tree_pane = TreePane(state)
-        self.reader_pane = ReaderPane(keys, startup.options.images)
+        self.reader_pane = ReaderPane(keys, startup.options.image_mode)
         asked = [exchange.question for exchange in state.transcript.exchanges]
         self.question_box = QuestionBox([*reversed(startup.options.examples), *asked], list_slash_commands(keys))
         self.status_line = StatusLine(StatusLineState(model=label.name, model_note=label.short_note), keys)

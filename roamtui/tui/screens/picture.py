@@ -33,9 +33,9 @@ _ZOOM_STEP = 1.5
 _ZOOM_MAX = 40.0
 _MOVE_SHARE = 0.4
 """How far a key moves the view, as a share of what is in view."""
-_LETTER_POINTS = 5.0
+_X_HEIGHT_POINTS = 5.0
 """Assumed x-height of body text, in points."""
-_LETTER_PIXELS_MIN = 3.0
+_X_HEIGHT_PIXELS_MIN = 3.0
 """Minimum x-height in pixels. Smaller letters cannot be read."""
 
 
@@ -181,7 +181,8 @@ class PictureScreen(Screen[None]):
         viewport = drawing.viewport
         facts.append(f"{viewport.zoom * 100:.0f} %")
         scale = viewport.width / ((viewport.box[2] - viewport.box[0]) * drawing.full_width)
-        if self._mode is not ImageMode.KITTY and self._page is not None and scale * _LETTER_POINTS < _LETTER_PIXELS_MIN:
+        is_coarse = scale * _X_HEIGHT_POINTS < _X_HEIGHT_PIXELS_MIN
+        if self._mode is not ImageMode.KITTY and self._page is not None and is_coarse:
             zoom_key, open_key = map(self._keys.format_first_key, ("picture.zoom_in", "picture.open_outside"))
             facts.append(f"too coarse to read: {zoom_key} enlarges, {open_key} opens it in its own program")
         return facts

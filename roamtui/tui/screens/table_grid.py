@@ -111,7 +111,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         before, first_column = self.cursor_row, self._first_column
         self.cursor_row = max(0, min(row, len(self.rows) - 1))
         self.cursor_column = max(0, min(column, len(self.columns) - 1))
-        _, _, count = self._measure()
+        _, _, count = self._measure_columns()
         self._first_column = min(self._first_column, max(0, len(self.columns) - count))
         if not self._first_column <= self.cursor_column < self._first_column + count:
             is_left = self.cursor_column < self._first_column
@@ -134,7 +134,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         """Move the cursor down by `pages` screens, or up if negative."""
         self.move_to(self.cursor_row + pages * max(1, self.scrollable_content_region.height - 2), self.cursor_column)
 
-    def _measure(self) -> tuple[int, int, int]:
+    def _measure_columns(self) -> tuple[int, int, int]:
         """Return the width of the titles, the width of each column, and how many columns are in view."""
         width = self.scrollable_content_region.width
         titles = min(self._title_width + 1, _TITLE_WIDTH_MAX, max(8, int(width * _TITLE_SHARE)))
@@ -144,7 +144,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
     @override
     def render_line(self, y: int) -> Strip:
         styles, width = self._read_styles(), self.scrollable_content_region.width
-        titles, column_width, count = self._measure()
+        titles, column_width, count = self._measure_columns()
         end = self._first_column + count
         shown = self.columns[self._first_column : end]
         if y == 0:
@@ -206,7 +206,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         offset = event.get_content_offset(self)
         if offset is None or not 0 < offset.y <= len(self.rows):
             return
-        titles, column_width, _ = self._measure()
+        titles, column_width, _ = self._measure_columns()
         column = self.cursor_column
         if offset.x >= titles:
             column = self._first_column + (offset.x - titles) // column_width

@@ -47,7 +47,7 @@ async def _read(
 ) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
-    options = TuiOptions(images=mode, fetch_picture=fetch)
+    options = TuiOptions(image_mode=mode, fetch_picture=fetch)
     app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel(())), options=options))
     async with running(app, (100, 40)) as (_, pilot):
         screen = app.main_screen

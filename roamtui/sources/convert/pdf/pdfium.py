@@ -35,7 +35,7 @@ _RIGHT_TO_LEFT = (
 )
 """Letters of right-to-left scripts, without their digits and marks."""
 RIGHT_TO_LEFT = re.compile(f"[{_RIGHT_TO_LEFT}]")
-_MIXED_WORD = re.compile(
+_WORD_ON_MIXED_PAGE = re.compile(
     f"[{_RIGHT_TO_LEFT}]+|[$€£¥]?(?![{_RIGHT_TO_LEFT}])[^\\W_](?:[^\\s\\x00-\\x1f{_RIGHT_TO_LEFT}]*"
     f"(?![{_RIGHT_TO_LEFT}])[^\\W_])?[\\x02\ufffe%\u066a]?|[^\\s\\x00-\\x1f\\x7f\ufffe]"
 )
@@ -260,7 +260,7 @@ class PdfPage:
         self.is_mixed = RIGHT_TO_LEFT.search(text) is not None
         has_no_ligatures = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
-        for match in (_MIXED_WORD if self.is_mixed else _WORD).finditer(text):
+        for match in (_WORD_ON_MIXED_PAGE if self.is_mixed else _WORD).finditer(text):
             first, end = match.span()
             bounds = self._read_box(first, end - 1, rotation)
             if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
