@@ -220,6 +220,18 @@ async def test_links_are_chosen_in_order() -> None:
         assert reader.get_current_target() is None
 
 
+async def test_looking_for_a_link_far_above_moves_nothing() -> None:
+    library = make_library(_BOOK.replace("Sentence 0", "[Sentence 0](#chapter-1)", 1))
+    async with _run() as (_, reader, pilot):
+        reader.show_section(library, find_id(library, "Chapter 300"))
+        await pilot.pause()
+        seen, height = _lines(reader), len(reader.lines)
+        assert not reader.select_adjacent_link(-1, only_in_view=True)
+        await pilot.pause()
+        assert len(reader.lines) != height  # the lines above were only estimated before
+        assert _lines(reader) == seen
+
+
 async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone_to() -> None:
     text = "# A\n\nFirst.\n\n## B\n\n" + "So it goes.\n\n" * 40 + "The needle.\n\n## C\n\nAfter.\n"
     library = make_library(text)
