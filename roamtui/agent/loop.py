@@ -208,11 +208,9 @@ class Agent:
     async def _begin(self, question: str, within: str | None) -> tuple[ConversationEvent, ...]:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.session.state, RetrievedContext()
-        room = self._compute_window_share(_HITS_WINDOW_SHARE)
+        library, room = state.unmuted_library, self._compute_window_share(_HITS_WINDOW_SHARE)
         if self._uses_retrieval():
-            if whole := list_whole_document(state.unmuted_library, room) or list_whole_section(
-                state.unmuted_library, within, room
-            ):
+            if whole := list_whole_document(library, room) or list_whole_section(library, within, room):
                 unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
                 retrieved = RetrievedContext(auto_opened=unopened)
             elif self.searcher is not None:
@@ -223,9 +221,7 @@ class Agent:
             note=self.options.question_note,
             hits_text=retrieved.hit_list.text,
             excerpts=retrieved.hit_list.excerpts,
-            search_events=(make_search_event(state.unmuted_library, question, retrieved.hits),)
-            if retrieved.hits
-            else (),
+            search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
         )
         changes = await self.session.begin_question(question, context)
         # leave out the end of an abandoned earlier question, which would look like the end of this one
@@ -246,23 +242,20 @@ class Agent:
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state = self.session.state
+        library = state.unmuted_library
         room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         whole = (
-            list_whole_document(state.unmuted_library, self._compute_window_share(_HITS_WINDOW_SHARE))
+            list_whole_document(library, self._compute_window_share(_HITS_WINDOW_SHARE))
             if self._uses_retrieval()
             else ()
         )
         outline = WHOLE_NOTE
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
             window = self._calibration.get_window(self.model)
-            budget = compute_outline_budget(state.unmuted_library, window, tokens=self.options.outline_tokens)
+            budget = compute_outline_budget(library, window, tokens=self.options.outline_tokens)
             # rendering can take longer than a step, so the last outline is kept
-            if self._outline is None or self._outline[0] is not state.unmuted_library or self._outline[1] != budget:
-                self._outline = (
-                    state.unmuted_library,
-                    budget,
-                    render_outline(state.unmuted_library, budget_tokens=budget),
-                )
+            if self._outline is None or self._outline[0] is not library or self._outline[1] != budget:
+                self._outline = (library, budget, render_outline(library, budget_tokens=budget))
             outline = self._outline[2]
         return PromptContext(
             system=SYSTEM,

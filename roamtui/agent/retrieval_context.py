@@ -22,7 +22,7 @@ from roamtui.outline.render import LIMITING_TITLE
 from roamtui.outline.spans import Bounds, Delivered, add_delivered, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.excerpts import select_excerpt
+from roamtui.search.excerpts import ANNOUNCES, select_excerpt
 from roamtui.search.lexicon import Language, detect_language, make_pattern
 from roamtui.search.query import list_phrases
 from roamtui.search.sentences import get_first_sentence
@@ -66,7 +66,6 @@ _LIMITED_MAX = 3
 _LIMITING_TOKENS_MAX = 120
 _LEAD_IN_LENGTH_MAX = 200
 """Maximum number of characters of a heading and the words below it that announce the subsections."""
-_ANNOUNCES = re.compile(r":[*_`\s]*\Z")
 _OPENING_TOKENS = 40
 """Maximum number of tokens that the first sentence of a page adds to an excerpt."""
 _EXCERPT_TOKENS_MIN = 40
@@ -427,7 +426,7 @@ def _find_lead_in(library: Library, section_id: str, shown: Sequence[Span]) -> d
         return {}
     span = library.get_own_content_span(parent)
     is_short = span.end - span.start <= _LEAD_IN_LENGTH_MAX
-    if not is_short or not _ANNOUNCES.search(library.text_at(span)) or not _subtract(span, shown):
+    if not is_short or not ANNOUNCES.search(library.text_at(span).rstrip()) or not _subtract(span, shown):
         return {}
     return {_HitLine(parent, parent, is_added=True): (span,)} if has_text(library, span) else {}
 
@@ -485,9 +484,9 @@ def _choose_spans(
 ) -> dict[_HitLine, tuple[Span, ...]]:
     """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
 
-    A hit whose excerpt is part of another one is left out. Sections that may not be in `hits` are added: its parent
-    before a hit that it announces, and small sections after a hit that they limit. Hits are left out once `room_tokens`
-    is used up.
+    A hit whose excerpt is part of another one is left out. Some sections are added, even if they are not in `hits`:
+    before a hit, its parent if the parent announces it, and after a hit, small sections that limit it. Hits are left
+    out once `room_tokens` is used up.
     """
     chosen: dict[_HitLine, tuple[Span, ...]] = {}
     used = wholes = rank = 0

@@ -18,16 +18,16 @@ _NAMED_FOOTER = (
     r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4}"
 )
 _NUMBER_FOOTER = r"(?:(?P<before>\d{1,3})[ \t]+)?(?P<number>\d{1,3})(?:[ \t]*[-–—])?"
-_LINE_END = r"[ \t]*)(?=\r?\n|\Z)"
+_LINE_END = r"(?=\r?\n|\Z)"
 _FOOTER_LINE = re.compile(
-    rf"\n(?P<line>[ \t]*(?=[Pp\-–—S\d])(?:(?P<named>{_NAMED_FOOTER})|{_NUMBER_FOOTER}){_LINE_END}"
+    rf"\n(?P<line>[ \t]*(?=[Pp\-–—S\d])(?:(?P<named>{_NAMED_FOOTER})|{_NUMBER_FOOTER})[ \t]*){_LINE_END}"
 )
 _PAGE_OF_PAGES = tuple(re.compile(rf"{page}[ \t]+\d{{1,4}}[ \t]+(?:of|OF)[ \t]+\d") for page in ("age", "AGE"))
 """Two patterns that begin with letters are found much faster than one with a choice of letters."""
 _TITLED_FOOTER_LINE = re.compile(
     rf"\n(?P<line>[ \t]*(?:(?P<named>{_NAMED_FOOTER}"
     r"|[^\s#|>][^\n]{0,120}[ \t](?:[Pp]age|PAGE)[ \t]+\d{1,4}[ \t]+(?:of|OF)[ \t]+\d{1,4})"
-    rf"|{_NUMBER_FOOTER}){_LINE_END}"
+    rf"|{_NUMBER_FOOTER})[ \t]*){_LINE_END}"
 )
 """As `_FOOTER_LINE`, but also matches words before "Page 3 of 29", which takes ten times as long."""
 _BLANK_BEFORE = re.compile(r"(?:\A|\n)[ \t\r]*\n\Z")

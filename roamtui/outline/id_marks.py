@@ -62,6 +62,7 @@ class CrossReference:
     is_new: bool
     """Whether the same number does not occur earlier in the span. Always true for a link."""
     is_number: bool = False
+    """Whether it is a section number, not a link."""
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:

@@ -44,7 +44,8 @@ _MARKS_BEFORE = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]++(?:\[
 """What may be before the text of a line, such as the mark of a list item or a heading."""
 _MARKS_LENGTH_MAX = 2_000
 """Maximum length of the brackets and fences before or after the words of code, in characters."""
-_ANNOUNCES = re.compile(r":[*_` ]*\Z")
+ANNOUNCES = re.compile(r":[*_` ]*\Z")
+"""The end of a text that announces what follows it, as "as follows:" does."""
 _WORD = re.compile(r"\w")
 _CLAUSE_OR_WORD_END = re.compile(r"[,;:]?(?=\s)")
 
@@ -189,7 +190,7 @@ def _iter_context(
             neighbour.kind is UnitKind.PROSE and count_words(text, neighbour) < _LABEL_WORDS_MIN
         ):
             continue
-        is_announced = neighbour_index == members.stop and _ANNOUNCES.search(
+        is_announced = neighbour_index == members.stop and ANNOUNCES.search(
             text, unit.start, units[members.stop - 1].end
         )
         block = _get_block(text, units, neighbour_index)
