@@ -10,7 +10,6 @@ from typing import Any, NoReturn, TypeVar
 from typing_extensions import override
 
 from roamtui.errors import UsageError
-from roamtui.headless.completion import CommandArgument, CompletableCommand
 from roamtui.headless.output import write_text
 from roamtui.option_fields import SEARCH, Option, OptionError, list_options
 from roamtui.search.options import RetrievalOptions
@@ -29,15 +28,6 @@ def parse_arguments(kind: type[_T], program: str, words: Sequence[str]) -> _T:
         UsageError: The arguments are invalid.
     """
     return _build_value(vars(_make_parser(kind, program).parse_intermixed_args(list(words))), kind)
-
-
-def describe_command(kind: type[Any]) -> CompletableCommand:
-    """Describe the arguments of a command for shell completion."""
-    arguments = []
-    for action in _make_parser(kind, "")._actions:  # noqa: SLF001 - argparse has no other list of them
-        metavar = action.metavar if isinstance(action.metavar, str) and action.nargs != 0 else ""
-        arguments.append(CommandArgument(flags=tuple(action.option_strings), help=action.help or "", metavar=metavar))
-    return CompletableCommand(help=(kind.__doc__ or "").partition("\n")[0], arguments=arguments)
 
 
 def _make_parser(kind: type[Any], program: str) -> argparse.ArgumentParser:

@@ -45,10 +45,7 @@ commands:
   recheck [ID|FILE.md|--all] [--json]     check that quoted text is still there
   serve SOURCE [--port N]                 run the app in a browser, local only
   mcp SOURCE... [--http]                  expose the model's tools over MCP
-  cache [show|clear]                      show or clear cached pages and conversions
-  preferences [--edit]                    edit the preferences every model is given
   doctor [--model M]                      check the installation and the models
-  completion bash|zsh|fish                print a script that completes commands
 
 options:
   --model M        offline (default), or any litellm name such as openai/gpt-4.1-mini

@@ -17,7 +17,7 @@ from roamtui.document.library_source import LibrarySource
 from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.evaluation.options import EvalOptions
-from roamtui.headless.output import warn, write_notices, write_text
+from roamtui.headless.output import warn, write_notices
 from roamtui.library_loader import (
     list_watched_paths,
     open_added_source,
@@ -33,7 +33,6 @@ from roamtui.option_fields import (
     JSON_HELP,
     SEARCH,
     SOURCE_HELP,
-    AppArguments,
     ConversationArguments,
     WebArguments,
     add_argument_group,
@@ -42,7 +41,15 @@ from roamtui.option_fields import (
     list_options,
     option,
 )
-from roamtui.paths import cache_path, config_path, conversations_path, indexes_path, preferences_path, summaries_path
+from roamtui.paths import (
+    cache_path,
+    config_path,
+    conversations_path,
+    conversions_path,
+    indexes_path,
+    pages_path,
+    summaries_path,
+)
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, load_settings_and_warn
 from roamtui.table_command import TableCommand
@@ -375,46 +382,18 @@ class RecheckCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CacheCommand:
-    """Show or clear cached web pages and conversions."""
-
-    action: str = option(
-        "show", "show (default) the size, or clear", name="{show,clear}", choices=("show", "clear"), nargs="?"
-    )
-    as_json: bool = option(False, JSON_HELP, name="--json")
-
-    def run(self) -> int:
-        from roamtui.headless.cache import report_cache
-
-        report_cache(clear=self.action == "clear", as_json=self.as_json)
-        return 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreferencesCommand:
-    """Print or edit the preferences every model is given."""
-
-    edit: bool = option(False, "open it in $EDITOR", name="--edit")
-
-    def run(self) -> int:
-        from roamtui.headless.preferences import edit_preferences, print_preferences
-
-        if self.edit:
-            edit_preferences(preferences_path())
-        else:
-            print_preferences(preferences_path())
-        return 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorCommand:
     """Check the installation, file locations and available models."""
 
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base")
     as_json: bool = option(False, JSON_HELP, name="--json")
+    clear_cache: bool = option(False, "first delete cached pages and converted files", name="--clear-cache")
 
     def run(self) -> int:
-        from roamtui.headless.doctor import collect_diagnostics, print_diagnosis
+        from roamtui.headless.doctor import clear_cache, collect_diagnostics, print_diagnosis
+
+        if self.clear_cache:
+            write_notices([clear_cache((pages_path(), conversions_path()))])
 
         model, model_options = self.overrides.get("model"), None
         try:
@@ -571,21 +550,6 @@ class McpCommand:
         return 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompletionCommand:
-    """Print a script that completes commands and flags in a shell."""
-
-    shell: str = option(..., "bash, zsh or fish", name="{bash,zsh,fish}", choices=("bash", "zsh", "fish"))
-
-    def run(self) -> int:
-        from roamtui.argument_parser import describe_command
-        from roamtui.headless.completion import render_completion
-
-        commands = {name: describe_command(command) for name, command in COMMANDS.items()}
-        write_text(render_completion(self.shell, {**commands, "": describe_command(AppArguments)}))
-        return 0
-
-
 COMMANDS: Mapping[str, type[Command]] = {
     "outline": OutlineCommand,
     "show": ShowCommand,
@@ -599,14 +563,11 @@ COMMANDS: Mapping[str, type[Command]] = {
     "notes": NotesCommand,
     "record": RecordCommand,
     "recheck": RecheckCommand,
-    "cache": CacheCommand,
-    "preferences": PreferencesCommand,
     "doctor": DoctorCommand,
     "eval": EvalCommand,
     "check": CheckCommand,
     "serve": ServeCommand,
     "mcp": McpCommand,
-    "completion": CompletionCommand,
 }
 
 

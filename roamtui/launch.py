@@ -35,7 +35,7 @@ from roamtui.library_loader import (
     save_as_notebook,
 )
 from roamtui.option_fields import AppArguments, ConversationArguments
-from roamtui.paths import config_path, notebooks_path, preferences_path, reading_positions_path, sites_path, themes_path
+from roamtui.paths import config_path, notebooks_path, reading_positions_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.sources.file_sources import split_sources
@@ -195,7 +195,6 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     if "-" in arguments.sources:
         _reattach_terminal()
     from roamtui.headless.plain_chat import PlainChat
-    from roamtui.headless.preferences import add_preference
     from roamtui.models.registry import make_model
     from roamtui.wiring import build_agent, choose_example_questions
 
@@ -209,7 +208,6 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     chat = PlainChat(
         agent,
         choose_model=lambda name: make_model(name, options=settings.model_options(name)),
-        remember=partial(add_preference, preferences_path()),
         notes=(*settings.warnings, *library.notes),
         examples=choose_example_questions(agent.model, library),
     )

@@ -90,11 +90,6 @@ def sites_path() -> Path:
     return config_path().parent / "sites.toml"
 
 
-def preferences_path() -> Path:
-    """Return the file with the person's preferences."""
-    return config_path().parent / "preferences.md"
-
-
 def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
     """Return the bundled folder with this name.
 

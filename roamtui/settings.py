@@ -27,6 +27,7 @@ class Settings:
     model: str = option(
         "offline", '"offline", or a litellm name such as openai/gpt-4.1-mini', name="--model", metavar="M"
     )
+    instructions: str = option("", "how you want to be answered: language, style, what you mean by a term")
     api_base: str | None = option(None, "address of the model's server", name="--api-base", metavar="URL")
     max_cost_usd: float | None = option(
         None,

@@ -22,9 +22,8 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
-from roamtui.headless.preferences import load_preferences
 from roamtui.library_loader import save_notebook_sources
 from roamtui.models.base import Model
 from roamtui.models.recorded import RECORDED, RecordedModel
@@ -41,7 +40,7 @@ from roamtui.models.registry import (
 )
 from roamtui.models.secrets import Secrets
 from roamtui.option_fields import ConversationArguments
-from roamtui.paths import conversations_path, get_resource_dir, preferences_path
+from roamtui.paths import conversations_path, get_resource_dir
 from roamtui.search_setup import make_searcher_factory
 from roamtui.settings import Settings
 from roamtui.sources.file_sources import split_sources
@@ -73,11 +72,6 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
     model = build_model(settings)
     for note in list_recording_warnings(model, initial_state.library):
         on_warning(note)
-    try:
-        if note := load_preferences(preferences_path()).note:
-            on_warning(note)
-    except RoamtuiError as error:
-        on_warning(str(error))
     if conversation is None:
         session = Session(initial_state, loader=loader)
     else:
@@ -93,7 +87,7 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
         cost_usd_max=settings.max_cost_usd,
         confident_start=settings.confident_start,
         outline_tokens=settings.outline_tokens,
-        read_preferences=read_preferences,
+        instructions=settings.instructions,
     )
     if conversation is not None and conversation.trace_file is not None:
         session.trace = Trace(
@@ -181,14 +175,6 @@ def list_recording_warnings(model: Model, library: Library) -> tuple[str, ...]:
     if not isinstance(model, RecordedModel) or model.is_about(library.content_hash):
         return ()
     return (f"{model.name} was recorded with a different text of {library.source}. Its replies may not fit.",)
-
-
-def read_preferences() -> str:
-    """Return the person's preferences, or "" if they cannot be read."""
-    try:
-        return load_preferences(preferences_path()).text
-    except RoamtuiError:
-        return ""
 
 
 def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:

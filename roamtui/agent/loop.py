@@ -265,7 +265,7 @@ class Agent:
             delivery_tokens_max=_PREFACE_TOKENS_MAX if room is None else min(_PREFACE_TOKENS_MAX, room),
             history_tokens_max=self._compute_window_share(_HISTORY_WINDOW_SHARE),
             auto_opened=opened,
-            preferences=self.options.read_preferences() if self.options.read_preferences is not None else "",
+            instructions=self.options.instructions,
         )
 
     def _make_request(self, *, allow_calls: bool) -> ModelRequest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -27,8 +26,7 @@ class AgentOptions:
     cost_usd_max: float | None = None
     """Spending limit of a conversation, above which the person is asked; None for no limit."""
     confident_start: RetrievalStart = RetrievalStart.OFF
-    read_preferences: Callable[[], str] | None = None
-    """Reads the person's preferences for answers. Called for each question, but a change takes effect only when the
-    transcript is rebuilt."""
+    instructions: str = ""
+    """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
     question_note: str = ""
     """Text to send before each question. It is not part of the question, so its words are not searched for."""

@@ -34,13 +34,14 @@ from roamtui.conversation.update import (
     open_quoted_sections,
 )
 from roamtui.document.node import Span
+from roamtui.document.plain import sanitise_text
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.id_marks import annotate_with_ids
 from roamtui.outline.labels import format_path
 from roamtui.outline.spans import Bounds, merge_bounds
 
-_PREFERENCES_LEAD = (
+_INSTRUCTIONS_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
     "were told:"
 )
@@ -81,7 +82,7 @@ class PromptContext:
     """Whether the model rejected the previous request as too long."""
     note: str = ""
     """Text that the program adds before the question; empty if a person asks it."""
-    preferences: str = ""
+    instructions: str = ""
     """The person's wishes for all answers. The transcript keeps them unchanged until the next rebuild."""
 
 
@@ -239,10 +240,10 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
             )
             rendered.setdefault(doc, []).extend(merged)
     parts = []
-    # Preferences go into the user's message as a quotation, so that none of their lines can be mistaken for an outline
+    # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for an outline
     # or a section.
-    if preferences := context.preferences.strip():
-        parts.append("\n".join([_PREFERENCES_LEAD, *(f"> {line}".rstrip() for line in preferences.splitlines())]))
+    if instructions := sanitise_text(context.instructions).strip():
+        parts.append("\n".join([_INSTRUCTIONS_LEAD, *(f"> {line}".rstrip() for line in instructions.splitlines())]))
     parts.append(context.outline.rstrip())
     if blocks:
         parts += ["Sections that are open already:", *blocks]

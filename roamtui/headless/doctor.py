@@ -8,13 +8,15 @@ import platform
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import roamtui
+from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.headless.output import write_json, write_text
 from roamtui.models.options import ModelOptions
@@ -76,6 +78,17 @@ def collect_diagnostics(
         "ollama": {"address": ollama.url, "models": ollama.models, "problem": ollama.problem},
         "model": None if inspected is None else _to_json_report(inspected),
     }
+
+
+def clear_cache(folders: Iterable[Path]) -> str:
+    """Delete the files directly in some folders, and return what was deleted as a sentence. What is in use stays."""
+    count = size = 0
+    for path in [path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()]:
+        with suppress(OSError):
+            bytes_freed = path.lstat().st_size
+            path.unlink()
+            count, size = count + 1, size + bytes_freed
+    return f"Deleted {format_count(count, 'cached file')}, {size / 1e6:.1f} MB."
 
 
 def _find_version(package: str) -> str:

@@ -63,7 +63,6 @@ Any other line is a question. A full title works in place of an ID.
 /pin ID...: Pin or unpin sections.
 /sections: List the open sections.
 /model [NAME]: Show the current model, or choose another.
-/remember TEXT: Add a preference for all conversations.
 /help: List the commands.
 /quit: Quit (or ctrl+d).
 ctrl+c stops the current answer and keeps what has arrived."""
@@ -139,7 +138,6 @@ class PlainChat:
         agent: Agent,
         *,
         choose_model: Callable[[str], Model],
-        remember: Callable[[str], str],
         notes: Iterable[str] = (),
         examples: Iterable[str] = (),
     ) -> None:
@@ -148,13 +146,11 @@ class PlainChat:
         Args:
             agent: Answers the questions.
             choose_model: Creates a model, given its name.
-            remember: Saves a preference and returns a confirmation.
             notes: Sentences to show at the start, such as replacements made while reading the document.
             examples: Suggested questions.
         """
         self._agent = agent
         self._choose_model = choose_model
-        self._remember = remember
         self._notes = notes
         self._examples = examples
         self._is_typed = sys.stdin.isatty()
@@ -267,7 +263,7 @@ class PlainChat:
                 writer.end_line()
                 write_notices(format_event_lines(event, library))
 
-    async def _run_command(self, line: str) -> None:  # noqa: PLR0912 - one case per command
+    async def _run_command(self, line: str) -> None:
         word, _, text = line.strip().partition(" ")
         name, text = word.lower(), text.strip()
         try:
@@ -299,9 +295,6 @@ class PlainChat:
                 case "/model":
                     offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
                     _write_lines(f"{self._agent.model.name} answers. Usable here:", *offers)
-                case "/remember":
-                    example = "Write what to remember, such as: /remember Answer in German."
-                    _write_lines(self._remember(text) if text else example)
                 case "/help":
                     _write_lines(_HELP)
                 case _:

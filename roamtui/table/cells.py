@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.table.columns import Column
 
-CELL_PREFERENCES = f"""\
+CELL_INSTRUCTIONS = f"""\
 {CELL_LEAD} Its first line is the value alone, in as few words as the text allows (60 days; \
 Yes, with consent), without quotation marks, ids or a full stop. Below it stands the proof: for each clause that gives \
 the value, in whatever words, one sentence with its quote and the id of its section. Add conditions that change the \

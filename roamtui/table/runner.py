@@ -19,7 +19,7 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
-from roamtui.table.cells import CELL_PREFERENCES, Cell, CellState, read_answer
+from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, read_answer
 from roamtui.table.columns import Column
 from roamtui.table.pace import SharedModel
 from roamtui.table.rows import OpenSource, RowDocument, open_row
@@ -229,9 +229,7 @@ class _Filler:
         if document.loader is not None:  # each conversation loads pages of its own, so each needs an index of its own
             searcher = await asyncio.to_thread(plan.make_searcher, document.library)
         note = f"The value must be {column.type_description}." if column.type_description else ""
-        options = replace(
-            plan.agent_options, cost_usd_max=None, read_preferences=lambda: CELL_PREFERENCES, question_note=note
-        )
+        options = replace(plan.agent_options, cost_usd_max=None, instructions=CELL_INSTRUCTIONS, question_note=note)
         controller = ConversationController(Agent(session, self._model, searcher, options))
         controller.subscribe(lambda _: self._report_waiting())
         await controller.ask(column.question, AskOptions(within=row.within))

@@ -25,7 +25,6 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import StoreError
-from roamtui.headless.preferences import add_preference
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.summary_store import SummaryStore
@@ -324,17 +323,6 @@ def keep_place(folder: Path, failing: Failing) -> None:
     assert {places.load("old.md"), places.load("newer.md")} == {old, None}
 
 
-def add_to_preferences(folder: Path, failing: Failing) -> None:
-    path = folder / "config" / "preferences.md"
-    add_preference(path, "Be brief.")
-    with failing() as told:
-        add_preference(path, "Answer in German.")
-    if told:
-        add_preference(path, "Answer in German.")
-    lines = path.read_text("utf-8").splitlines()
-    assert (lines[0], lines[-1], lines.count("Answer in German.")) == ("Be brief.", "Answer in German.", 1)
-
-
 def cache_page(folder: Path, failing: Failing) -> None:
     cache = PageCache(folder / "pages", 10_000)
     with failing() as raised:
@@ -360,7 +348,7 @@ def trace(folder: Path, failing: Failing) -> None:
 
 DEEDS = (
     save_first, save_more, ask_and_open, rename, delete, take_over, list_all, keep_note, delete_note, index_words,
-    save_vectors, save_summaries, change_setting, keep_place, add_to_preferences, cache_page, trace,
+    save_vectors, save_summaries, change_setting, keep_place, cache_page, trace,
 )  # fmt: skip
 
 

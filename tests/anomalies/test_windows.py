@@ -219,7 +219,6 @@ def test_every_other_command_works(
         ("recheck", "--all"),
         ("cache", "clear"),
         ("doctor",),
-        ("preferences",),
         ("--help",),
         ("record", garden, _QUESTION, "-o", tmp_path / "app.svg"),
     )

@@ -72,9 +72,7 @@ class Chat:
     def run(self, stdin: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> int:
         monkeypatch.setattr("sys.stdin", stdin)
         monkeypatch.setenv("TERM", "xterm")
-        chat = PlainChat(
-            self.agent, choose_model=self.choose, remember=lambda text: f"Saved {text}.", examples=("Why?",)
-        )
+        chat = PlainChat(self.agent, choose_model=self.choose, examples=("Why?",))
         return chat.run()
 
 
@@ -174,7 +172,6 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
         ("/jump", "Unknown command /jump."),
         ("/model nonsense", 'invalid model name "nonsense".'),
         ("/model", "scripted answers. Usable here:\noffline: "),
-        ("/remember Be brief.", "Saved Be brief."),
         ("/help", "/outline [ID]: "),
         ("/SECTIONS", "No section is open."),
     ],

@@ -121,7 +121,7 @@ class Conversations(RuleBasedStateMachine):
         self.window = window
         self.session = Session.start(make_library(), store=self.store, options=self.options)
         self.model_name = "one"
-        self.preferences = ""
+        self.instructions = ""
         self.sent: tuple[Message, ...] = ()
 
     @override
@@ -160,7 +160,7 @@ class Conversations(RuleBasedStateMachine):
         keeps = not self.state.needs_rebuild and self.state.model in ("", self.model_name)
         is_plain = keeps and self.options.mode is not KeepOpenMode.FRESH and self.window > 10_000
         before = self.sent = self.sent if is_plain else ()
-        options = AgentOptions(read_preferences=lambda: self.preferences)
+        options = AgentOptions(instructions=self.instructions)
         model_asked = ScriptedModel(window_tokens=self.window, name=self.model_name)
         agent = Agent(self.session, model_asked, options=options)
         model = cast("ScriptedModel", agent.model)
@@ -286,8 +286,8 @@ class Conversations(RuleBasedStateMachine):
         self.model_name = name
 
     @rule(text=st.sampled_from(["", "Answer in German.", "Be brief.\n\nQuestion: none"]))
-    def change_preferences(self, text: str) -> None:
-        self.preferences = text
+    def change_instructions(self, text: str) -> None:
+        self.instructions = text
 
     @invariant()
     def everything_is_consistent(self) -> None:
