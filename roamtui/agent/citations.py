@@ -48,8 +48,6 @@ _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
 _DIRECTLY_BEFORE_MARK = re.compile(r"[\s.!?…。！？)*_]*\Z")
 _BETWEEN_MARKS = re.compile(r"[\s,;&)]*(?:and\s+)?\Z")
-_TABLE_ROW = re.compile(r"\||[^\n]*\s\|\s+[-($€£¥]*\d[\d.,’ ]*[%)]*\s*(?:\||\Z)")
-"""A row that begins with a bar, or has a cell with only a number. A pipeline of commands has neither."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
@@ -85,9 +83,9 @@ class Quotation:
     end: int
     """Offset after the closing mark."""
     is_code: bool = False
-    """Whether the words are in backticks. They count as a quote only if their sentence has an id.
+    """Whether the words are in backticks. They are a quote only if a section that their sentence names has them.
 
-    Unless they are a table row, they must also be found in the text: a command may be in the model's own words.
+    Otherwise, they are a name or a command in the model's own words.
     """
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
@@ -295,8 +293,8 @@ class QuoteChecker:
             if match is None:
                 continue
             index, citation = match
-            if quote.is_code and citation.state is QuoteState.UNVERIFIED and not _TABLE_ROW.match(quote.text):
-                continue  # a command or a name in the model's own words
+            if quote.is_code and not citation.is_verified:
+                continue
             located.append((quote.start, citation))
             if quote.marks:
                 cited.add((quote.marks[index].section_id, quote.marks[index].sentence))

@@ -169,7 +169,7 @@ def _match_parsed(answer: str, parsed: ParsedAnswer, citations: Sequence[Citatio
     """Numbers and verdicts of citations by section and index of the sentence."""
     # A quote belongs to the next citation if its words are the same. If they are not, nothing cites this quote.
     for quote in parsed.quotes:
-        if not quoted_citations or quoted_citations[0][1].quote != quote.text:
+        if not quoted_citations or not _may_cite(quoted_citations[0][1], quote):
             continue
         number, citation = quoted_citations.popleft()
         quotes.append(JudgedQuote(start=quote.start, end=quote.end, verdict=citation.state, number=number))
@@ -202,6 +202,12 @@ def _match_parsed(answer: str, parsed: ParsedAnswer, citations: Sequence[Citatio
                 )
             )
     return AnswerProof(answer=answer, parsed=parsed, quotes=tuple(quotes), marks=tuple(marks))
+
+
+def _may_cite(citation: Citation, quote: Quotation) -> bool:
+    """Return whether the words are the same and, for code, also the section: elsewhere the same code is a mere name."""
+    is_name = quote.is_code and all(mark.section_id != citation.section_id for mark in quote.marks)
+    return citation.quote == quote.text and not is_name
 
 
 def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds, Sequence[Quotation]]]:

@@ -51,7 +51,8 @@ def show(answer: str, proof: AnswerProof) -> list[tuple[str, str]]:
             '[{Hours}] says "Open daily", [{Fees}] says "2 euros a day", [{Hours}] says "Late returns".',
             ["[1 ✓]", "[2 ✓]", "[3 !]"],
         ),
-        ("`| late | 3 euros |` and `2 euros a day` [{Fees}].", ["[1,2 ✗]"]),
+        ("`3 euros` and `2 euros a day` [{Fees}].", ["[1 ✓]"]),
+        ("`Open daily` [{Fees}], then `Open daily` [{Hours}].", ["[1]", "[2 ✓]"]),
     ],
 )
 def test_marks_carry_the_numbers_of_citations_and_the_worst_sign(
