@@ -12,7 +12,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.plain import sanitise_line, shorten, strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_path
 from roamtui.search.base import Searcher
@@ -55,7 +55,7 @@ def build_outcome(
         searcher: Finds the nearest sections if the answer is "not found".
         reason: Why the last reply ended.
     """
-    answer = final_text.strip()
+    answer = strip_blank_lines(final_text)
     if stopped is StopReason.COST:
         return QuestionAnswered(answer=answer, stopped=stopped, error=_TOO_EXPENSIVE)
     if not answer:

@@ -31,7 +31,7 @@ from roamtui.document.markdown.blocks import (
 )
 from roamtui.document.markdown.fences import FENCE
 from roamtui.document.markdown.parser import read_markdown
-from roamtui.document.plain import sanitise_text
+from roamtui.document.plain import sanitise_text, strip_blank_lines
 
 _GROUP_START, _GROUP_END, _MARKS, _PLACEHOLDER_END = "\ufe47", "\ufe48", "\ufe35", "\ufe36"
 """A placeholder consists of one of the first three characters, the digits of an index, and the last character."""
@@ -82,7 +82,7 @@ def read_answer_markdown(
                     yield proof.marks[index].label, str(index)
         yield text[position:], None
 
-    text = sanitise_text("".join(pieces)).strip()
+    text = strip_blank_lines(sanitise_text("".join(pieces)))
     markdown = read_markdown(text if close_markup is None else close_markup(text), split_marks=read_marks)
     grouper = _WordGrouper(answer, proof)
     return replace(markdown, blocks=tuple(map(grouper.group_block, markdown.blocks)))

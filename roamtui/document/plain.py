@@ -12,6 +12,9 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 )
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""The unsafe characters that JSON may contain as they are."""
+_BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
 _LINE_END = re.compile("\r\n?")
 _WHITE_SPACE = re.compile(r"\s+")
 _ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#[\w-][^{}]*\}\s*$")
@@ -36,6 +39,16 @@ def sanitise_text(text: str) -> str:
 def sanitise_line(text: str) -> str:
     """Sanitise `text` and put it on one line: each run of white space becomes one space."""
     return _WHITE_SPACE.sub(" ", sanitise_text(text)).strip()
+
+
+def strip_blank_lines(text: str) -> str:
+    """Strip blank lines and spaces around Markdown. An indent that makes its first line code stays."""
+    return _BLANK_START.sub("", text).rstrip()
+
+
+def escape_json(text: str) -> str:
+    """Escape in JSON what acts on a terminal or is no valid UTF-8. A reader of the JSON gets the same values."""
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def shorten(text: str, length_max: int) -> str:

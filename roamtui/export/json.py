@@ -11,13 +11,14 @@ from roamtui.agent.passages import ShownPassage
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
+from roamtui.document.plain import escape_json
 
 _INTERNAL_FIELDS = ("deliveries", "used_ids", "unfolded_ids", "moved")
 """Fields of events that readers of an export hardly need. They are left out if empty."""
 
 
 def render_json(state: ConversationState, source: str) -> str:
-    """Render a conversation as one JSON object and a line end. A lone surrogate is escaped."""
+    """Render a conversation as one JSON object and a line end. Control characters and lone surrogates are escaped."""
     exchanges = []
     for exchange in state.transcript.exchanges:
         events = []
@@ -35,8 +36,7 @@ def render_json(state: ConversationState, source: str) -> str:
         "open": [section.section_id for section in state.open_sections],
         "exchanges": exchanges,
     }
-    text = json.dumps(conversation, ensure_ascii=False, indent=2)
-    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+    return escape_json(json.dumps(conversation, ensure_ascii=False, indent=2)) + "\n"
 
 
 def to_json_citation(citation: Citation) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from roamtui.agent.source_list import list_path_titles
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
 
 _NEXT_ITEM = re.compile(r"(?<!\s)\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
@@ -51,7 +51,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
             parts.append("\n".join(map(format_source_line, exchange.citations, count(1))))
             if summary := " · ".join(filter(None, [format_verification(exchange.citations), proof.summary])):
                 parts.append(f"*{summary}*")
-    return "\n\n".join(parts) + "\n"
+    return sanitise_text("\n\n".join(parts)) + "\n"
 
 
 def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.conversation.transcript import Citation
-from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.plain import escape_json, sanitise_line, shorten
 from roamtui.export.html import make_csp_hash
 from roamtui.export.json import to_json_citation
 from roamtui.export.markdown import format_source_line, take_first_item
@@ -62,9 +62,8 @@ def to_json_table(content: TableContent, model: str = "") -> dict[str, Any]:
 
 
 def render_json_table(content: TableContent, model: str = "") -> str:
-    """Render a table as JSON and a line end. A lone surrogate is escaped."""
-    text = json.dumps(to_json_table(content, model), ensure_ascii=False, indent=2)
-    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+    """Render a table as JSON and a line end. Control characters and lone surrogates are escaped."""
+    return escape_json(json.dumps(to_json_table(content, model), ensure_ascii=False, indent=2)) + "\n"
 
 
 def _to_json_cell(column: Column, cell: Cell) -> dict[str, Any]:

@@ -46,7 +46,7 @@ from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import EXIT_CANCELLED, UsageError
 from roamtui.export.json import to_json_citation, to_json_passage
-from roamtui.headless.output import warn, write_json, write_notices, write_styled, write_text
+from roamtui.headless.output import warn, write_json, write_notices, write_sanitised, write_styled, write_text
 from roamtui.headless.terminal import (
     LineWrapper,
     compute_text_width,
@@ -214,7 +214,7 @@ class _AskReport:
                 lines = [final.answer] if final.answer else []
                 lines += [""] if final.citations else []
                 lines += [f"  {line}" for line in format_sources(agent, final)]
-                write_text("\n".join(lines) + "\n")
+                write_sanitised("\n".join(lines) + "\n")
         elif self._output_format == "events":
             _print_line("answer", self.make_answer())
         elif is_written:

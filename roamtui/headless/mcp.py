@@ -30,14 +30,13 @@ from mcp.shared.exceptions import MCPError
 from roamtui import __version__
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, UnknownSectionError, format_reason
 from roamtui.headless.mcp_session import CALL_TOKENS_MAX, CallResult, ClientSession, SharedLibrary, list_specs
 from roamtui.headless.output import write_notice
 from roamtui.outline.expansion import render_section
 from roamtui.outline.labels import format_node_and_heading, format_size
 from roamtui.outline.structure import list_roots, parse_reference
-from roamtui.sources.decode import replace_surrogates
 
 Context = ServerRequestContext[Any, Any]
 
@@ -178,13 +177,13 @@ class _Handlers:
             async with self._shared.call_lock:
                 result = await self._get_session(context).call(params.name, params.arguments or {})
         except RoamtuiError as error:
-            result = CallResult(text=str(error), is_error=True)
+            result = CallResult(text=sanitise_text(str(error)), is_error=True)
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
             if os.environ.get("ROAMTUI_DEBUG"):
                 write_notice("".join(traceback.format_exception(error)))
             text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
             result = CallResult(text=text, is_error=True)
-        content = types.TextContent(type="text", text=replace_surrogates(result.text))
+        content = types.TextContent(type="text", text=result.text)
         return types.CallToolResult(content=[content], is_error=result.is_error)
 
     def _get_session(self, context: Context) -> ClientSession:
@@ -237,12 +236,12 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, message) from None
         except RoamtuiError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
-        content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=replace_surrogates(text))
+        content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=text)
         return types.ReadResourceResult(contents=[content])
 
 
 def read_section(library: Library, uri: str) -> str:
-    """Return the exact text of a section and its subsections.
+    """Return the text of a section and its subsections, without control characters.
 
     A folder, a page of a section and a very long section are rendered as `expand_sections` does.
 
@@ -256,5 +255,5 @@ def read_section(library: Library, uri: str) -> str:
     node = library.node(reference.section_id)
     is_whole = reference.page is None and not reference.steps
     if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= CALL_TOKENS_MAX:
-        return library.text_at(library.get_content_span(node.id))
-    return render_section(library, requested, delivered={}, nonce=secrets.token_hex(4)).text
+        return sanitise_text(library.text_at(library.get_content_span(node.id)))
+    return sanitise_text(render_section(library, requested, delivered={}, nonce=secrets.token_hex(4)).text)

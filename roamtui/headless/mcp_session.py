@@ -19,7 +19,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files
-from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import ToolSpec
 from roamtui.outline.render import OUTLINE_TOKENS, render_outline
@@ -217,11 +217,11 @@ class ClientSession:
             if closed_ids:
                 notes.append(f"(Closed, because much is open: {', '.join(closed_ids)}.)")
         except RoamtuiError as error:
-            return CallResult(text=f"{name} failed: {error}", is_error=True)
+            return CallResult(text=sanitise_text(f"{name} failed: {error}"), is_error=True)
         if self._has_changed:
             self._has_changed = False
             notes.append(_CHANGED_NOTE)
-        return CallResult(text="\n\n".join([outcome.text, *notes]))
+        return CallResult(text=sanitise_text("\n\n".join([outcome.text, *notes])))
 
 
 def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:

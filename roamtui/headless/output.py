@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,10 +10,9 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
-from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.document.plain import escape_json, sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _ROWS_PER_WRITE = 1_000
 PROGRESS_LINES_MAX = 20
 """Maximum number of lines that report the progress of one job."""
@@ -83,11 +81,7 @@ def write_json(value: object) -> None:
     """Write one JSON value and a line end to stdout, with control characters and lone surrogates escaped."""
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
-    write_text(_escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
-
-
-def _escape_surrogates(text: str) -> str:
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    write_text(escape_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
 
 
 def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
@@ -102,9 +96,9 @@ def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[o
     lines = (encode(row).replace("\n", "\n    ") for row in rows)
     separator, closing = "\n    ", "]\n}\n"
     while batch := tuple(islice(lines, _ROWS_PER_WRITE)):
-        write_text(_escape_surrogates(opening + separator + ",\n    ".join(batch)))
+        write_text(escape_json(opening + separator + ",\n    ".join(batch)))
         opening, separator, closing = "", ",\n    ", "\n  ]\n}\n"
-    write_text(_escape_surrogates(opening) + closing)
+    write_text(escape_json(opening) + closing)
 
 
 def write_notice(text: str) -> None:

@@ -314,7 +314,7 @@ class _Layout:
         if words is LINE_BREAK:
             return _LINE_END
         link = None if words.link is None else self.links[words.link]
-        if link is not None and link.is_reference_mark:
+        if link is not None and link.is_reference_mark and self.proof.marks:  # otherwise it is a footnote's mark
             mark = self.proof.marks[int(link.href)]
             text = words.text if mark.numbers else f"[{mark.section_id}]"
             return _Segment(text, (_BOLD, _COLOURS[mark.verdict]), is_whole=True)

@@ -145,3 +145,14 @@ async def test_passages_are_laid_out_with_path_place_and_words_of_the_question()
     ]
     styled = render_passages(passages, question, library, width=40, is_styled=True)
     assert "A \x1b[1mcar\x1b[0m \x1b[1mcosts\x1b[0m this much" in styled
+
+
+async def test_a_passage_shows_its_footnotes() -> None:
+    text = "# Pump\n\nPour water.[^1] Then start.\n\n[^1]: Distilled.\n"
+    library = Library(source="pump.md", root=parse_document(text))
+    session = Session.start(library)
+    async for _ in Agent(session, OfflineModel(), KeywordSearcher(library)).ask("What do I pour into the pump?"):
+        pass
+    passages = list_passages(session.state.transcript.exchanges[-1], library)
+    shown = render_passages(passages, "water", library, width=40, is_styled=False)
+    assert "  Pour water.[^1] Then start." in shown.splitlines()
