@@ -50,7 +50,6 @@ def read_answer_markdown(
     answer: str,
     proof: AnswerProof,
     *,
-    with_unquoted: bool = False,
     close_markup: Callable[[str], str] | None = None,
 ) -> Markdown:
     """Parse an answer.
@@ -58,16 +57,15 @@ def read_answer_markdown(
     Args:
         answer: The text, as the model wrote it.
         proof: The answer's quotes and marks.
-        with_unquoted: Whether the words of statements without a quote are grouped too.
         close_markup: Closes unfinished markup at the end of an answer that is still streaming in.
 
     Returns:
-        The blocks and links of the answer. `Words.group` is the index of a quote. Statements are numbered after all
-        quotes. The URL of a link with `is_reference_mark` is the index of its mark.
+        The blocks and links of the answer. `Words.group` is the index of a quote. The URL of a link with
+        `is_reference_mark` is the index of its mark.
     """
     pieces: list[str] = []
     position = 0
-    for start, end, placeholder in sorted(_list_replacements(answer, proof, with_unquoted=with_unquoted)):
+    for start, end, placeholder in sorted(_list_replacements(answer, proof)):
         pieces += (_RESERVED.sub("\N{REPLACEMENT CHARACTER}", answer[position:start]), placeholder)
         position = end
     pieces.append(_RESERVED.sub("\N{REPLACEMENT CHARACTER}", answer[position:]))
@@ -88,19 +86,16 @@ def read_answer_markdown(
     return replace(markdown, blocks=tuple(map(grouper.group_block, markdown.blocks)))
 
 
-def _list_replacements(answer: str, proof: AnswerProof, *, with_unquoted: bool) -> Iterator[tuple[int, int, str]]:
+def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
     """Yield the start, end and placeholder of each replacement.
 
-    Placeholders are inserted at the ends of quotes and statements, and replace the brackets that contain marks.
+    Placeholders are inserted at the ends of quotes, and replace the brackets that contain marks.
     """
     for index, quote in enumerate(proof.quotes):
         before = max(0, quote.start - _LOOK_BACK)
         if not (FENCE.match(answer, quote.start) or _BEFORE_NON_PROSE.search(answer, before, quote.start)):
             yield quote.start, quote.start, _make_placeholder(_GROUP_START, index)
             yield quote.end, quote.end, _make_placeholder(_GROUP_END, index)
-    for index, (start, end) in enumerate(proof.unquoted if with_unquoted else (), start=len(proof.quotes)):
-        yield start, start, _make_placeholder(_GROUP_START, index)
-        yield end, end, _make_placeholder(_GROUP_END, index)
     for index, mark in enumerate(proof.marks):
         is_first = index == 0 or proof.marks[index - 1].start != mark.start
         if is_first and not is_link_text(answer, mark):

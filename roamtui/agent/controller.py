@@ -8,7 +8,6 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from roamtui.agent.generated_texts import ask_model_for_questions, suggest_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.parts import SourcePart, list_named_parts
 from roamtui.conversation.commands import Approver, Command, ExpandSections, Origin, deny
@@ -30,8 +29,6 @@ from roamtui.document.loader import Loader, load_files
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import UsageError
 from roamtui.models.base import get_startup_note, warm_up_model
-from roamtui.models.registry import OFFLINE
-from roamtui.outline.render import compute_outline_budget
 from roamtui.search.base import Hit, Progress, Searcher
 
 CommandFactory = Callable[[ConversationState], Command | str]
@@ -351,19 +348,6 @@ class ConversationController:
             self.agent.searcher = searcher
         finally:
             is_wanted = False
-
-    async def propose_questions(self) -> tuple[str, ...]:
-        """Suggest questions: from the model, or from the headings if the model is the offline one.
-
-        Raises:
-            ModelError: The model did not answer.
-        """
-        agent, library = self.agent, self.state.unmuted_library
-        if agent.model.name == OFFLINE:
-            return suggest_questions(library)
-        await warm_up_model(agent.model)
-        budget = compute_outline_budget(library, agent.model.window_tokens, tokens=agent.options.outline_tokens)
-        return await ask_model_for_questions(agent.model, library, budget_tokens=budget)
 
     @asynccontextmanager
     async def _changing(self) -> AsyncIterator[Session]:

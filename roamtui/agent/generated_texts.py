@@ -1,4 +1,4 @@
-"""Generate example questions, from headings or with a model, and summaries of documents and sections."""
+"""Generate example questions from headings, and summaries of documents and sections with a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest, TextDelta, UsageReported
 from roamtui.outline.labels import format_node_title, has_own_text
-from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_roots
 from roamtui.search.lexicon import FUNCTION_WORDS
 from roamtui.search.terms import tokenise
@@ -33,12 +32,6 @@ _ASKING_TITLE_WORDS_MIN = 4
 _QUESTIONS_PER_ROOT_MAX = 3
 """Maximum number of questions from one top-level section."""
 _MARKS = re.compile(r"[*_`]")
-_QUESTION_LENGTH_MAX = 200
-_LIST_MARKER = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*")
-_QUESTIONS_PROMPT = (
-    "You see the outline of a document. Write three short questions that a reader could ask and that the document most "
-    "likely answers, from three different places in it: one question a line, nothing else."
-)
 _VERBS = frozenset(
     ["is", "are", "was", "were", "do", "does", "did", "can", "may", "must", "should", "will", "has", "have"]
 )
@@ -118,18 +111,6 @@ def _make_title_question(title: str, text: str) -> str:
     article, _, rest = definition[1].rpartition(" ") if " " not in title else definition[1].partition(" ")
     subject = f"{article.lower()} {rest}".strip() if article.lower() in ("a", "an", "the") else definition[1]
     return f"What {definition[2]} {subject}?"
-
-
-async def ask_model_for_questions(model: Model, library: Library, *, budget_tokens: int) -> tuple[str, ...]:
-    """Ask a model for up to three questions about the outline. A person must request it, because it costs money.
-
-    Raises:
-        ModelError: The model could not answer.
-    """
-    outline = render_outline(library, budget_tokens=budget_tokens)
-    text, _ = await _complete_once(model, _QUESTIONS_PROMPT, f"Outline of the document:\n\n{outline}")
-    lines = (_LIST_MARKER.sub("", sanitise_line(line)).strip('"“” ') for line in text.splitlines())
-    return tuple(dict.fromkeys(line[:_QUESTION_LENGTH_MAX] for line in lines if line.endswith("?")))[:_QUESTIONS_MAX]
 
 
 async def _complete_once(model: Model, system: str, question: str) -> tuple[str, Usage]:

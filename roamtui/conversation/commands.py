@@ -68,9 +68,8 @@ class ReadSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """Undo the last opening, closing or pinning by the person or the agent, or redo the last undone one."""
+    """Undo the last opening, closing or pinning by the person or the agent."""
 
-    is_redo: bool = False
     origin: Origin = Origin.PERSON
 
 

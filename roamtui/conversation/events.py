@@ -236,13 +236,12 @@ class UndoStepRecorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoApplied:
-    """The last step was undone or redone."""
+    """The last step was undone."""
 
     deed: UndoStep
-    """The changes that the undo or redo made. To reverse this event, reverse them."""
+    """The changes that the undo made. To reverse this event, reverse them."""
     restored: tuple[OpenSection, ...] = ()
     """New state of the sections that were reopened, or whose pin or mark for closing changed."""
-    is_redo: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -180,12 +180,9 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             verb = "Pinned" if is_pinned else "Unpinned"
             yield _make_action_notice(NoticeSlot.STATUS, verb, _make_labels(ids, library))
-        case UndoApplied(deed=step, is_redo=is_redo):
+        case UndoApplied(deed=step):
             target = format_count(len(step.section_ids), "section") if step.section_ids else "folding"
-            text = f"{'Redid' if is_redo else 'Undid'} {target}"
-            yield Notice(
-                NoticeSlot.STATUS, f"Nothing left to {'redo' if is_redo else 'undo'}" if step.is_empty else text
-            )
+            yield Notice(NoticeSlot.STATUS, "Nothing left to undo" if step.is_empty else f"Undid {target}")
         case LoadingProgressed():
             yield Notice(NoticeSlot.STATUS, _format_loading(event))
         case SaveFailed(message=message) | SaveWarningRaised(message=message):

@@ -242,8 +242,6 @@ class ConversationState:
     """Id of the section that the person is reading, or None."""
     undo_stack: tuple[UndoStep, ...] = ()
     """Newest last."""
-    redo_stack: tuple[UndoStep, ...] = ()
-    """Newest last."""
     is_asking: bool = False
     """Whether the last question has no answer yet."""
     needs_rebuild: bool = True
@@ -428,13 +426,11 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
         case NodesLoaded(moved=moved):
             return _move_ids(state, dict(moved)) if moved else state
         case UndoStepRecorded(deed=step):
-            return replace(state, undo_stack=(*state.undo_stack, step), redo_stack=())
-        case UndoApplied(deed=step):
+            return replace(state, undo_stack=(*state.undo_stack, step))
+        case UndoApplied():
             sections = {section.section_id: section for section in (*state.open_sections, *event.restored)}
             state = replace(state, open_sections=tuple(sections.values()))
-            if event.is_redo:
-                return replace(state, redo_stack=state.redo_stack[:-1], undo_stack=(*state.undo_stack, step))
-            return replace(state, undo_stack=state.undo_stack[:-1], redo_stack=(*state.redo_stack, step))
+            return replace(state, undo_stack=state.undo_stack[:-1])
         case _:
             assert_never(event)
 
@@ -511,7 +507,6 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
                 transcript=replace(transcript, exchanges=exchanges[:kept]),
                 open_sections=exchanges[kept].open_before,
                 undo_stack=(),
-                redo_stack=(),
                 is_asking=False,
                 needs_rebuild=state.needs_rebuild or was_rebuilt,
                 title=state.title if kept or state.is_renamed else "",
@@ -532,7 +527,7 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
             if origin is Origin.PERSON or not (opened or unfolded_ids):
                 return state
             step = UndoStep(after=opened, unfolded_ids=unfolded_ids)
-            return replace(state, undo_stack=(*state.undo_stack, step), redo_stack=())
+            return replace(state, undo_stack=(*state.undo_stack, step))
         case SectionsDelivered(deliveries=deliveries):
             return _deliver(state, deliveries, Origin.AGENT)
         case SectionsRelocated(sections=sections):
@@ -547,7 +542,7 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
             )
             transcript = replace(state.transcript, exchanges=exchanges)
             state = replace(state, transcript=transcript, open_sections=sections, needs_rebuild=True)
-            return replace(state, undo_stack=(), redo_stack=())
+            return replace(state, undo_stack=())
         case SectionsClosed(section_ids=ids):
             closed = frozenset(ids)
             had_text = any(section.deliveries for section in state.open_sections if section.section_id in closed)
@@ -603,7 +598,6 @@ def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationSt
         unfolded=frozenset(moved.get(node_id, node_id) for node_id in state.unfolded),
         reading_id=moved.get(state.reading_id, state.reading_id) if state.reading_id is not None else None,
         undo_stack=(),
-        redo_stack=(),
         needs_rebuild=True,
     )
 

@@ -328,12 +328,12 @@ def make_undo_events(
 
 
 def _undo(state: ConversationState, command: Undo) -> Events:
-    """Undo or redo the last step, leaving out whatever no longer applies.
+    """Undo the last step, leaving out whatever no longer applies.
 
     A section that the agent opened stays open if the person has opened or pinned it since. For sections that close, the
     usual rules apply: their text stays in the prompt until the next rebuild; during a question they are only marked.
     """
-    steps = state.redo_stack if command.is_redo else state.undo_stack
+    steps = state.undo_stack
     if not steps:
         return ()
     step, library = steps[-1], state.library
@@ -361,7 +361,7 @@ def _undo(state: ConversationState, command: Undo) -> Events:
     unfolding = tuple(node_id for node_id in step.folded_ids if node_id in library and node_id not in state.unfolded)
     unfolded = (NodesUnfolded(section_ids=unfolding, origin=command.origin),) if unfolding else ()
     events = (*make_close_events(state, closing, command.origin, CloseReason.UNDO), *folded, *unfolded)
-    undone = UndoApplied(deed=step, restored=tuple(restored), is_redo=command.is_redo)
+    undone = UndoApplied(deed=step, restored=tuple(restored))
     after = apply_all(state, (*events, undone))
     return (*events, replace(undone, deed=_diff_states(state, after)))
 

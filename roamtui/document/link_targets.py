@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import dataclass
 from urllib.parse import unquote, urljoin, urlsplit
 
-from roamtui.document.document import make_anchor
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.sources.web.urls import resolve_href
@@ -117,52 +115,3 @@ def find_anchored_section(library: Library, section_id: str, fragment: str) -> s
     document, _ = library.locate(section_id)
     row = document.anchors.get(fragment.lower())
     return None if row is None else document.ids[row]
-
-
-_LINK = re.compile(
-    r"\]\([ \t]*<?(?P<href>[^()\s<>]+)|\[\[(?P<wiki>[^\[\]\n]+)\]\]"
-    r"|^ {0,3}\[[^\]\n]+\]:[ \t]*<?(?P<defined>[^\s<>]+)|\bhref=[\"'](?P<html>[^\"'\s]+)",
-    re.MULTILINE,
-)
-
-
-def list_backlinks(library: Library, section_id: str) -> list[str]:
-    """List the other sections that link to a section, in the order of the documents."""
-    target = library.get_content_span(section_id)
-    document, row = library.locate(section_id)
-    anchors = {anchor for anchor, other in document.anchors.items() if other == row}
-    names = {_get_name(library.title_of(section_id)), _get_name(target.doc)}
-    if _get_name(target.doc) in INDEX_NAMES:  # a link to the folder leads to it too
-        names |= {_get_name(posixpath.dirname(target.doc)), "", ".", ".."}
-    linking_ids: dict[str, None] = {}
-    for source in library.documents:
-        is_in_target = source.key == target.doc
-        leads_to_target: dict[tuple[str, str], bool] = {}
-        for match in _LINK.finditer(source.text[:]):
-            href = match["href"] or match["defined"] or match["html"] or match["wiki"]
-            path, _, fragment = href.partition("|")[0].partition("#")
-            # Resolving takes long in a large library, so links to other names are skipped.
-            name, anchor = _get_name(unquote(path)), unquote(fragment).lower()
-            may_match = name in names if path else is_in_target and (anchor in anchors or bool(match["wiki"]))
-            if not may_match:
-                continue
-            origin_id = library.section_at(source.key, match.start())
-            if origin_id is None or origin_id == section_id:
-                continue
-            if match["wiki"]:  # names a heading, or else a whole file, whose first row is 0
-                is_link = (make_anchor(fragment) in anchors) if fragment else row == 0 or make_anchor(path) in anchors
-            else:
-                key = (href, library.node(origin_id).doc)
-                if key not in leads_to_target:
-                    link = resolve_link(href, library, origin_id)
-                    span = library.get_content_span(link.section_id) if isinstance(link, SectionLink) else None
-                    leads_to_target[key] = span is not None and (span.doc, span.start) == (target.doc, target.start)
-                is_link = leads_to_target[key]
-            if is_link:
-                linking_ids[origin_id] = None
-    return list(linking_ids)
-
-
-def _get_name(path: str) -> str:
-    """Return the last part of a path without its ending, in lower case."""
-    return posixpath.splitext(posixpath.basename(path.rstrip("/")))[0].strip().casefold()

@@ -319,8 +319,8 @@ def to_json_event(  # noqa: PLR0912 - one case per event
             fields = {"section_ids": list(ids), "pinned": is_pinned}
         case LoadingProgressed():
             del fields["are_pages"]
-        case UndoApplied(deed=deed, is_redo=is_redo):
-            fields = {"section_ids": list(deed.section_ids), "again": is_redo}
+        case UndoApplied(deed=deed):
+            fields = {"section_ids": list(deed.section_ids)}
         case NodesLoaded(problems=problems):
             fields["problems"] = _reasons_to_json(problems)
             del fields["moved"]

@@ -196,10 +196,7 @@ ACTIONS: tuple[Action, ...] = (
         "step_citation(-1)",
         is_priority=True,
     ),
-    _action("global.propose", "f9", "Questions", "Suggest questions (one model request)."),
     _action("global.suspend", "ctrl+z", "Background", "Suspend roamtui; `fg` resumes it.", "app.suspend_process"),
-    _action("global.marks", "m", "Marks", "Show the legend of outline and answer symbols.", "app.marks"),
-    _navigation_action("global.name_quit_key", "q", "Which key quits", "Say which key quits roamtui."),
     _hinted_action("global.help", "f1 ?", "Help", "Show all keys; press `/` there to search.", "app.help"),
     _action("global.quit", "ctrl+q", "Quit", "Quit roamtui.", "app.quit", is_hinted=True, is_priority=True),
     _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
@@ -247,7 +244,6 @@ ACTIONS: tuple[Action, ...] = (
     _action(
         "tree.undo", "u", "undo", "Undo the last open, close or pin, yours or the model's.", "screen.apply('undo')"
     ),
-    _action("tree.redo", "U", "redo", "Redo what was last undone.", "screen.apply('redo')"),
     _action(
         "tree.mute",
         "t",
@@ -259,10 +255,6 @@ ACTIONS: tuple[Action, ...] = (
         "tree.take_out", "delete", "take out", "Take the source out of this conversation.", "screen.take_out_source"
     ),
     _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),
-    _action("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
-    _action("tree.previous_open", "{", "previous open", "Go to the previous open section.", "go_open(-1)"),
-    _action("tree.wider", ">", "wider outline", "Widen the outline (or drag its edge).", "widen(4)"),
-    _action("tree.narrower", "<", "narrower outline", "Make the outline narrower.", "widen(-4)"),
     _hinted_action("tree.find_titles", "s", "titles", "Search titles.", "screen.find('Titles')"),
     _hinted_action("tree.search", "/", "search", "Search the text of all sections.", "screen.find('Text')"),
     _action("tree.find", "f", "find", "Search titles, text and meaning.", "screen.find('All')"),
@@ -292,7 +284,6 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("chat.open", "a", "open", "Open the section of the selected passage or quote."),
     _action("chat.keep", "b", "keep", "Add a note on the selected passage or quote."),
     _action("chat.ask_model", "i", "ask a model", "Ask a model the same question about exactly these passages."),
-    _action("chat.show_unquoted", "u", "unquoted", "Highlight what the last answer says without a quote."),
     _action("chat.side_by_side", "s", "side by side", "Show side by side what several sources say to one question."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _navigation_action("reader.scroll_down", "j down", "down", "Scroll down.", "scroll(1)"),
@@ -319,23 +310,10 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("reader.search", "/", "search", "Search the text from here.", "screen.find('Text')"),
     _action("reader.next_match", "n", "next match", "Go to the next match.", "screen.step_match(1)"),
     _action("reader.previous_match", "N", "previous match", "Go to the previous match.", "screen.step_match(-1)"),
-    _action(
-        "reader.select",
-        "V",
-        "select",
-        "Select by keyboard: by word, line and paragraph; again sets the start, then copy, keep or ask.",
-    ),
-    _navigation_action(
-        "reader.next_paragraph", "}", "next paragraph", "Select to the next paragraph.", "step_paragraph(1)"
-    ),
-    _navigation_action(
-        "reader.previous_paragraph", "{", "paragraph before", "Select to the one before.", "step_paragraph(-1)"
-    ),
-    _action("reader.next_link", "l", "next link", "Select the next link, or word while selecting.", "step_link(1)"),
+    _action("reader.next_link", "l", "next link", "Select the next link.", "step_link(1)"),
     _action("reader.previous_link", "h", "previous link", "Select the previous link.", "step_link(-1)"),
     _hinted_action("reader.follow", "o enter", "follow link", "Follow the selected link, or fold the details."),
     _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
-    _action("reader.backlinks", "L", "links here", "List the sections that link to this one.", "screen.backlinks"),
     _hinted_action("reader.back", "backspace", "back", "Undo the last jump, also one from a document.", "screen.back"),
     _hinted_action("reader.open", "a", "open", "Open the section for the conversation.", "screen.apply('open')"),
     _action("reader.close", "x", "close", "Close the section.", "screen.apply('close')"),
@@ -343,8 +321,6 @@ ACTIONS: tuple[Action, ...] = (
     _action("reader.ask", "i", "ask about", "Ask about the selected words, or this section alone.", "screen.ask_about"),
     _hinted_action("reader.keep", "b", "keep", "Add a note on the selection or the section.", "screen.add_note"),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),
-    _hinted_action("reader.raw", "r", "raw", "Toggle raw source."),
-    _hinted_action("reader.wrap", "w", "wrap", "Toggle line wrapping."),
     _hinted_action("reader.focus_mode", "Z", "focus", "Show only the reader, as one column in the middle."),
     _action("reader.read_scans", "O", "read scans", "Read the scanned pages of a PDF.", "screen.reload('scans')"),
     _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section.", "screen.edit"),

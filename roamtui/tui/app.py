@@ -475,11 +475,6 @@ class RoamApp(App[None], inherit_bindings=False):
         scope = self.main_screen.panes.scope if self._is_main_in_front else over
         self.push_screen(HelpDialog(self._keys, scope))
 
-    def action_marks(self) -> None:
-        from roamtui.tui.screens.help import LegendDialog  # noqa: PLC0415 - only for those who ask
-
-        self.push_screen(LegendDialog())
-
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.theme_picker import pick_theme  # noqa: PLC0415 - only for those who ask
 

@@ -143,14 +143,6 @@ class ScrolledPastEnd(Message):
 
 
 @dataclass
-class SelectionChanged(Message):
-    """A person starts to select text by keyboard, sets or unsets the start of the selection, or stops."""
-
-    has_start: bool = False
-    has_ended: bool = False
-
-
-@dataclass
 class FocusModeToggled(Message):
     """A person wants to see only the reader, or the other panes again."""
 
@@ -235,7 +227,6 @@ SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]
     "fold_all": make_fold_all_command,
     "close_agent": make_close_agent_command,
     "undo": lambda state, _section_id: Undo() if state.undo_stack else "Nothing to undo",
-    "redo": lambda state, _section_id: Undo(is_redo=True) if state.redo_stack else "Nothing to redo",
 }
 """Commands on a section, by their names in the table of actions."""
 

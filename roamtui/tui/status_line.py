@@ -43,8 +43,8 @@ _PASSAGE_HINTS = ("chat.show_target", "chat.open", "chat.keep", "chat.ask_model"
 """Actions on a selected passage."""
 _EXTRA_HINTS = {
     Scope.INPUT: ("global.find", "global.open_document", "global.conversations"),
-    Scope.TREE: ("global.marks", "global.open_document"),
-    Scope.CHAT: ("global.marks", "global.find"),
+    Scope.TREE: ("global.open_document",),
+    Scope.CHAT: ("global.find",),
     Scope.READER: ("global.find",),
 }
 """Global actions by scope. If there is room, their keys are shown after the keys of that scope."""

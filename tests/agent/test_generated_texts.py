@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from roamtui.agent.generated_texts import (
-    ask_model_for_questions,
     estimate_summaries,
     plan_missing_summaries,
     suggest_questions,
@@ -22,7 +21,6 @@ from roamtui.errors import ModelError
 from roamtui.library_loader import open_library
 from roamtui.paths import get_resource_dir
 from roamtui.wiring import choose_example_questions
-from tests.agent.asking import DOCUMENT
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 
@@ -76,14 +74,6 @@ def test_the_examples_have_handwritten_questions() -> None:
         questions = choose_example_questions(ScriptedModel(()), library)
         assert len(questions) == 3
         assert not set(questions) & set(suggest_questions(library))
-
-
-async def test_questions_of_the_model_are_parsed() -> None:
-    model = ScriptedModel([ScriptedReply(text='Sure!\n1. What do herons eat?\n- "How far can an owl turn?"\n* No.\n')])
-    questions = await ask_model_for_questions(model, make_library(DOCUMENT), budget_tokens=2_000)
-    assert questions == ("What do herons eat?", "How far can an owl turn?")
-    assert "] Herons (" in model.requests[0].messages[1].text
-    assert model.requests[0].tools == ()
 
 
 LONG = "".join(f"## Part {number}\n\n{'Words of the text. ' * 60}\n\n" for number in range(40))

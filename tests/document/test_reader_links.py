@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, SectionLink, list_backlinks
+from roamtui.document.link_targets import DeadLink, SectionLink
 from roamtui.document.reader_links import FileLink, GuessedLink, LostLink, resolve_reader_link
 from roamtui.library_loader import open_library
 from tests.document.linked_notes import write_notes
@@ -65,15 +65,13 @@ def test_in_a_folder_wikilinks_lead_to_files_by_their_names(notes: Path) -> None
     assert odd.span is not None
 
 
-def test_a_link_to_the_top_folder_leads_to_its_index_page_and_back(notes: Path) -> None:
+def test_a_link_to_the_top_folder_leads_to_its_index_page(notes: Path) -> None:
     (notes / "README.md").write_text("# Notes\n", "utf-8")
     (notes / "sub" / "up.md").write_text("# Up\n\n[notes](../)\n", "utf-8")
     library = open_library([str(notes)])
     origin = next(i for i in library.walk() if library.node(i).doc == "sub/up.md")
     for href in ("..", "../", "/", "../README.md"):
         assert _title(library, resolve_reader_link(href, library, origin)) == "README.md"
-    index = next(i for i in library.walk() if library.title_of(i) == "README.md")
-    assert [library.title_of(i) for i in list_backlinks(library, index)] == ["Up"]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +100,6 @@ def test_a_link_leads_to_the_same_file_whether_its_folder_is_open_or_not(
     link = resolve_reader_link(href, folder, origin)
     assert isinstance(link, SectionLink)
     assert folder.node(link.section_id).doc == files[0]
-    assert [folder.title_of(i) for i in list_backlinks(folder, link.section_id)] == ["Start"]
 
 
 def test_a_symbolic_link_out_of_the_folder_is_outside_and_a_loop_is_no_file(notes: Path) -> None:
@@ -146,15 +143,3 @@ def test_a_link_between_joined_files_is_guessed_and_says_so(tmp_path: Path) -> N
         assert isinstance(link, GuessedLink)
         assert library.title_of(link.section_id) == title
         assert "No file" in link.note
-
-
-def test_the_links_to_a_section_are_listed(notes: Path) -> None:
-    library = open_library([str(notes)])
-
-    def find(title: str) -> str:
-        return next(i for i in library.walk() if library.title_of(i) == title)
-
-    titles = [library.title_of(i) for i in list_backlinks(library, find("Late fees"))]
-    assert sorted(titles) == ["Loans", "Rye bread", "Start"]
-    assert [library.title_of(i) for i in list_backlinks(library, find("Rye bread"))] == ["Start"]
-    assert list_backlinks(library, find("Loans")) == []

@@ -93,7 +93,7 @@ class _Script:
 _titles = st.sampled_from(_TITLES)
 _wanted = _titles | st.sampled_from(["Long:2", "Long:3", "Manual:c1", "deadbeef", "Manual", "Alpha:9"])
 _command_names = st.sampled_from(
-    ["open", "close", "pin", "unpin", "undo", "redo", "close the agent's", "fold", "unfold", "read"]
+    ["open", "close", "pin", "unpin", "undo", "close the agent's", "fold", "unfold", "read"]
 )
 _scripts = st.builds(
     _Script,
@@ -147,7 +147,6 @@ class Conversations(RuleBasedStateMachine):
             "pin": PinSections(section_ids=ids, is_pinned=True),
             "unpin": PinSections(section_ids=ids, is_pinned=False),
             "undo": Undo(),
-            "redo": Undo(is_redo=True),
             "close the agent's": CloseAgentOpened(),
             "fold": FoldNodes(section_ids=ids),
             "unfold": UnfoldNodes(section_ids=ids),

@@ -41,7 +41,7 @@ _QUESTIONS_PER_REST = 3
 """So often garbage is collected, lest what is only not collected yet looks like what is held."""
 _KEPT_CONVERSATIONS = 12
 _SIZES = ((120, 35), (60, 20), (40, 12), (200, 60), (90, 24), (150, 40))
-_TREE_KEYS = (*"jkaxpECzulh.", "right_curly_bracket", "space", "enter")
+_TREE_KEYS = (*"jkaxpzulh.", "space", "enter")
 _WORDS = ("grace period", "late fees", "the reading room", "a lost book", "deposits", "opening hours", "who may borrow")
 _DETOURS = (
     ("f1", "escape"),

@@ -82,9 +82,7 @@ def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -
     assert "▾ ◆ Returns locker ❝" in screen  # what the model opened stands open, and what it cites is marked
     assert re.search(r"◆ \d open", screen)
 
-    _press(terminal, "Escape", "space fold", "m marks")
-    _press(terminal, "m", "opened by the model", "cited in an answer", "quote found in that")
-    _close(terminal, "Outline symbols")
+    _press(terminal, "Escape", "space fold")
     _press(terminal, "Tab", "enter show", "r ask again", "y copy answer")
     terminal.type("j")
     screen = _press(terminal, "Enter", "▌3 Reader", "About the library › Returns locker", WARNING)

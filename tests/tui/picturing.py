@@ -178,13 +178,6 @@ async def show_dialects(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def show_selection(pilot: Pilot[None]) -> None:
-    """Show a sentence in the reader selected by keyboard."""
-    await show_dialects(pilot)
-    await pilot.press("V", "}", "l", "l", "V", "}")
-    await pilot.pause()
-
-
 async def show_focus_mode(pilot: Pilot[None]) -> None:
     """Show only the reader, as one column."""
     await show_dialects(pilot)

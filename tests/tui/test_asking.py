@@ -141,21 +141,6 @@ async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_th
         assert view.render_content(80).plain == '"The deck oven takes ninety loaves" [1 ✓]. "It takes five" [2 ✗].'
 
 
-async def test_a_key_highlights_what_an_answer_says_without_a_quote() -> None:
-    async with running(make_app(), SIZE) as (app, pilot):
-        deck = find_id(app, "Deck oven")
-        text = f'It is big: "The deck oven takes ninety loaves" [{deck}]. It is old.'
-        model_of(app).add_replies(expand(deck), ScriptedReply(text=text))
-        await ask(pilot, QUESTION)
-        view = app.main_screen.query(AnswerView).last()
-        assert "1 of 2 statements are quoted" in last(app, OutcomeView)
-        app.main_screen.panes.focus_chat()
-        await pilot.press("u")
-        await wait_until(pilot, lambda: any(str(span.style) == "reverse" for span in view.render_content(80).spans))
-        await pilot.press("u")
-        await wait_until(pilot, lambda: all(str(span.style) != "reverse" for span in view.render_content(80).spans))
-
-
 async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main_screen
@@ -398,7 +383,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         assert len(agent.session.state.transcript.exchanges) == 1
 
 
-async def test_whatever_was_done_to_a_section_is_taken_back_and_done_again() -> None:
+async def test_whatever_was_done_to_a_section_is_taken_back() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main_screen
 
@@ -415,10 +400,6 @@ async def test_whatever_was_done_to_a_section_is_taken_back_and_done_again() -> 
             ("u", [True], "Undid 1 section"),
             ("u", [], "Undid 1 section"),
             ("u", [], "Nothing to undo"),
-            ("U", [True], "Redid 1 section"),
-            ("U", [False], "Redid 1 section"),
-            ("U", [], "Redid 1 section"),
-            ("U", [], "Nothing to redo"),
         ):
             await pilot.press(key)
             await wait_until(pilot, lambda: shown() == pins and message in screen.status_line.status.message)  # noqa: B023

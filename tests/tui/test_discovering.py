@@ -9,7 +9,7 @@ from roamtui.models.offline import OfflineModel
 from roamtui.tui.actions import build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import ItemList, PickerDialog, PickerItem, filter_items
-from roamtui.tui.screens.help import HelpDialog, LegendDialog
+from roamtui.tui.screens.help import HelpDialog
 from tests.tui.driving import make_app, make_context, running, screen_text, wait_until
 from tests.tui.test_key_queue import type_at_once
 
@@ -82,20 +82,6 @@ async def test_help_is_filtered_as_typed() -> None:
         await pilot.press("escape")
         await wait_until(pilot, lambda: "global.go_tree" in screen_text(app))
         assert app.screen.query_one(Input).display is False
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
-
-
-async def test_what_the_marks_mean_is_a_key_away() -> None:
-    async with running(make_app(), (80, 20)) as (app, pilot):
-        await pilot.press("escape", "m")
-        await wait_until(
-            pilot, lambda: isinstance(app.screen, LegendDialog) and "pinned, stays open" in screen_text(app)
-        )
-        assert "esc to close" in screen_text(app)
-        await pilot.press("end")
-        await wait_until(pilot, lambda: "quote found in that" in screen_text(app))
-        assert "esc to close" in screen_text(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
 

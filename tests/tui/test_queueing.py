@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from roamtui.errors import ModelError
 from roamtui.tui.app import RoamApp
 from roamtui.tui.question_box import QueuedLine
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import app_of, ask, find_id, make_app, model_of, running, screen_text, wait_until
 
 FIRST, SECOND = "How many loaves?", "And the deck oven?"
@@ -107,32 +107,6 @@ async def test_a_queued_question_can_be_stopped_once_it_is_asked() -> None:
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
         assert questions(app) == [FIRST, SECOND]
         assert app.main_screen.question_box.text == ""
-
-
-async def test_f9_and_q_say_what_the_person_can_do() -> None:
-    gate = asyncio.Event()
-    async with running(make_app([ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="No.")])) as (app, pilot):
-        screen = app.main_screen
-        await pilot.press("q")
-        assert screen.question_box.text == "q"
-        screen.question_box.fill(FIRST)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: screen.is_asking)
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "The model is still answering" in screen_text(app))
-        gate.set()
-        await wait_until(pilot, lambda: not screen.is_asking)
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "The model suggested no questions" in screen_text(app))
-        for focus in (screen.panes.focus_tree, screen.panes.focus_chat, screen.panes.focus_reader):
-            focus()
-            await pilot.press("q")
-            await wait_until(pilot, lambda: "Press ctrl+q to quit" in screen_text(app))
-            await pilot.press("j")
-            await wait_until(pilot, lambda: "Press ctrl+q" not in screen_text(app))
-        app.app_context.agent.model = ScriptedModel(name="offline")
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "No questions to suggest: no heading asks a question" in screen_text(app))
 
 
 async def test_a_slash_lists_commands_and_arrows_belong_to_the_list() -> None:

@@ -29,7 +29,6 @@ from tests.tui.picturing import (
     show_passages,
     show_peek,
     show_picture,
-    show_selection,
     show_side_by_side,
     show_source,
     show_sources,
@@ -37,11 +36,11 @@ from tests.tui.picturing import (
     show_steps,
 )
 
-_AT_FOUR_SIZES = pytest.mark.parametrize("size", [WIDE, LARGE, USUAL, NARROW], ids=name_size)
+_AT_EACH_LAYOUT = pytest.mark.parametrize("size", [WIDE, USUAL, NARROW], ids=name_size)
 BUNDLED = sorted(file.stem for file in get_resource_dir("themes").glob("*.toml"))
 
 
-@_AT_FOUR_SIZES
+@_AT_EACH_LAYOUT
 class TestStart:
     """The first screen teaches: what this is, three keys, questions to try, the model."""
 
@@ -53,7 +52,7 @@ class TestStart:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)
 
 
-@_AT_FOUR_SIZES
+@_AT_EACH_LAYOUT
 class TestAnswer:
     """An answer shows what was done for it, its sources, and what is open."""
 
@@ -75,18 +74,14 @@ class TestReader:
 
 @pytest.mark.parametrize("size", [LARGE, NARROW], ids=name_size)
 class TestStaying:
-    """Words are selected by keyboard, with the keys for it in the status line; focus mode is one column of text."""
-
-    def test_selection(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        app = make_still_app("dusk", text=DIALECTS)
-        assert snap_compare(app, terminal_size=size, run_before=show_selection)
+    """Focus mode is one column of text."""
 
     def test_focus_mode(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         app = make_still_app("dusk", text=DIALECTS)
         assert snap_compare(app, terminal_size=size, run_before=show_focus_mode)
 
 
-@_AT_FOUR_SIZES
+@_AT_EACH_LAYOUT
 class TestPicture:
     """A picture is drawn above its words, and on the whole screen; so is a page of a PDF."""
 
@@ -106,7 +101,7 @@ class TestPicture:
         assert snap_compare(app, terminal_size=size, run_before=show_look)
 
 
-@_AT_FOUR_SIZES
+@_AT_EACH_LAYOUT
 class TestSources:
     """Several sources have signs in the outline, and citations name theirs; answers about each stand side by side."""
 
@@ -124,7 +119,7 @@ def _write_guide(folder: Path) -> Path:
     return folder / "guide.md"
 
 
-@_AT_FOUR_SIZES
+@_AT_EACH_LAYOUT
 class TestCitation:
     """The passage of a selected citation is below its line, or in the reader where there is room for three panes."""
 
@@ -132,7 +127,7 @@ class TestCitation:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_peek)
 
 
-@_AT_FOUR_SIZES
+@_AT_EACH_LAYOUT
 class TestPassages:
     """The offline model answers with cards. Keys of the selected one are in the last line."""
 
@@ -141,7 +136,7 @@ class TestPassages:
         assert snap_compare(app, terminal_size=size, run_before=show_passages)
 
 
-@_AT_FOUR_SIZES
+@_AT_EACH_LAYOUT
 class TestSteps:
     """The steps of an answer are folded to a line, and unfold."""
 

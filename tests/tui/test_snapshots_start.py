@@ -14,13 +14,12 @@ from tests.tui.opening import Opener
 from tests.tui.picturing import LARGE, NARROW, Compare, name_size
 
 
-@pytest.mark.parametrize("theme", ["dusk", "dawn"])
 @pytest.mark.parametrize("size", [LARGE, NARROW], ids=name_size)
 def test_start_screen(
-    snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    snap_compare: Compare, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    app = Opener().make_app(theme=theme)
+    app = Opener().make_app(theme="dusk")
 
     async def show(pilot: Pilot[Any]) -> None:
         await wait_until(pilot, lambda: "A handbook" in screen_text(app))

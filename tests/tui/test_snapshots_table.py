@@ -8,11 +8,11 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.driving import screen_text, wait_until
-from tests.tui.picturing import LARGE, NARROW, USUAL, WIDE, Compare, name_size
+from tests.tui.picturing import NARROW, USUAL, WIDE, Compare, name_size
 from tests.tui.tabling import Tables, await_grid
 
 
-@pytest.mark.parametrize("size", [LARGE, USUAL, NARROW, WIDE], ids=name_size)
+@pytest.mark.parametrize("size", [USUAL, NARROW, WIDE], ids=name_size)
 def test_picture(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     """A table with found, partly found and missing values, and the proof of the cell under the cursor."""
     filled = Tables(tmp_path)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.geometry import Offset
 from textual.pilot import Pilot
+from textual.selection import Selection
 from textual.widgets import Input
 
 from roamtui.conversation.notes import NoteStore
@@ -88,20 +90,22 @@ async def test_another_section_is_not_headed_by_the_last_match() -> None:
         await wait_until(pilot, lambda: "“oven” " in header(pilot))
 
 
-async def select_rest(pilot: Pilot[None]) -> None:
-    """Select “It must rest for one hour after each batch.” by keyboard."""
-    await open_reader(pilot, "g", "j", "E", "j")
-    status = app_of(pilot).main_screen.status_line
-    await pilot.press("V")
-    await wait_until(pilot, lambda: status.status.message == "V selects from here: h l word · k j line · { } paragraph")
-    await pilot.press("}", *"llllll", "V", "}")
-    await wait_until(pilot, lambda: status.status.message.endswith("paragraph · y copy · b keep · i ask"))
-
-
 REST = "It must rest for one hour after each batch."
 
 
-async def test_words_selected_by_keyboard_are_copied_with_their_source() -> None:
+async def select_rest(pilot: Pilot[None]) -> None:
+    """Select the sentence `REST`, as the mouse does."""
+    await open_reader(pilot, "g", "j", "l", "j")
+    screen = app_of(pilot).main_screen
+    reader = screen.reader_pane.reader
+    texts = [found.line.text if (found := reader.lines.get_line(y)) else "" for y in range(len(reader.lines))]
+    first = next(y for y, text in enumerate(texts) if "It must rest" in text)
+    last = next(y for y, text in enumerate(texts) if "batch." in text)
+    start, end = texts[first].index("It must"), texts[last].index("batch.") + len("batch.")
+    screen.selections = {reader: Selection(Offset(start, first), Offset(end, last))}
+
+
+async def test_words_selected_are_copied_with_their_source() -> None:
     async with running(make_app(), (120, 30)) as (app, pilot):
         await select_rest(pilot)
         assert " ".join((app.main_screen.get_selected_text() or "").split()) == REST
@@ -109,12 +113,11 @@ async def test_words_selected_by_keyboard_are_copied_with_their_source() -> None
         await wait_until(pilot, lambda: bool(app.clipboard))
         assert app.clipboard.replace("\nbatch", " batch") == f"{REST}\n\n(Larch Lane Bakery › Ovens › Stone oven)\n"
         await wait_until(pilot, lambda: not app.main_screen.selections)
-        await wait_until(pilot, lambda: not app.main_screen.status_line.status.message)
         await pilot.press("j", "j")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.top_y > 0)
 
 
-async def test_words_selected_by_keyboard_are_kept_and_asked_about(tmp_path: Path) -> None:
+async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "conversations")
     app = RoamApp(make_context(store=store))
     async with app.run_test(size=(120, 30)) as pilot:
@@ -130,21 +133,6 @@ async def test_words_selected_by_keyboard_are_kept_and_asked_about(tmp_path: Pat
         await pilot.press("i")
         await wait_until(pilot, lambda: app.main_screen.question_box.text == f"“{REST}”\n")
         assert not app.main_screen.selections
-        await wait_until(pilot, lambda: not app.main_screen.status_line.status.message)
-
-
-@pytest.mark.parametrize("end", ["escape", "G", "w", "r"])
-async def test_a_selection_by_keyboard_ends_with_escape_or_a_jump(end: str) -> None:
-    async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
-        await open_reader(pilot)
-        reader = app.main_screen.reader_pane.reader
-        await pilot.press("V", *"jjjjV", *["j"] * 60)
-        assert len(reader.get_selected_or_section_text().split("\n\n")) > 50
-        await wait_until(pilot, lambda: reader.top_y > 60)  # the view has followed
-        await pilot.press(end)
-        await wait_until(pilot, lambda: not app.main_screen.selections)
-        await wait_until(pilot, lambda: not app.main_screen.status_line.status.message)
-        assert app.main_screen.focused is reader
 
 
 async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_is_wanted() -> None:

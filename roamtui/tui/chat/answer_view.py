@@ -33,7 +33,6 @@ QUOTE_COLOURS = {
     QuoteState.UNVERIFIED: "$text-error",
     QuoteState.NO_QUOTE: "$accent",
 }
-_UNQUOTED_STYLE = "reverse"
 
 
 class AnswerView(ContentView):
@@ -52,7 +51,6 @@ class AnswerView(ContentView):
         self._citations: tuple[Citation, ...] = ()
         self._judge: StreamingJudge | None = None
         """Judges the quotes while an answer streams in. None if no answer is streaming in."""
-        self._shows_unquoted = False
         self._targets: list[SectionTarget | LinkTarget] = []
         self._drawing_seconds = 0.0
         self._timer: Timer | None = None
@@ -87,11 +85,6 @@ class AnswerView(ContentView):
         self.proof = match_citations(text, citations)
         self.invalidate()
 
-    def toggle_unquoted(self) -> None:
-        """Switch the highlighting of statements without a quote on or off."""
-        self._shows_unquoted = not self._shows_unquoted
-        self.invalidate()
-
     def _draw_streamed(self) -> None:
         self._timer = None
         self.invalidate()
@@ -104,7 +97,6 @@ class AnswerView(ContentView):
         markdown = read_answer_markdown(
             self.text,
             self.proof,
-            with_unquoted=self._shows_unquoted,
             close_markup=None if self._judge is None else close_open_markup,
         )
         first_id = self._citations[0].section_id if self._citations else None
@@ -131,12 +123,10 @@ class AnswerView(ContentView):
                 words = Content.styled(
                     run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].verdict]}"
                 )
-            elif group is not None and group < len(self.proof.quotes):
+            elif group is not None:
                 state = self.proof.quotes[group].verdict
                 line_style = "strike" if state is QuoteState.UNVERIFIED else "underline"
                 words = words.stylize(f"{line_style} {QUOTE_COLOURS[state]}")
-            elif group is not None:
-                words = words.stylize(_UNQUOTED_STYLE)
             if index is not None:
                 words = attach_target(words, index, is_selected=index == self.selected)
             parts.append(words)

@@ -519,10 +519,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         else:
             self.post_message(self.ModelRequested(view.number, view.passage_ids))
 
-    def action_show_unquoted(self) -> None:
-        if self.current is not None:
-            self.current.toggle_unquoted()
-
     def _hint_at_side_by_side(self, state: ConversationState) -> None:
         """If one question was asked of several sources, say how to see its answers side by side."""
         exchanges = state.transcript.exchanges

@@ -142,10 +142,6 @@ class ExchangeView(Vertical):
         """Fold or unfold the model's actions. Return their view, or None if there are none."""
         return self._activity if self._activity.toggle() else None
 
-    def toggle_unquoted(self) -> None:
-        """Switch the highlighting of statements without a quote on or off."""
-        self._answer.toggle_unquoted()
-
     def show_thinking(self, text: str) -> None:
         self._end_waiting()
         self._activity.display = True

@@ -60,7 +60,7 @@ def _lay_out(view: DocumentView, passage: CitedPassage, width: int) -> tuple[Seq
     """Lay out the part of a document that contains the start of a passage. Return its lines and the spans to mark."""
     text = view.document.text
     offset = passage.spans[0].start if passage.spans else view.start
-    chunks = view.cut(is_raw=False)
+    chunks = view.cut()
     chunk = next((chunk for chunk in chunks if chunk.start <= offset < chunk.end and not chunk.is_front_matter), None)
     if chunk is None:
         return (), ()

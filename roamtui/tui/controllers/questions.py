@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from textual.worker import Worker
@@ -11,7 +11,6 @@ from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.messages import StatusMessage
 from roamtui.tui.question_box import QuestionBox
 
 _SELECTION_LENGTH_MAX = 500
@@ -106,31 +105,6 @@ class QuestionController:
         if edited is not None:
             self._box.fill(edited.question)
             self.ask_about_section(make_retry_options(edited, state.library).within)
-
-    async def choose_proposed(
-        self, propose: Callable[[], Awaitable[tuple[str, ...]]], *, is_offline: bool, model_key: str
-    ) -> str | None:
-        """Let the person choose one of the proposed questions. Return it, or None.
-
-        If there are none, say why, and that `model_key` chooses another model.
-        """
-        from roamtui.tui.screens.dialogs import PickerDialog, PickerItem  # noqa: PLC0415 - not for the first screen
-
-        self._box.post_message(StatusMessage("Looking for questions…", is_progress=True))
-        try:
-            questions = await propose()
-        finally:
-            self._box.post_message(StatusMessage(""))
-        if not questions:
-            problem = f"The model suggested no questions. Try again, or press {model_key} for another model."
-            if is_offline:
-                why = "no heading asks a question, and no section begins with a definition"
-                problem = f"No questions to suggest: {why}. Press {model_key} for a model, which can suggest some."
-            self._box.notify(problem, severity="warning", markup=False)
-            return None
-        choices = [PickerItem(value=question, label=question) for question in dict.fromkeys(questions)]
-        picker = PickerDialog("Suggested questions", choices)
-        return await self._box.app.push_screen_wait(picker)
 
     def submit(self, question: str) -> str | None:
         """Ask a question from the box, or queue it while another question is being answered.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,9 +17,8 @@ from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.reading_positions import ReadingPosition, ReadingPositions
 from roamtui.conversation.state import ConversationState
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, SectionLink, WebLink, list_backlinks
+from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line
 from roamtui.document.reader_links import (
@@ -35,7 +33,7 @@ from roamtui.editor import build_editor_command, find_editor
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.labels import format_full_path, format_node
+from roamtui.tui.labels import format_node
 from roamtui.tui.messages import (
     FullScreenRequested,
     LinkedFileRequested,
@@ -345,25 +343,6 @@ class ReaderController:
         self._panes.focus_reader()
         if found is None:
             self._show_status(f'No heading with the anchor "#{anchor}"')
-
-    async def choose_backlink(self) -> None:
-        """List the sections that link to the one in the reader, and show the chosen one."""
-        library, section_id = self._library, self._reader.section_id
-        if section_id is None or section_id not in library:
-            return
-        sources = await asyncio.to_thread(list_backlinks, library, section_id)
-        if not sources:
-            self._show_status("No section links here")
-            return
-        choices = [PickerItem(value=source_id, label=format_full_path(library, source_id)) for source_id in sources]
-        verb = "links" if len(sources) == 1 else "link"
-        title = f"{format_count(len(sources), 'section')} {verb} here"
-
-        def go_to(chosen: str | None) -> None:
-            if chosen is not None and chosen in self._library:
-                self.show(chosen, (), came_from=None)
-
-        self._reader.app.push_screen(PickerDialog(title, choices), go_to)
 
     def edit(self, section_id: str) -> str | None:
         """Open the document at a section in the person's editor. Return a sentence if it cannot be edited."""

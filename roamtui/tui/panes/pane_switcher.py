@@ -82,7 +82,7 @@ class PaneSwitcher(Horizontal):
         self._frame = Horizontal(id="ask-frame")
         self._columns = 0
         self._tree_columns: int | None = None
-        """Width of the outline that the person chose, or None for the default."""
+        """Width of the outline that the person dragged it to, or None for the default."""
         self.active = Pane.CHAT
         """The pane with the focus, or the chat if the question box has it."""
         self.main = Pane.CHAT

@@ -18,7 +18,7 @@ from roamtui.document.node import Span
 from roamtui.option_fields import ImageMode
 from roamtui.tui.actions import Keymap
 from roamtui.tui.labels import format_minutes_left
-from roamtui.tui.messages import ReadingPositionChanged, SelectionChanged, StatusMessage
+from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.status_line import format_key_hint
 
@@ -35,7 +35,6 @@ class ReaderPane(Vertical):
         self.title_line = PaneTitle(Pane.READER)
         """Shows the path and page in view, the progress, the number of the match, and whether follow mode is on."""
         self._library: Library | None = None
-        self._keys = keys
         self._search_words: tuple[str, ...] = ()
         self._match_label = ""
         hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
@@ -115,29 +114,6 @@ class ReaderPane(Vertical):
     def end_selection(self) -> bool:
         """Stop selecting text. Return whether any was selected."""
         return "reader" in vars(self) and self.reader.end_selection()
-
-    @on(SelectionChanged)
-    def _explain_selection(self, event: SelectionChanged) -> None:
-        """Show the keys of the selection in the status line until it ends."""
-        event.stop()
-        if event.has_ended:
-            self.post_message(StatusMessage("", is_progress=True))
-            return
-        key = self._keys.format_first_key
-        steps = " · ".join(
-            f"{key(f'reader.{back}')} {key(f'reader.{forth}')} {unit}"
-            for back, forth, unit in (
-                ("previous_link", "next_link", "word"),
-                ("scroll_up", "scroll_down", "line"),
-                ("previous_paragraph", "next_paragraph", "paragraph"),
-            )
-        )
-        if event.has_start:
-            uses = " · ".join(f"{key(f'reader.{use}')} {use}" for use in ("copy", "keep", "ask"))
-            words = f"Selecting: {steps} · {uses}"
-        else:
-            words = f"{key('reader.select')} selects from here: {steps}"
-        self.post_message(StatusMessage(words, is_progress=True))
 
     @on(ReadingPositionChanged)
     def _update_title(self) -> None:

@@ -33,7 +33,7 @@ class TreePane(Vertical):
 
     @dataclass
     class ResizeRequested(Message):
-        """The person asked to widen the outline by `columns`, or to narrow it if negative."""
+        """The person dragged the edge of the outline by `columns` to the right, or to the left if negative."""
 
         columns: int
 
@@ -108,16 +108,12 @@ class TreePane(Vertical):
         self.capture_mouse(self._is_edge_dragged)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self._is_edge_dragged:
-            self.action_widen(event.screen_x - self.region.right + 1)
+        if self._is_edge_dragged and (columns := event.screen_x - self.region.right + 1):
+            self.post_message(self.ResizeRequested(columns))
 
     def on_mouse_up(self) -> None:
         self._is_edge_dragged = False
         self.release_mouse()
-
-    def action_widen(self, columns: int) -> None:
-        if columns and not self.has_class("-alone"):
-            self.post_message(self.ResizeRequested(columns))
 
     def action_move(self, lines: int) -> None:
         self.outline.move_cursor(lines)
@@ -151,10 +147,3 @@ class TreePane(Vertical):
     def action_read(self) -> None:
         if self.outline.cursor_id:
             self.post_message(OutlineTree.NodeActivated(self.outline.cursor_id))
-
-    def action_go_open(self, direction: int) -> None:
-        section_id = self.outline.get_adjacent_open(direction)
-        if section_id is None:
-            self.post_message(StatusMessage(_NOTHING_OPEN))
-        else:
-            self.go_to(section_id)

@@ -37,12 +37,10 @@ class DocumentView:
     is_generated: bool = False
     """Whether the text is generated because the node has none of its own, such as a folder."""
 
-    def cut(self, *, is_raw: bool) -> list[TextChunk]:
-        """Split the text into chunks that are laid out one by one: at line ends for raw text, otherwise at blocks."""
+    def cut(self) -> list[TextChunk]:
+        """Split the text into chunks that are laid out one by one: at blocks."""
         text, columns = self.document.text, self.document.columns
         first, end = (0, len(text)) if self.end is None else (self.start, self.end)
-        if is_raw:
-            return split_lines(text, first, end)
         front_end = 0 if first else self._measure_front_matter()
         front = [TextChunk(start=0, end=front_end, is_front_matter=True)] if front_end else []
         rows = range(*(bisect_left(columns.starts, edge, 0, len(columns)) for edge in (first, end)))
@@ -129,18 +127,6 @@ def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[in
         else:
             chunks.append(TextChunk(start=position, end=cut))
         position = cut
-    return chunks
-
-
-def split_lines(text: DocumentText, start: int, end: int) -> list[TextChunk]:
-    """Split `text[start:end]` into chunks at line ends, ignoring Markdown."""
-    chunks: list[TextChunk] = []
-    while start < end:
-        cut = _get_line_end(text, start + CHUNK_LENGTH, end) or end
-        if cut - start > CHUNK_LENGTH_MAX:
-            cut = start + CHUNK_LENGTH_MAX
-        chunks.append(TextChunk(start=start, end=cut))
-        start = cut
     return chunks
 
 

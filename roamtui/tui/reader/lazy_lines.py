@@ -17,20 +17,17 @@ from typing import NamedTuple
 from roamtui.document.markdown.blocks import Details
 from roamtui.document.markdown.line_parts import WIDE_CHARACTERS
 from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
-from roamtui.document.plain import sanitise_text
 from roamtui.document.text import compute_line_starts, normalise_line_ends
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.markdown.code import highlight_code
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.tui.markdown.line import (
-    TAB_WIDTH,
     Line,
     PictureLine,
     Run,
     RunStyle,
     TextRole,
     measure_runs,
-    wrap_keeping_spaces,
 )
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
@@ -101,8 +98,6 @@ class LazyLines:
         view: DocumentView,
         width: int,
         *,
-        is_raw: bool = False,
-        is_wrapped: bool = True,
         toggled_details: set[int] | None = None,
         measure_picture: Callable[[str], tuple[PictureFile, int, int] | None] | None = None,
     ) -> None:
@@ -111,21 +106,17 @@ class LazyLines:
         Args:
             view: The document to show.
             width: Width of a line in cells.
-            is_raw: Whether to show the source text.
-            is_wrapped: Whether long lines are wrapped to the width.
             toggled_details: Offsets of the `<details>` elements that a person has toggled, or None to unfold all.
             measure_picture: Returns the picture that a URL leads to, with its width and height in pixels. None to show
                 no pictures.
         """
         self.document = view.document
-        self.chunks = view.cut(is_raw=is_raw)
+        self.chunks = view.cut()
         self.text_width = 0
         """Width in cells of the longest line laid out so far."""
         self.laid_out_chunks: set[int] = set()
         """The chunks that have been laid out at least once."""
         self._width = width
-        self._is_raw = is_raw
-        self._is_wrapped = is_wrapped
         self._toggled_details = toggled_details
         self._measure_picture = measure_picture
         self._has_pictures = False
@@ -144,9 +135,7 @@ class LazyLines:
             if len(self._cached) >= _CACHED_CHUNKS_MAX:
                 self._cached.clear()
             span = self.chunks[chunk]
-            if self._is_raw:
-                laid_out = ChunkLines(lines=self._lay_out_raw(span))
-            elif span.is_front_matter:
+            if span.is_front_matter:
                 laid_out = ChunkLines(lines=self._lay_out_front_matter(span))
             else:
                 laid_out = self._lay_out_markdown(span)
@@ -275,8 +264,8 @@ class LazyLines:
 
     def _estimate_height(self, chunk: TextChunk) -> int:
         line_ends = self.document.text.count("\n", chunk.start, chunk.end)
-        width = self._width if self._is_raw else min(self._width, PROSE_WIDTH_MAX)
-        return max(1, line_ends + (chunk.end - chunk.start) // max(1, width) if self._is_wrapped else line_ends)
+        width = max(1, min(self._width, PROSE_WIDTH_MAX))
+        return max(1, line_ends + (chunk.end - chunk.start) // width)
 
     def compute_progress(self, offset: int) -> ReadingProgress:
         """Return how much of the document is before an offset, and how long the rest takes."""
@@ -301,7 +290,7 @@ class LazyLines:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
-        layout = MarkdownLayout(width=self._width if self._is_wrapped else None, toggled_details=self._toggled_details)
+        layout = MarkdownLayout(width=self._width, toggled_details=self._toggled_details)
         if (measure_picture := self._measure_picture) is not None:
             hrefs = {number: link.href for number, link in enumerate(markdown.links) if link.is_image}
             layout.measure_picture = lambda number: measure_picture(hrefs[number]) if number in hrefs else None
@@ -344,25 +333,3 @@ class LazyLines:
             for number, runs in enumerate(highlight_code(normalise_line_ends(text), "yaml"))
         ]
         return (*lines, Line(block_start=chunk.end, block_end=chunk.end, block_number=-1))
-
-    def _lay_out_raw(self, chunk: TextChunk) -> tuple[Line, ...]:
-        """Return the source lines of a chunk with their line numbers."""
-        starts = self.document.line_starts
-        gutter = len(str(len(starts))) + 1
-        width = max(1, self._width - gutter) if self._is_wrapped else None
-        number = max(1, bisect_right(starts, chunk.start))
-        lines: list[Line] = []
-        start = chunk.start
-        while start < chunk.end:
-            end = min(starts[number] if number < len(starts) else chunk.end, chunk.end)
-            source = sanitise_text(self.document.text[start:end]).rstrip("\n").replace("\n", " ").expandtabs(TAB_WIDTH)
-            label = f"{number:>{gutter - 1}} " if starts[number - 1] == start else " " * gutter
-            for runs in wrap_keeping_spaces([Run(source)], width):
-                numbered = (Run(label, RunStyle(TextRole.ASIDE)), *runs)
-                lines.append(
-                    Line(runs=numbered, block_start=start, block_end=end, block_number=number, prefix_length=gutter)
-                )
-                label = " " * gutter
-            start = end
-            number += 1
-        return tuple(lines)

@@ -11,8 +11,6 @@ from textual.selection import Selection
 from typing_extensions import override
 
 from roamtui.tui.markdown.line import Line, measure_runs
-from roamtui.tui.messages import SelectionChanged
-from roamtui.tui.reader.caret import Caret, make_caret
 from roamtui.tui.reader.highlights import SelectedText, list_selected_lines
 from roamtui.tui.reader.lazy_lines import LazyLines
 
@@ -21,7 +19,7 @@ JUMP_MARGIN = 3
 
 
 class LinesView(ScrollView):
-    """A view of lines whose number is partly estimated. The caret exists while a person selects by keyboard."""
+    """A view of lines whose number is partly estimated."""
 
     def __init__(self, lines: LazyLines, id: str | None) -> None:  # noqa: A002 (Textual's own name)
         super().__init__(id=id)
@@ -29,8 +27,6 @@ class LinesView(ScrollView):
         """The lines of the document, empty until the width is known."""
         self._blank_lines = 0
         """Blank lines after the last line, so that any section can be scrolled to the top."""
-        self._caret: Caret | None = None
-        """The caret while the person selects by keyboard, otherwise None."""
 
     @property
     def view_size(self) -> Size:
@@ -49,53 +45,12 @@ class LinesView(ScrollView):
         has_more = any(measure_runs(line.runs) > end for line in self._iter_lines_in_view())
         return ("◂" if start > 0 else "") + ("▸" if has_more else "")
 
-    def action_select(self) -> None:
-        """Start to select by keyboard. If that has started, set or unset the start of the selection at the caret."""
-        if self._caret is not None:
-            self.post_message(SelectionChanged(has_start=self._caret.toggle_start()))
-        else:
-            self._caret = make_caret(self.lines, self.top_y)
-            if self._caret is not None:
-                self.post_message(SelectionChanged(has_start=False))
-        self._show_caret()
-
-    def action_step_paragraph(self, direction: int) -> None:
-        if self._caret is None:
-            self.action_select()
-        else:
-            self._caret.move_paragraphs(direction)
-            self._show_caret()
-
-    def _show_caret(self) -> None:
-        """Scroll to the caret, and show what is selected."""
-        if self._caret is None:
-            return
-        y = self._caret.fit_view(self.top_y + len(self._sticky_head), self.top_y + self.view_size.height)
-        if y is not None:
-            self.scroll_to(y=y, animate=False, force=True)
-        self.screen.selections = {self: self._caret.selection}
-
     def end_selection(self) -> bool:
-        """Select nothing, by keyboard or mouse. Return whether anything was selected."""
-        if self._caret is not None:
-            self._end_caret()
-            return True
+        """Select nothing. Return whether anything was selected."""
         has_selection = self.text_selection is not None
         if has_selection:
             self.screen.clear_selection()
         return has_selection
-
-    def _end_caret(self) -> None:
-        if self._caret is not None:
-            self._caret = None
-            self.screen.clear_selection()
-            self.post_message(SelectionChanged(has_ended=True))
-
-    @override
-    def selection_updated(self, selection: Selection | None) -> None:
-        super().selection_updated(selection)
-        if self.text_selection is None:  # a click or a command cleared it
-            self._end_caret()
 
     @override
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

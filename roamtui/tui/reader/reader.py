@@ -92,10 +92,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """The last message posted, so that none is posted twice."""
         self._toggled_details: set[int] = set()
         """Offsets of the `<details>` elements that the person folded or unfolded."""
-        self.is_raw = False
-        """Whether the source text is shown."""
-        self.is_wrapped = True
-        """Whether long lines of prose are wrapped to the width of the view."""
         self._laid_out_width = 0
         """Width for which the text is laid out, or 0 before the first layout."""
 
@@ -109,7 +105,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        self._end_caret()
         view, previous_view = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._document_view
         self._library, self.section_id, self._document_view = library, section_id, view
         self._last_posted = ReadingPositionChanged(section_id)  # the caller knows this section, so do not post it back
@@ -130,7 +125,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     @contextmanager
     def remembering_jump(self) -> Iterator[None]:
         """Remember the position before a jump, to go back to it. A jump that moves nothing is not remembered."""
-        self._end_caret()
         position = self.position
         yield
         if position is not None and self.position != position:
@@ -153,14 +147,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._highlights = Highlights()
         self._rebuild_lines(0)
 
-    def action_raw(self) -> None:
-        self.is_raw = not self.is_raw
-        self._rebuild_lines(self._offset_in_view)
-
-    def action_wrap(self) -> None:
-        self.is_wrapped = not self.is_wrapped
-        self._rebuild_lines(self._offset_in_view)
-
     def highlight_words(self, words: tuple[str, ...], match: int | None = None) -> None:
         """Highlight all matches of words, if any, and jump to the one at offset `match` of the document, if given."""
         self._highlights.words, self._highlights.current_match = words, match
@@ -179,7 +165,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._lay_out_again(self.lines.get_chunk_at(offset))
 
     def _lay_out_again(self, chunk: int) -> None:
-        self._end_caret()  # its line may be gone
         with self._keep_view():
             self.lines.lay_out_again(chunk)
         self._highlights.forget_lines()
@@ -208,10 +193,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         return True
 
     def action_step_link(self, direction: int) -> None:
-        if self._caret is not None:
-            self._caret.move_words(direction)
-            self._show_caret()
-        elif not self.select_adjacent_link(direction):
+        if not self.select_adjacent_link(direction):
             self.post_message(StatusMessage("No more links"))
 
     def action_follow(self) -> None:
@@ -358,9 +340,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def action_scroll_sideways(self, columns: int) -> None:
         """Scroll right by `columns` cells, or left if negative. In a table wider than the view, scroll by a column."""
-        if self._caret is not None:
-            self.action_step_link(1 if columns > 0 else -1)
-            return
         x, width = self.scroll_offset.x, self.view_size.width
         wide_lines = (line for line in self._iter_lines_in_view() if measure_runs(line.runs) > width)
         starts = [0, *next(filter(None, map(list_column_starts, wide_lines)), ())]
@@ -376,10 +355,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
         Post a message if the end of the document, or its start when scrolling up, is in view already.
         """
-        if self._caret is not None:
-            self._caret.move_lines(lines)
-            self._show_caret()
-            return
         self._post_scrolled_past_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
 
@@ -413,15 +388,12 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
-        self._end_caret()
         self._selected_link = None
         self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
         self.lines = LazyLines(
             self._document_view if self._laid_out_width else _EMPTY_VIEW,
             self._laid_out_width - _MARGIN_RIGHT,
-            is_raw=self.is_raw,
-            is_wrapped=self.is_wrapped,
             toggled_details=self._toggled_details,
             measure_picture=self._measure_picture if self._pictures is not None else None,
         )

@@ -1,4 +1,4 @@
-"""`HelpDialog` and `LegendDialog`: all keys by scope, and the signs in the outline and in answers."""
+"""`HelpDialog`: all keys by scope, and the signs in the outline and in answers."""
 
 from __future__ import annotations
 
@@ -44,14 +44,6 @@ _KEYS_WIDTH, _KEYS_WIDTH_NARROW = 23, 13
 _IDS_WIDTH = max(len(action.id) for action in ACTIONS) + 1
 _WORDS_WIDTH_MIN = 30
 """In cells. If the help of a key would get less room, the action ids are left out."""
-
-
-class Legend(ContentView):
-    """Lists the signs in the outline and in answers with their meanings."""
-
-    @override
-    def render_content(self, width: int) -> Content:
-        return _render_legend(width)
 
 
 def _render_legend(width: int) -> Content:
@@ -117,19 +109,6 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
         return [keys, *wrap(words, width, lead=indent, follow=indent)]
     lead = keys.pad_right(_KEYS_WIDTH_NARROW - keys.cell_length)
     return wrap(words, width, lead=lead, follow=indent)
-
-
-class LegendDialog(Dialog[None]):
-    """Explains the signs in the outline and in answers."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("m,enter,q", "leave", "Close")]
-
-    @override
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            with VerticalScroll():
-                yield Legend()
-            yield Static(Content("esc to close"), classes="foot")
 
 
 class HelpDialog(Dialog[None]):

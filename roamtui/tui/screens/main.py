@@ -461,9 +461,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _run_command(self, event: QuestionBox.CommandSubmitted) -> None:
         await self.action_run(event.action.id)
 
-    def action_name_quit_key(self) -> None:
-        self.notify(f"Press {self.keys.format_first_key('global.quit')} to quit.", markup=False)
-
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _run_question(self, question: str, options: AskOptions) -> None:
         if not self.startup.is_ready:  # loading blocks the screen, which must show the question first
@@ -529,19 +526,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_notes(self) -> None:
         came_from = self.tree_pane.outline
         self._notes_controller.choose(partial(self.reader_controller.jump_to_target, came_from=came_from))
-
-    def action_propose(self) -> None:
-        if not self.warn_if_busy():
-            self._propose_questions()
-
-    @work(group="proposing", exclusive=True, exit_on_error=False)
-    async def _propose_questions(self) -> None:
-        chosen = await self.question_controller.choose_proposed(
-            self.controller.propose_questions,
-            is_offline=self.app_context.agent.model.name == OFFLINE,
-            model_key=self.keys.format_first_key("global.choose_model"),
-        )
-        self._fill_question(chosen)
 
     def _fill_question(self, question: str | None) -> None:
         """Put a question into the question box, and focus it. None changes nothing."""
@@ -644,10 +628,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_back(self) -> None:
         self.reader_controller.go_back()
-
-    @work(group="backlinks", exclusive=True, exit_on_error=False)
-    async def action_backlinks(self) -> None:
-        await self.reader_controller.choose_backlink()
 
     @on(ReadingPositionChanged)
     def _on_position_changed(self, event: ReadingPositionChanged) -> None:

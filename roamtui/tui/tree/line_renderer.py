@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -127,15 +126,6 @@ class LineRenderer:
     def _is_loaded(self) -> bool:
         """Whether all files are loaded. Only then are the sizes of folders known."""
         return not self._lines.library.list_unloaded_files()
-
-    def get_adjacent_open(self, section_id: str, direction: int) -> str | None:
-        """Return the id of the open section after (1) or before (-1) a node, or None. The search wraps around."""
-        number = self._lines.numbering.find(section_id)
-        order = sorted(found for found in map(self._lines.numbering.find, self._open_by_id) if found is not None)
-        if number is None or not order:
-            return None
-        index = bisect_right(order, number) if direction > 0 else bisect_left(order, number) - 1
-        return self._lines.numbering.id_of(order[index % len(order)])
 
     def draw(
         self, line: int, width: int, palette: Palette, *, is_cursor: bool = False, has_focus: bool = False

@@ -218,10 +218,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if line is not None:
             self.move_to_line(line)
 
-    def get_adjacent_open(self, direction: int) -> str | None:
-        """Return the id of the open node after (1) or before (-1) the cursor, hidden or not, or None."""
-        return self._renderer.get_adjacent_open(self.cursor_id, direction) if self.cursor_id else None
-
     @on(events.Click)
     def _choose_clicked(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)

@@ -78,13 +78,3 @@ def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
     assert styles_of(content, '"two"') == {"underline", "$text-warning"}
     assert styles_of(content, '"six"') == {"strike", "$text-error"}
     assert styles_of(content, "So") == set()
-
-
-def test_statements_without_a_quote_are_highlighted_when_asked_for() -> None:
-    citation = Citation(section_id="a8a96034", quote="one", state=QuoteState.EXACT)
-    view = AnswerView()
-    view.finish('It is "one" [a8a96034]. And this is not.', (citation,))
-    assert styles_of(view.render_content(80), "And this is not.") == set()
-    view.toggle_unquoted()
-    assert styles_of(view.render_content(80), "And this is not.") == {"reverse"}
-    assert "reverse" not in styles_of(view.render_content(80), "It is")

@@ -134,15 +134,3 @@ async def test_a_web_page_that_was_opened_is_named(notes: Path, monkeypatch: pyt
         await pilot.press("y")
         await wait_until(pilot, lambda: "Opened https://a.invalid/x in your browser" in screen_text(app))
         assert opened == ["https://a.invalid/x"]
-
-
-async def test_a_key_lists_the_sections_that_link_here(notes: Path) -> None:
-    async with running(_make_app((notes / "rules.md").resolve()), (120, 35)) as (app, pilot):
-        await _follow(app, pilot, "#late-fees")
-        await pilot.press("L")
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        assert "1 section links here" in screen_text(app)
-        await pilot.press("enter")
-        await wait_until(pilot, _is_at(app, notes / "rules.md", "Loans"))
-        await pilot.press("L")
-        await wait_until(pilot, lambda: "No section links here" in screen_text(app))

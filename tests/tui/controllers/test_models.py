@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from roamtui.errors import ModelError, RoamtuiError
+from roamtui.errors import RoamtuiError
 from roamtui.launch import _make_options
 from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer, make_model
@@ -20,7 +20,7 @@ from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.model_dialog import ModelDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from roamtui.wiring import make_named_model
@@ -219,26 +219,10 @@ async def test_a_key_is_kept_if_enter_is_pressed_again_during_the_test(monkeypat
             assert os.environ["OPENAI_API_KEY"] == KEY
 
 
-async def test_a_proposed_question_goes_into_the_question_box() -> None:
-    app = make_app((ScriptedReply(text="1. How hot is the oven?\n2. Who lights it?\n3. Why steam?"),))
-    async with app.run_test() as pilot:
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: app.main_screen.question_box.text == "Who lights it?")
-        assert app.main_screen.session.state.transcript.exchanges == ()
-
-
 async def test_nothing_is_asked_unasked() -> None:
     async with running(make_app(())) as (app, pilot):
         await pilot.pause()
         assert model_of(app).requests == []
-
-
-async def test_a_failing_model_is_a_message() -> None:
-    async with running(make_app((ScriptedReply(error=ModelError("The server is down.")),))) as (app, pilot):
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "The server is down." in screen_text(app))
 
 
 async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_start() -> None:

@@ -86,12 +86,6 @@ def test_a_table_that_cannot_be_narrowed_is_as_wide_as_it_must() -> None:
     text = "|" + " a long cell here |" * 6 + "\n|" + "---|" * 6 + "\n|" + " a long cell here |" * 6 + "\n"
     lines = read_lines(text)
     assert max(measure_runs(line.runs) for line in lines) == 6 * 12 + 5 * 3
-    unwrapped = read_lines(text, is_wrapped=False)
-    assert unwrapped[0].text.count("a long cell here") == 6
-
-
-def test_unwrapped_prose_is_one_line() -> None:
-    assert show("word " * 50 + "\nend\n", is_wrapped=False) == ["word " * 50 + "end"]
 
 
 def test_prose_is_no_wider_than_can_be_read() -> None:
@@ -192,8 +186,7 @@ def test_any_text_is_laid_out_safely_and_in_order(text: str, width: int) -> None
 @pytest.mark.parametrize("name", list_documents("adversarial/files/*"))
 def test_no_control_character_of_a_hostile_file_is_shown(name: str) -> None:
     text = read_document(name)[:200_000]
-    for is_raw in (False, True):
-        assert not any(UNSAFE.search(line.text) for chunk in read_chunks(text, is_raw=is_raw) for line in chunk.lines)
+    assert not any(UNSAFE.search(line.text) for chunk in read_chunks(text) for line in chunk.lines)
 
 
 _NOT_SHOWN = re.compile(

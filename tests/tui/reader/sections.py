@@ -22,25 +22,25 @@ def make_view(text: str) -> DocumentView:
     return DocumentView(document=parse_document(text))
 
 
-def make_lines(text: str, *, width: int = 40, is_raw: bool = False, is_wrapped: bool = True) -> LazyLines:
-    return LazyLines(make_view(text), width, is_raw=is_raw, is_wrapped=is_wrapped)
+def make_lines(text: str, *, width: int = 40) -> LazyLines:
+    return LazyLines(make_view(text), width)
 
 
-def read_chunks(text: str, *, width: int = 40, is_raw: bool = False) -> list[ChunkLines]:
-    lines = make_lines(text, width=width, is_raw=is_raw)
+def read_chunks(text: str, *, width: int = 40) -> list[ChunkLines]:
+    lines = make_lines(text, width=width)
     return [lines.get_chunk_lines(chunk) for chunk in range(len(lines.chunks))]
 
 
-def read_lines(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[Line]:
+def read_lines(text: str, *, width: int = 40) -> list[Line]:
     """Return the lines of Markdown laid out as one chunk."""
-    lines = make_lines(text, width=width, is_wrapped=is_wrapped)
+    lines = make_lines(text, width=width)
     lines.chunks[:] = [TextChunk(start=0, end=len(text))]
     return list(lines.get_chunk_lines(0).lines)
 
 
-def show(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[str]:
+def show(text: str, *, width: int = 40) -> list[str]:
     """Return what stands on the lines of Markdown, without the gap after it."""
-    return [line.text.rstrip() for line in read_lines(text, width=width, is_wrapped=is_wrapped)][:-1]
+    return [line.text.rstrip() for line in read_lines(text, width=width)][:-1]
 
 
 def find_runs(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.parse import parse_document
-from roamtui.tui.reader.document_view import CHUNK_LENGTH, CHUNK_LENGTH_MAX, TextChunk, split_chunks, split_lines
+from roamtui.tui.reader.document_view import CHUNK_LENGTH_MAX, TextChunk, split_chunks
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
 from tests.tui.reader.sections import make_lines, make_view, read_chunks
@@ -22,13 +22,12 @@ def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> N
     long_text = text * repeats
     headings = parse_document(text).columns.starts[:-1] if repeats == 1 else []
     _assert_covers(split_chunks(long_text, 0, len(long_text), list(headings)), 0, len(long_text))
-    _assert_covers(split_lines(long_text, 0, len(long_text)), 0, len(long_text))
 
 
 def test_sections_are_cut_at_headings() -> None:
     section = "## Title\n\n" + "word " * 500 + "\n\n"
     text = section * 10
-    chunks = make_view(text).cut(is_raw=False)
+    chunks = make_view(text).cut()
     assert len(chunks) == 5
     assert all(text.startswith("## Title", chunk.start) for chunk in chunks)
 
@@ -61,19 +60,16 @@ def test_a_long_table_goes_on_with_its_head() -> None:
     assert set(rows) == {"one │ 1"}
 
 
-def test_a_giant_line_is_cut_at_spaces_and_raw_text_at_line_ends() -> None:
+def test_a_giant_line_is_cut_at_spaces() -> None:
     chunks = split_chunks("word " * 10_000, 0, 50_000, [])
     assert len(chunks) > 2
     assert all(chunk.start % len("word ") == 0 for chunk in chunks)
-    raw = split_lines("line\r\n" * 2_000, 0, 12_000)
-    assert all(CHUNK_LENGTH <= chunk.end - chunk.start < CHUNK_LENGTH + 10 for chunk in raw[:-1])
-    assert all(chunk.start % len("line\r\n") == 0 for chunk in raw)
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
     text = line_end.join(("---", "title: x", "---", "# Title", ""))
-    first, second = make_view(text).cut(is_raw=False)
+    first, second = make_view(text).cut()
     assert first.is_front_matter
     assert text[second.start :].startswith("# Title")
 

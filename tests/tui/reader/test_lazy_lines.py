@@ -69,13 +69,6 @@ def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
     assert found[1].text.startswith(f"Words of section {number}")
 
 
-def test_raw_lines_are_the_source_behind_its_numbers() -> None:
-    text = "# Title\n\n\tword\r\nlast line that is wrapped since it is long"
-    lines = make_lines(text, is_raw=True)
-    shown = [line.text for line in lines.get_chunk_lines(0).lines]
-    assert shown == ["1 # Title", "2 ", "3     word", "4 last line that is wrapped since it is ", "  long"]
-
-
 _LINKED = (
     "# A\n\n[one](1) and [two](2)\n\n"
     + "## Filler\n\nno links here at all\n\n" * 400

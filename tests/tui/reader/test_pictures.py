@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event
 
 import pytest
 from textual import on
@@ -158,22 +157,6 @@ async def test_what_cannot_be_drawn_is_words_and_one_sentence(guide: Path) -> No
         shown = [line for line in _lines(app.reader) if line]
         assert shown[2:8] == [f"[image: {name}]" for name in names[:6]]
         assert shown[8:] == ["▀" * 10] * 5 + ["[image: many.gif]"]
-
-
-async def test_a_selection_by_keyboard_ends_when_a_picture_above_it_becomes_words(
-    guide: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    may_fail = Event()
-    monkeypatch.setattr(PictureStore, "load", lambda *_: "Damaged." if may_fail.wait(30) else "")
-    _write(guide, "# Guide\n\n![Two stripes](a.png)\n\nOne.\n\nTwo.\n\nThree.\n")
-    async with _run(guide) as (app, pilot):
-        app.reader.focus()
-        app.reader.action_select()
-        app.reader.action_step_paragraph(1)
-        app.reader.action_step_paragraph(1)
-        may_fail.set()
-        await wait_until(pilot, lambda: "Damaged." in app.heard and "·" not in "".join(_lines(app.reader)))
-        app.reader.action_step_paragraph(1)
 
 
 async def test_without_pillow_there_are_words_and_one_sentence(guide: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,34 +161,6 @@ async def test_pages_overlap_and_end_at_the_edges() -> None:
         assert "Sentence 399" in "".join(_lines(reader))
 
 
-async def test_raw_text_and_wrapping_keep_the_place() -> None:
-    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
-        reader.show_section(
-            _BOOK_LIBRARY,
-            find_id(_BOOK_LIBRARY, "Book"),
-            highlight=[Span(doc="", start=_BOOK.index("## Chapter 90"), end=_BOOK.index("## Chapter 90") + 5)],
-        )
-        reader.action_scroll(3)
-        await pilot.pause()
-        assert _top(reader) == "Chapter 90"
-        reader.action_raw()
-        await pilot.pause()
-        assert reader.is_raw
-        assert _top(reader).split(maxsplit=1)[1] == "## Chapter 90"
-        reader.action_wrap()
-        await pilot.pause()
-        assert not reader.is_wrapped
-        assert _top(reader).split(maxsplit=1)[1] == "## Chapter 90"
-        assert reader.virtual_size.width > reader.view_size.width
-        reader.action_scroll_sideways(20)
-        await pilot.pause()
-        assert reader.scroll_offset.x == 20
-        reader.action_raw()
-        reader.action_wrap()
-        await pilot.pause()
-        assert _top(reader) == "Chapter 90"
-
-
 async def test_the_chosen_one_of_equal_words_is_marked() -> None:
     async with _run(make_library("# A\n\none cat two cat three cat four\n"), "A") as (_, reader, pilot):
         for before in ("one ", "one cat two ", "one cat two cat three "):

@@ -138,7 +138,6 @@ async def test_an_empty_outline_does_nothing() -> None:
     async with _run(make_state(make_library(""))) as (app, tree, pilot):
         for step in (tree.go_parent, tree.go_child):
             step()
-        assert tree.get_adjacent_open(1) is None
         tree.move_cursor(1)
         tree.move_page(1)
         tree.reveal("none")
@@ -197,18 +196,6 @@ async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
         tree.show(replace(make_state(grown), unfolded=frozenset()))
         await pilot.pause()
         assert _lines(tree) == before
-
-
-async def test_the_next_open_section_may_be_folded_away_and_is_looked_for_round_the_end() -> None:
-    opened = (open_section(_LIBRARY, "Travel"), open_section(_LIBRARY, "Length"), open_section(_LIBRARY, "Leave"))
-    async with _run(make_state(_LIBRARY, opened=opened)) as (_, tree, _pilot):
-        walked = []
-        for direction, cursor in ((1, "Handbook"), (-1, "Leave"), (-1, "Travel")):
-            tree.move_to(find_id(_LIBRARY, cursor))
-            found = tree.get_adjacent_open(direction)
-            assert found is not None
-            walked.append(_LIBRARY.title_of(found))
-        assert walked == ["Leave", "Travel", "Length"]
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "dracula"])
