@@ -151,7 +151,8 @@ async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
 
 def test_the_key_that_the_documentation_sets_as_an_example_takes_none_away() -> None:
     page = Path(__file__).parents[2].joinpath("docs", "configuration.md").read_text("utf-8")
-    settings = tomllib.loads(page.rpartition("```toml\n")[2].partition("```")[0])
+    blocks = [tomllib.loads(block.partition("```")[0]) for block in page.split("```toml\n")[1:]]
+    settings = next(block for block in blocks if "keys" in block)
     assert build_keymap({action_id: (key,) for action_id, key in settings["keys"].items()}).conflicts == ()
 
 
