@@ -16,11 +16,16 @@ from roamtui.sources.convert.converted import (
     PageReport,
 )
 from roamtui.sources.convert.converters import get_converter
+from roamtui.sources.convert.separated import find_delimiter
+from roamtui.sources.decode import decode_text
 
 _BYTES_MAX = 200_000_000
 _QUICK_BYTES_MAX = 300_000
-"""A web page up to this size is converted in this process, because starting another would take longer."""
+"""A web page or table up to this size is converted in this process, because starting another would take longer."""
 _SAMPLE_LENGTH = 4_096
+_TABLE_SAMPLE_LENGTH = 65_536
+_LOG_COLUMNS_MIN = 3
+"""Minimum number of columns of a table in a log. Many logs have a comma in each of their times."""
 _PACKAGE_START_LENGTH = 200
 _ARCHIVE_START = b"PK\x03\x04"
 _PDF_START = b"%PDF-"
@@ -49,9 +54,12 @@ _FORMATS_BY_SUFFIX = {
     ".xhtml": Format.HTML,
     ".rst": Format.RST,
     ".rest": Format.RST,
+    ".csv": Format.SEPARATED,
+    ".tsv": Format.SEPARATED,
+    ".log": Format.SEPARATED,
 }
 CONVERTED_SUFFIXES = frozenset(_FORMATS_BY_SUFFIX)
-_TEXT_FORMATS = (Format.HTML, Format.RST)
+_TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
 SLOW_SUFFIXES = frozenset(suffix for suffix, named in _FORMATS_BY_SUFFIX.items() if named not in _TEXT_FORMATS)
 """Suffixes of the formats that are always converted in a subprocess."""
 _PACKAGE_SIGNS = {
@@ -83,6 +91,8 @@ _FORMATS_BY_MEDIA_TYPE = {
     "application/xhtml+xml": Format.HTML,
     "text/x-rst": Format.RST,
     "text/prs.fallenstein.rst": Format.RST,
+    "text/csv": Format.SEPARATED,
+    "text/tab-separated-values": Format.SEPARATED,
 }
 
 
@@ -104,7 +114,7 @@ def convert(
         return None
     if len(data) > _BYTES_MAX:
         raise SourceError(f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. Split it, or convert it to text.")
-    if source_format is Format.RST or (source_format is Format.HTML and len(data) <= _QUICK_BYTES_MAX):
+    if source_format is Format.RST or (source_format in _TEXT_FORMATS and len(data) <= _QUICK_BYTES_MAX):
         converted = get_converter(source_format)(data, name)
     else:
         from roamtui.sources.convert.subprocess_converter import convert_cached  # noqa: PLC0415 - rarely needed
@@ -140,6 +150,10 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
         return Format.HTML
     if (declared is Format.PDF or declared in _PACKAGE_FORMATS) and looks_like_text(data):
         return None
+    if declared is Format.SEPARATED:
+        sample = data if len(data) <= _TABLE_SAMPLE_LENGTH else data[:_TABLE_SAMPLE_LENGTH].rpartition(b"\n")[0]
+        columns_min = _LOG_COLUMNS_MIN if suffix == ".log" else 2
+        return declared if find_delimiter(decode_text(sample, name)[0], columns_min) else None
     return declared
 
 

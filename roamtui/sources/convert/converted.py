@@ -23,6 +23,7 @@ class Format(StrEnum):
     SUBTITLES = "subtitles"
     HTML = "HTML"
     RST = "reStructuredText"
+    SEPARATED = "separated values"
 
 
 TESSERACT = "tesseract"

@@ -7,9 +7,10 @@ from functools import partial
 from typing import assert_never
 
 from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
+from roamtui.sources.convert.separated import convert_separated
 
 
-def get_converter(  # noqa: PLR0911 - one for each format
+def get_converter(  # noqa: PLR0911, PLR0912 - one for each format
     source_format: Format, report: PageReport | None = None
 ) -> Callable[[bytes, str], ConvertedText]:
     """Return the function that converts a file, given its bytes and the name to use in messages.
@@ -64,5 +65,7 @@ def get_converter(  # noqa: PLR0911 - one for each format
             from roamtui.sources.convert.rst import convert_rst_file  # noqa: PLC0415
 
             return convert_rst_file
+        case Format.SEPARATED:
+            return convert_separated
         case _ as never:
             assert_never(never)

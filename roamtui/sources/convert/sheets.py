@@ -12,6 +12,7 @@ from lxml import etree
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
+from roamtui.sources.convert.row_tables import is_header, write_table
 from roamtui.sources.convert.zip_package import ZipPackage
 
 CELLS_MAX = 4_000_000
@@ -22,11 +23,6 @@ _MERGED_CELLS_MAX = 100_000
 _TABLE_LENGTH_MAX = 40_000
 """Length, in characters, above which a table is divided into sections: search looks for rows only at their start."""
 _SECTION_LENGTH = 20_000
-_PIECE_LENGTH = 4_000
-"""Length of the tables in a section, in characters. Each has the header, so that every page of the section shows it."""
-_ROW_NAME_LENGTH_MAX = 30
-_NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
-_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _ADDRESS = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
 _COLUMNS: dict[str, int] = {}
 
@@ -180,44 +176,13 @@ def _write_table(
         return
     columns = sorted(set[int]().union(*rows))
     count = 0
-    while count < min(len(rows), 3) and _is_header(rows[count]) and (not count or numbers[count - 1] in spanned):
+    while (
+        count < min(len(rows), 3) and is_header(rows[count].values()) and (not count or numbers[count - 1] in spanned)
+    ):
         count += 1
     if count == len(rows):
         count = 0
     heads = [" ".join(dict.fromkeys(filter(None, (row.get(column) for row in rows[:count])))) for column in columns]
-    top = f"{_write_line(heads)}\n|{' --- |' * len(columns)}"
-    lines = [_write_line([row.get(column, "") for column in columns]) for row in rows[count:]]
-    is_long = sum(map(len, lines)) > _TABLE_LENGTH_MAX
-    for low, high in _split_lines(lines, _SECTION_LENGTH) if is_long else [(0, len(lines))]:
-        if is_long:
-            first, last = (next(iter(rows[count + number].values())) for number in (low, high - 1))
-            names = f"{_shorten_cell(first)} … {_shorten_cell(last)}"
-            yield write_heading(
-                level, escape_inline(f"Rows {numbers[count + low]}–{numbers[count + high - 1]}: {names}")
-            )
-        for start, end in _split_lines(lines[low:high], _PIECE_LENGTH):
-            yield "\n".join([top, *lines[low + start : low + end]])
-
-
-def _split_lines(lines: Sequence[str], length: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end (exclusive) of each part. A part ends once it has `length` characters."""
-    start = total = 0
-    for number, line in enumerate(lines, start=1):
-        total += len(line)
-        if total >= length or number == len(lines):
-            yield start, number
-            start, total = number, 0
-
-
-def _shorten_cell(text: str) -> str:
-    return text if len(text) <= _ROW_NAME_LENGTH_MAX else f"{text[:_ROW_NAME_LENGTH_MAX]}…"
-
-
-def _is_header(row: Mapping[int, str]) -> bool:
-    """Check whether no cell of a row is a number other than a year."""
-    return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in row.values())
-
-
-def _write_line(cells: Sequence[str]) -> str:
-    texts = (cell if cell.isalnum() else escape_inline(" ".join(cell.split())).replace("|", r"\|") for cell in cells)
-    return f"| {' | '.join(texts)} |"
+    cells = [[row.get(column, "") for column in columns] for row in rows[count:]]
+    is_long = sum(len(text) for row in cells for text in row) > _TABLE_LENGTH_MAX
+    yield from write_table(heads, cells, numbers[count:], level=level, section_length=_SECTION_LENGTH * is_long)

@@ -1,0 +1,65 @@
+"""Rows of separated values as tables: delimiters, headers, sections of rows, and files that are no tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from roamtui.sources.convert.separated import convert_separated
+from roamtui.sources.read import to_raw_text
+from tests.sources.convert.outlines import read_outline
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title", "lines"),
+    [
+        ("a.csv", "plant,price\nrose,3\noak,40\n", "Rows 2–3: rose … oak", ["plant | price", "rose | 3", "oak | 40"]),
+        ("a.csv", 'a;b\r\n"x; y";"two\r\nlines"\r\n', "Row 2: x; y", ["a | b", "x; y | two lines"]),
+        ("a.tsv", "a\tb\n1\t2|3\n\n\t*4*\n", "Rows 2–4: 1 … \\*4\\*", ["a | b", "1 | 2\\|3", " | \\*4\\*"]),
+        ("a.csv", "a,b\n1,2\n3,4\n5\n6,7\n", "Rows 2–5: 1 … 6", ["a | b", "1 | 2", "3 | 4", "5 | ", "6 | 7"]),
+        ("a.csv", "1,2\n3,4\n", "Rows 1–2: 1 … 3", [" | ", "1 | 2", "3 | 4"]),
+        ("a.log", "time|level|text\n10:00|INFO|up\n", "Row 2: 10:00", ["time | level | text", "10:00 | INFO | up"]),
+    ],
+)
+def test_rows_are_a_table_with_their_header(name: str, text: str, title: str, lines: list[str]) -> None:
+    raw = to_raw_text(text.encode(), source=name, name=name)
+    head, *rows = [f"| {line} |" for line in lines]
+    rule = f"|{' --- |' * (lines[0].count(' | ') + 1)}"
+    assert raw.text == "\n".join([f"## {title}", "", head, rule, *rows, ""])
+    assert raw.is_converted
+
+
+def test_many_rows_are_sections_titled_by_their_rows_that_lose_nothing() -> None:
+    rows = [["id", "note"], *([f"plant {number}", f'says "{number}", twice'] for number in range(2_000))]
+    written = io.StringIO()
+    csv.writer(written).writerows(rows)
+    text = convert_separated(written.getvalue().encode(), "a.csv").text
+    titles = [title for _, title in read_outline(text)]
+    assert titles[0].startswith("Rows 2–")
+    assert titles[0].split(": ")[1].startswith("plant 0 … plant ")
+    assert titles[-1].endswith("plant 1999")
+    assert 8 < len(titles) < 20
+    assert text.count("| id | note |") >= len(titles)
+    assert [line for line in text.splitlines() if line.startswith("| plant")] == [f"| {a} | {b} |" for a, b in rows[1:]]
+
+
+def test_a_quotation_mark_that_nothing_closes_hides_no_rows() -> None:
+    text = convert_separated(('size,name\n5",a\n"6,b\n' + "7,c\n" * 60).encode(), "a.csv").text
+    assert text.count("| 7 | c |") == 60
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "just words\nand more\n"),
+        ("a.csv", ""),
+        ("a.log", "2026-01-01 10:00:00,123 INFO up\n2026-01-01 10:00:00,124 INFO, really, down\n# 3\n"),
+        ("a.txt", "a,b\n1,2\n"),
+    ],
+)
+def test_other_text_stays_as_it_is(name: str, text: str) -> None:
+    raw = to_raw_text(text.encode(), source=str(Path(name)), name=name)
+    assert (raw.text, raw.is_converted) == (text, False)
