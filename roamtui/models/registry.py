@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -250,9 +251,9 @@ def is_loopback(url: str) -> bool:
     """Return whether a URL names this machine."""
     try:
         host = urlsplit(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def probe_server(

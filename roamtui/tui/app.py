@@ -68,7 +68,6 @@ _STYLE_FILES = (
 )
 _IDLE_SECONDS = 1.0
 """After this time without a key, a full garbage collection delays nobody."""
-_TERMINAL_CHECK_SECONDS = 1.0
 _TYPING_ROUNDS, _IDLE_ROUNDS = 100, 5
 """Number of collections of the middle generation before a full one, which delays keys: while typing, and when idle."""
 _DEFECT_MESSAGE = (
@@ -131,7 +130,6 @@ class RoamApp(App[None], inherit_bindings=False):
         self._mode_count = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
-        self._has_terminal = _is_in_terminal()
         self._make_screen(first)
 
     def _make_screen(self, first: StartupContext | None) -> str:
@@ -169,7 +167,6 @@ class RoamApp(App[None], inherit_bindings=False):
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
         self.set_interval(_IDLE_SECONDS, self._collect_garbage_when_idle)
-        self.set_interval(_TERMINAL_CHECK_SECONDS, self._leave_lost_terminal)
         if not self.documents and self._is_table:
             self._table_mode = self.current_mode
             self.run_worker(self._show_table((self._source,)), exit_on_error=False)
@@ -179,10 +176,6 @@ class RoamApp(App[None], inherit_bindings=False):
     def _collect_garbage_when_idle(self) -> None:
         if gc.get_count()[2] >= _IDLE_ROUNDS and monotonic() - self._typed_at > _IDLE_SECONDS:
             gc.collect()
-
-    def _leave_lost_terminal(self) -> None:
-        if self._has_terminal and not _is_in_terminal():
-            self.exit()
 
     @cached_property
     def _link_controller(self) -> DocumentLinkController:
@@ -525,13 +518,6 @@ def defer_garbage_collection() -> None:
     gc.freeze()  # a large document is never garbage, and each full collection would scan it, which delays keys
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, _TYPING_ROUNDS)
-
-
-def _is_in_terminal() -> bool:
-    """Return whether keys come from a terminal. After the terminal is gone, this is false."""
-    with suppress(OSError, ValueError):
-        return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
-    return False
 
 
 def _is_debugging() -> bool:

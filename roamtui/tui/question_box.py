@@ -60,6 +60,7 @@ class QuestionBox(TextArea):
         super().__init__(
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=Content("Ask this document…")
         )
+        self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self._history = list(history)
         self._history_index = len(self._history)
         self._draft = ""

@@ -82,7 +82,6 @@ async def record(context: AppContext, questions: Sequence[str], suffix: str) -> 
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
     app.animation_level = "none"
     app.driver_class = TapeDriver
-    app.main_screen.question_box.cursor_blink = False
     await app.run_async(size=_SCREEN_SIZE, auto_pilot=play)
     exchanges = app.main_screen.session.state.transcript.exchanges
     completed = (StopReason.ANSWERED, StopReason.NOT_FOUND)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from textual import events, on
 from textual.content import Content
 from textual.style import Style
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
@@ -104,14 +105,19 @@ class StatusLine(ClickableBar):
         self.status = status
         """What the line shows."""
         self._frame = 0
+        self._spinner: Timer | None = None
 
     def on_mount(self) -> None:
-        self.set_interval(SPINNER_SECONDS, self._advance_spinner)
+        self._spinner = self.set_interval(SPINNER_SECONDS, self._advance_spinner, pause=not self.status.is_asking)
 
     def update_status(self, **changes: object) -> None:
         """Change some fields of the status."""
         self.status = replace(self.status, **changes)  # type: ignore[arg-type]  # fields by name
         self.refresh()
+        if self._spinner is not None and self.status.is_asking:
+            self._spinner.resume()
+        elif self._spinner is not None:
+            self._spinner.pause()
 
     def show_message(self, words: str, *, is_progress: bool) -> None:
         """Replace the message. With `is_progress`, empty words remove only a message of progress."""
@@ -152,7 +158,7 @@ class StatusLine(ClickableBar):
                 pass
 
     def _advance_spinner(self) -> None:
-        if self.status.is_asking and self.app.animation_level != "none":
+        if self.app.animation_level != "none":
             self._frame = (self._frame + 1) % len(SPINNER_FRAMES)
             self.refresh()
 

@@ -29,6 +29,7 @@ class PseudoTerminal:
         *,
         environ: Mapping[str, str],
         ignores_hangups: bool = False,
+        program: Sequence[str | Path] = (Path(sys.executable).with_name("roamtui"),),
     ) -> None:
         self.written = b""
         self._terminal, inner = pty.openpty()
@@ -38,7 +39,7 @@ class PseudoTerminal:
         folders = {"HOME": str(home), "XDG_CONFIG_HOME": str(home)}
         before = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh") if ignores_hangups else ()
         self.process = subprocess.Popen(
-            [*before, Path(sys.executable).with_name("roamtui"), *arguments],
+            [*before, *program, *arguments],
             stdin=inner,
             stdout=inner,
             stderr=inner,
@@ -52,8 +53,17 @@ class PseudoTerminal:
         end = time.monotonic() + _SECONDS_MAX
         while wanted not in self.written:
             assert time.monotonic() < end, f"{wanted!r} did not come: {self.written[-2_000:]!r}"
-            if select.select([self._terminal], [], [], 0.1)[0]:
-                self.written += os.read(self._terminal, 65_536)
+            self._read()
+
+    def read_for(self, seconds: float) -> None:
+        """Read all that the program writes in this time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._read()
+
+    def _read(self) -> None:
+        if select.select([self._terminal], [], [], 0.1)[0]:
+            self.written += os.read(self._terminal, 65_536)
 
     def type(self, keys: bytes) -> None:
         """Press keys."""

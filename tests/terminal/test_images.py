@@ -24,7 +24,7 @@ def test_an_image_is_sent_shown_and_forgotten(tmp_path: Path) -> None:
     (tmp_path / "guide.md").write_text("# Guide\n\n![Two stripes](a.png)\n")
     kitty = PseudoTerminal([tmp_path / "guide.md"], tmp_path, environ={"TERM": "xterm-kitty", "COLORTERM": "truecolor"})
     try:
-        kitty.wait_for(b"Ask this document")
+        kitty.wait_for(b"sk this document")
         kitty.type(b"\x1b")
         kitty.wait_for(b"fold")
         kitty.type(b"\r")

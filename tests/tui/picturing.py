@@ -71,10 +71,9 @@ def make_still_app(
     store: ConversationStore | None = None,
     **given: object,
 ) -> RoamApp:
-    """Return an app without animation and without a blinking cursor. `given` is for `make_context`."""
+    """Return an app without animation. `given` is for `make_context`."""
     app = make_app(replies, options=TuiOptions(theme=theme, examples=examples), store=store, **given)
     app.animation_level = "none"
-    app.main_screen.question_box.cursor_blink = False
     return app
 
 
@@ -255,7 +254,6 @@ def make_searching_app(theme: str, model: Model | None = None) -> RoamApp:
     agent = Agent(session, model or ScriptedModel(()), searcher)
     app = RoamApp(AppContext(agent=agent, options=context.options))
     app.animation_level = "none"
-    app.main_screen.question_box.cursor_blink = False
     return app
 
 
@@ -314,7 +312,6 @@ def make_reading_app(theme: str, source: Path) -> RoamApp:
     options = TuiOptions(theme=theme, examples=EXAMPLES, image_mode=ImageMode.CELLS)
     app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel(())), options=options))
     app.animation_level = "none"
-    app.main_screen.question_box.cursor_blink = False
     app.main_screen.header.show("Guide", "guide.md")
     return app
 

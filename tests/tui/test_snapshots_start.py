@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from tests.tui.driving import screen_text, wait_until
 from tests.tui.opening import Opener
@@ -23,7 +22,6 @@ def test_start_screen(
 
     async def show(pilot: Pilot[Any]) -> None:
         await wait_until(pilot, lambda: "A handbook" in screen_text(app))
-        app.screen.query_one(Input).cursor_blink = False
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=show)

@@ -129,6 +129,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         self.set_class(not open_documents, "-alone")
         self._list = ItemList[StartOffer]()
         self._field = Input(placeholder="Path or URL", select_on_focus=False)
+        self._field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self._log = Log(auto_scroll=False)
         self._job: _OpeningJob | None = None
         self._frame = 0
@@ -158,7 +159,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     def on_mount(self) -> None:
         self._list.can_focus = False  # a click must not take the focus: typing filters the list
         self._set_message(self._problem, is_problem=True)
-        self.set_interval(SPINNER_SECONDS, self._advance_spinner)
+        self._spinner = self.set_interval(SPINNER_SECONDS, self._advance_spinner, pause=True)
         self._load_offers()
         if self._request is not None:
             self.add_class("-named")
@@ -278,6 +279,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             return
         self._job = _OpeningJob(sanitise_line(source))
         self._job.worker = self._open(source, conversation_id, self._job)
+        self._spinner.resume()
 
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None, job: _OpeningJob) -> None:
@@ -305,6 +307,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     def _on_opening_ended(self, problem: str = "") -> None:
         """Show the offers again, and the problem, which is empty if the person cancelled."""
         self._job = None
+        self._spinner.pause()
         self.remove_class("-reading", "-named")
         self._log.clear()
         self._set_message(problem, is_problem=True)
