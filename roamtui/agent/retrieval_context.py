@@ -82,9 +82,13 @@ _PIECE_LENGTH = 100_000
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
+_PERIOD = re.compile(r"[QH]\d|\d[QH]")
+"""A part of a year, which texts name in many ways."""
+_ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
 _CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 _SHOWN_MARK = "excerpt above"
 _REPEATED_MARK = "same words above"
+_CODE_NAME = re.compile(r"[^\W\d][.:_][^\W\d]|\w\(")
 _OPEN_MARK = "open: its text stands above"
 _PATH_TITLES_MAX = 3
 """Maximum number of titles in a section's path, including its own title."""
@@ -322,7 +326,7 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
 
     The phrases are those in quotation marks, and some that contracts use unchanged if they use them at all.
 
-    Case and the endings of words in phrases are ignored. The list is empty if the library is not fully loaded or too
+    Case, hyphens and the endings of words are ignored. The list is empty if the library is not fully loaded or too
     long to scan.
     """
     texts = [document.text for document in library.documents]
@@ -332,12 +336,19 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     words = dict.fromkeys(
         match["word"]
         for match in _WORD.finditer(query)
-        if not match["word"].isalpha()
-        or _CAMEL_CASE.search(match["word"])
-        or (is_english and match["inside"] is not None)
+        if not _PERIOD.fullmatch(match["word"])
+        and (
+            not match["word"].isalpha()
+            or _CAMEL_CASE.search(match["word"])
+            or (is_english and match["inside"] is not None)
+        )
     )
     forms = {
-        word: (word.rstrip("s").casefold(), *_NAME_PARTS.findall(word), *_CURRENCY_SIGNS.get(word, ""))
+        word: (
+            _ENDING.sub("", word.casefold().replace("-", "")),
+            *_NAME_PARTS.findall(word),
+            *_CURRENCY_SIGNS.get(word, ""),
+        )
         for word in words
     }
     phrases = {
@@ -348,7 +359,8 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))
     while (forms or phrases) and (piece := next(pieces, None)) is not None:  # most names are in one of the first pieces
         folded = piece.casefold()
-        forms = {word: parts for word, parts in forms.items() if not any(part in folded for part in parts)}
+        joined = folded.replace("-", "")
+        forms = {word: parts for word, parts in forms.items() if not any(part in joined for part in parts)}
         phrases = {phrase: pattern for phrase, pattern in phrases.items() if not pattern.search(folded)}
     return [*forms, *phrases]
 
@@ -363,6 +375,9 @@ def _format_delivery_note(
         return _OPEN_MARK
     if not any(_subtract(span, shown) for span in spans):
         return _SHOWN_MARK
+    words = " ".join(map(library.text_at, spans)).split()
+    if 2 * sum(_CODE_NAME.search(word) is not None for word in words) > len(words):
+        return ""  # a list of methods says nothing about them
     for span, note in (
         (library.get_content_span(hit.section_id), "complete"),
         (library.get_own_content_span(hit.section_id), "own text complete"),

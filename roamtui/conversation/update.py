@@ -63,7 +63,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Expan
     deliveries: list[Delivery] = []
     used_ids: list[str] = []
     for requested in command.section_ids:
-        block = render_section(library, requested, delivered=delivered, nonce=state.nonce, lists_pages=True)
+        block = render_section(library, requested, delivered=delivered, nonce=state.nonce)
         section_id, text, cost = block.section_id, block.text, _count_block_tokens(block)
         if block.is_failed:
             status = ExpandStatus.FAILED

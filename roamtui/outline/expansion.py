@@ -22,14 +22,12 @@ from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
     escape,
-    extract_first_words,
     format_line_range,
     format_node_title,
     format_path,
-    strip_heading,
 )
 from roamtui.outline.render import fill_lines
-from roamtui.outline.spans import Bounds, Delivered, add_delivered, split_pages, subtract_bounds, subtract_delivered
+from roamtui.outline.spans import Delivered, add_delivered, split_pages, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import (
     LISTED_MAX,
     ChildRanges,
@@ -45,8 +43,6 @@ library. Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
-_PAGE_PARAGRAPHS_MAX = 4
-"""Maximum number of paragraphs whose first words describe a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +62,12 @@ class ExpandedBlock:
     """Whether the file or page of the section could not be read."""
 
 
-def render_section(
-    library: Library, requested: str, *, delivered: Delivered, nonce: str, lists_pages: bool = False
-) -> ExpandedBlock:
+def render_section(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> ExpandedBlock:
     """Render the block of a requested section, which must be loaded.
 
     The request is an id, a page ``id:2``, a range ``id:c2``, a path or an exact title. Text in `delivered` is not
-    repeated. The fences contain `nonce`, which is different in each conversation. If `lists_pages`, the block of a
-    section of several pages is a list of these instead of the first one.
+    repeated. The fences contain `nonce`, which is different in each conversation. A text of several pages comes as its
+    first one, unless the request names another.
     """
     reference = resolve_reference(library, requested)
     if reference is not None and reference.section_id == library.root_id:
@@ -92,11 +86,11 @@ def render_section(
         return ExpandedBlock(
             section_id=node.id, text=f"[{node.id}] {format_path(library, node.id)}: {reason}", is_failed=True
         )
-    return _make_section_block(library, node, reference, delivered, nonce, lists_pages=lists_pages)
+    return _make_section_block(library, node, reference, delivered, nonce)
 
 
 def _make_section_block(
-    library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str, *, lists_pages: bool
+    library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str
 ) -> ExpandedBlock:
     page_note = ""
     own = library.get_own_content_span(node.id)
@@ -105,8 +99,6 @@ def _make_section_block(
     else:
         pages = split_pages(library.text_at(own))
         number, count = 1 if reference.page is None else reference.page, len(pages)
-        if count > 1 and reference.page is None and lists_pages:
-            return _make_page_list(library, node, pages, delivered)
         if not 1 <= number <= count:
             known = f"It has {count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]."
             return ExpandedBlock(section_id=None, text=f"[{node.id}] has no such page. {known}")
@@ -126,23 +118,6 @@ def _make_section_block(
         if wanted.end <= own.end:
             lines += _list_below(library, node.id, {})
     return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
-
-
-def _make_page_list(library: Library, node: Node, pages: Sequence[Bounds], delivered: Delivered) -> ExpandedBlock:
-    own = library.get_own_content_span(node.id)
-    head = f"[{node.id}] {format_path(library, node.id)} ({format_line_range(library, own)})"
-    lines = [f"{head}: its own text has {len(pages)} pages. Open those that you need:"]
-    for number, (start, end) in enumerate(pages, start=1):
-        page = own.get_part(start, end)
-        size = format_tokens(estimate_tokens(library.text_at(page)))
-        is_open = not _compute_undelivered_spans(library, page, delivered)
-        text = library.clean_text(page)
-        text = strip_heading(text) if number == 1 and node.kind is NodeKind.SECTION else text
-        words = "; ".join(extract_first_words(text, _PAGE_PARAGRAPHS_MAX))
-        marks = ", ".join((size, format_line_range(library, page), *(("open already",) if is_open else ())))
-        lines.append(f"- [{node.id}:{number}] {words} ({marks})")
-    lines += _list_below(library, node.id, delivered)
-    return ExpandedBlock(section_id=node.id, text="\n".join(lines), is_listing=True)
 
 
 def render_open_section(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind, NodeLabel, Span
@@ -21,7 +21,6 @@ TITLE_LENGTH_MAX = 120
 OPTIONAL = "optional"
 """Title, in lower case, of the section of an llms.txt that a reader may skip."""
 OPENING_LENGTH = 100
-_FIRST_WORDS_LENGTH = 50
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
 _COMPARED_LINES = 6
@@ -177,14 +176,6 @@ def extract_opening_words(
             if sum(map(len, words)) >= length_max:
                 break
     return shorten(escape(" ".join(words)), length_max)
-
-
-def extract_first_words(text: str, count: int) -> list[str]:
-    """Return the first words of up to `count` paragraphs of a text, evenly spread, without markup."""
-    lines = [*_iter_plain_lines(normalise_line_ends(text).split("\n"))]
-    firsts = [line for before, line in pairwise(["", *lines]) if line and not before]
-    step = max(1, -(-len(firsts) // count))
-    return [shorten(escape(line), _FIRST_WORDS_LENGTH) for line in firsts[::step]]
 
 
 def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:

@@ -31,6 +31,9 @@ _SENTENCES_MAX = 4
 _TABLE_KINDS = (UnitKind.TABLE_HEAD, UnitKind.ROW)
 _TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
 """The start of a row with totals."""
+_LABEL_ROW = re.compile(r"\|[^|\n]*(?::\s*\||\|\s*\|)[|\s]*")
+"""A row that only introduces the rows below it, as "| Domestic: | |" does."""
+_LABEL_ROWS_MAX = 2
 _CELL_END = re.compile(r"(?<!\\)\|")
 _LABEL_WORDS_MIN = 3
 """A paragraph with fewer words is a label, such as the name of a language above code."""
@@ -157,6 +160,14 @@ def _iter_context(
     def get_span(index: int) -> Bounds:
         return _get_lines_span(text, units, range(index, index + 1))
 
+    def get_rows(index: int) -> Bounds:
+        last = index
+        while last < min(members.stop - 1, index + _LABEL_ROWS_MAX) and _LABEL_ROW.fullmatch(
+            text, units[last].start, units[last].end
+        ):
+            last += 1
+        return _get_lines_span(text, units, range(index, last + 1))
+
     if unit.kind is UnitKind.CODE:
         code = _get_lines_span(text, units, members)
         if fits(code):
@@ -166,11 +177,13 @@ def _iter_context(
             yield [statement if fits(statement) else get_span(index), *_list_fences(text, code)]
     elif unit.kind is UnitKind.ROW:
         heads = [get_span(i) for i in members if units[i].kind is UnitKind.TABLE_HEAD]
-        yield [*heads, get_span(index)]
+        row = get_rows(index)
+        yield [*heads, row] if sum(estimate_tokens(text[a:b]) for a, b in (*heads, row)) <= tokens_max else [row]
         others = [i for i in members if units[i].kind is UnitKind.ROW and i != index]
         rows = sorted((i for i in others if matches.get(i)), key=lambda i: (-matches[i], i))
-        totals = sorted((i for i in others if _TOTAL_ROW.match(text, units[i].start)), key=lambda i: abs(i - index))
-        yield from ([get_span(i)] for i in dict.fromkeys([*rows, *totals]))
+        totals = [i for i in others if _TOTAL_ROW.match(text, units[i].start)]
+        totals.sort(key=lambda i: (i < index, abs(i - index)))  # a total sums up the rows above it
+        yield from ([get_rows(i)] for i in dict.fromkeys([*totals[:1], *rows, *totals]))
         yield [_get_lines_span(text, units, members)]
     else:
         whole, sentences = get_span(index), list_sentences_from(text, sentence[0])

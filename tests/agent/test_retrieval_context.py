@@ -113,6 +113,13 @@ def test_complete_sections_and_omissions_are_marked() -> None:
     assert "    […]" in excerpt
 
 
+def test_a_list_of_methods_is_not_called_complete() -> None:
+    library = make_library("# API\n\n## Sorting\n\nDataset.sort Dataset.random_shuffle Dataset.repartition\n")
+    head, *excerpt = _describe(library, "Sorting", query="sort a dataset").text.split("\n")
+    assert "complete" not in head
+    assert excerpt == ["    Dataset.sort Dataset.random_shuffle Dataset.repartition"]
+
+
 def test_a_section_whose_own_text_is_complete_says_so() -> None:
     long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(200))
     library = make_library(
@@ -198,6 +205,8 @@ def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> N
     [
         ("Is red a zebra?", ""),
         ("Zebra or red", ""),
+        ("Which Newest brick was red in Q2, 2Q or H1?", ""),
+        ("Is red in the 8k, the 8-K or the 9k?", "9k"),
         ("What does Contoso say of red, and Fabrikam?", "Contoso, Fabrikam"),
         ("Was red due in FY2022, FY2031 or 2022?", "FY2031"),
         ("red with readUnits or writeUnits of T-1103 or T-1104", "writeUnits, T-1104"),
@@ -212,7 +221,7 @@ def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> N
     ],
 )
 def test_names_numbers_and_phrases_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
-    text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, $5.\n"
+    text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new.\n"
     lines = _lines(make_library(text), "B", query=query)
     assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])
 

@@ -10,7 +10,7 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.library_loader import open_library
-from roamtui.outline.expansion import ExpandedBlock, render_open_section, render_section
+from roamtui.outline.expansion import ExpandedBlock, render_open_section
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
@@ -151,28 +151,16 @@ def test_a_paragraph_that_repeats_is_given_as_it_stands() -> None:
     assert open_section(library, find_id(library, "A")).text.count(paragraph.strip()) == 2
 
 
-def test_a_section_of_several_pages_is_answered_with_a_list_of_them() -> None:
+def test_a_long_text_opens_with_its_first_page_and_the_number_of_pages() -> None:
     text = "\n\n".join(f"**Rule {number}** applies. {'and so on ' * 30}" for number in range(90))
     library = make_library(f"# A\n\n## B\n\n{text}\n\n### C\n\nIt rests.\n\n{write_words(3_000)}\n")
     section_id = find_id(library, "B")
-    block = render_section(library, section_id, delivered={}, nonce="x", lists_pages=True)
-    head, *pages, below, child = block.text.split("\n")
-    assert head.endswith(f"): its own text has {len(pages)} pages. Open those that you need:")
-    assert len(pages) > 1
-    for number, line in enumerate(pages, start=1):
-        assert re.fullmatch(
-            rf"- \[{section_id}:{number}\] Rule \d+ applies\. [^;]*…(; Rule [^;]*…){{1,3}} \([\d.]+k?, lines \d+-\d+\)",
-            line,
-        )
-    assert below == "Below it:"
-    assert find_id(library, "C") in child
-    assert block.is_listing
-    assert not block.spans
-    second = render_section(library, f"{section_id}:2", delivered={}, nonce="x", lists_pages=True)
-    assert second.spans
-    delivered = {"": [(second.spans[0].start, second.spans[0].end)]}
-    again = render_section(library, section_id, delivered=delivered, nonce="x", lists_pages=True)
-    assert [", open already)" in line for line in again.text.split("\n")[1:3]] == [False, True]
+    block = open_section(library, section_id)
+    assert "**Rule 0** applies." in block.text
+    assert "**Rule 89**" not in block.text
+    assert re.search(rf"\(Page 1 of \d of this section's own text\. The next is \[{section_id}:2\]\.\)", block.text)
+    assert find_id(library, "C") in block.text.partition("Below it:")[2]
+    assert open_section(library, f"{section_id}:1").text == block.text
 
 
 @pytest.mark.parametrize("page", ["0", "2", "99"])

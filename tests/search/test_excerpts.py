@@ -63,6 +63,19 @@ def test_a_row_comes_with_the_totals_of_its_table() -> None:
     assert "| **Total** | 7 crowns |" in found
 
 
+def test_a_row_comes_with_its_total_even_if_other_rows_have_words_of_the_query() -> None:
+    rows = "".join(f"| Otter of kind {n} | {n} crowns |\n" for n in range(40))
+    table = f"| Animal | Price |\n|---|---|\n{rows}| Total | 780 crowns |\n"
+    assert _excerpts(table, "price otter", tokens_max=120)[-1] == "| Total | 780 crowns |"
+
+
+@pytest.mark.parametrize("label", ["| Domestic: | |", "| Domestic: |", "| Domestic | | |"])
+def test_a_row_that_introduces_others_never_ends_an_excerpt(label: str) -> None:
+    rows = "".join(f"| Bonds of kind {n} | {n} | {n} |\n" for n in range(40))
+    table = f"|  | 2022 | 2021 |\n|---|---|---|\n{rows}{label}\n{rows}"
+    assert f"{label}\n| Bonds of kind 0 | 0 | 0 |" in _excerpts(table, "domestic debt", tokens_max=120)
+
+
 def test_a_row_comes_with_the_other_rows_that_have_words_of_the_query() -> None:
     rows = "".join(f"| Bird {number} | {number} |\n" for number in range(40))
     otters = [f"| Otter {number} | {number} |" for number in range(6)]

@@ -56,7 +56,7 @@ class ExpandTool:
                     "items": {"type": "string"},
                     "minItems": 1,
                     "maxItems": IDS_MAX,
-                    "description": "Ids; a path or exact title does too.",
+                    "description": "Ids, paths or exact titles.",
                 }
             },
             "required": ["section_ids"],
