@@ -69,7 +69,7 @@ clean: ## Remove caches and what was built; .venv stays
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 	@echo "Installing roamtui into $(VENV)."
-	@$(PIP) install --constraint constraints.txt --editable .
+	@$(PIP) install --constraint constraints.txt --editable '.[formats]'
 	@touch $@
 
 $(VENV)/.developed: pyproject.toml constraints.txt | $(VENV)/.made

@@ -23,7 +23,14 @@ from roamtui.models.options import ModelOptions
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
-_READERS = {"PDF": "pypdfium2", "Office, OpenDocument, EPUB, HTML": "lxml", "DOCX": "mammoth", "pictures": "pillow"}
+_READERS = {
+    "PDF": "pypdfium2",
+    "HTML, EPUB, ODT": "lxml",
+    "DOCX": "mammoth",
+    "PPTX": "python-pptx",
+    "spreadsheets": "python-calamine",
+    "pictures": "pillow",
+}
 """The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
 _TESSERACT = "tesseract"
 _PROBE_SECONDS_MAX = 5

@@ -36,7 +36,7 @@ REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
 _DRAWING_MEMORY_BYTES_MAX = 700_000_000
 _CHARACTERS_MAX = 100_000_000
-_INSTALL_COMMAND = 'pip install "roamtui[convert]"'
+_INSTALL_COMMAND = 'pip install "roamtui[formats]"'
 INSTALL_IMAGES = 'To see pictures here, install Pillow: `pip install "roamtui[images]"`.'
 
 

@@ -17,6 +17,7 @@ from roamtui.sources.convert.converted import (
 )
 from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.separated import find_delimiter
+from roamtui.sources.convert.zip_package import ZIP_START
 from roamtui.sources.decode import decode_text
 
 _BYTES_MAX = 200_000_000
@@ -27,7 +28,6 @@ _TABLE_SAMPLE_LENGTH = 65_536
 _LOG_COLUMNS_MIN = 3
 """Minimum number of columns of a table in a log. Many logs have a comma in each of their times."""
 _PACKAGE_START_LENGTH = 200
-_ARCHIVE_START = b"PK\x03\x04"
 _PDF_START = b"%PDF-"
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:(!doctype\s+html)|html[\s>])", re.I | re.S
@@ -40,12 +40,10 @@ _FORMATS_BY_SUFFIX = {
     ".epub": Format.EPUB,
     ".docx": Format.DOCX,
     ".docm": Format.DOCX,
-    ".xlsx": Format.XLSX,
-    ".xlsm": Format.XLSX,
+    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), Format.SPREADSHEET),
     ".pptx": Format.PPTX,
     ".pptm": Format.PPTX,
     ".odt": Format.ODT,
-    ".ods": Format.ODS,
     ".ipynb": Format.IPYNB,
     ".srt": Format.SUBTITLES,
     ".vtt": Format.SUBTITLES,
@@ -65,14 +63,15 @@ SLOW_SUFFIXES = frozenset(suffix for suffix, named in _FORMATS_BY_SUFFIX.items()
 _PACKAGE_SIGNS = {
     b"META-INF/container.xml": Format.EPUB,
     b"word/document.xml": Format.DOCX,
-    b"xl/workbook.xml": Format.XLSX,
+    b"xl/workbook.xml": Format.SPREADSHEET,
+    b"xl/workbook.bin": Format.SPREADSHEET,
     b"ppt/presentation.xml": Format.PPTX,
 }
 """Formats that are zip archives, by the name of a part that only they have."""
 _PACKAGE_MEDIA_TYPES = {
     b"mimetypeapplication/epub+zip": Format.EPUB,
     b"mimetypeapplication/vnd.oasis.opendocument.text": Format.ODT,
-    b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet": Format.ODS,
+    b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet": Format.SPREADSHEET,
 }
 """Formats that are zip archives, by the name and content of their first part."""
 _PACKAGE_FORMATS = frozenset({*_PACKAGE_SIGNS.values(), *_PACKAGE_MEDIA_TYPES.values()})
@@ -80,10 +79,11 @@ _FORMATS_BY_MEDIA_TYPE = {
     "application/pdf": Format.PDF,
     "application/epub+zip": Format.EPUB,
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Format.DOCX,
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": Format.XLSX,
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": Format.SPREADSHEET,
+    "application/vnd.ms-excel": Format.SPREADSHEET,
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": Format.PPTX,
     "application/vnd.oasis.opendocument.text": Format.ODT,
-    "application/vnd.oasis.opendocument.spreadsheet": Format.ODS,
+    "application/vnd.oasis.opendocument.spreadsheet": Format.SPREADSHEET,
     "application/x-ipynb+json": Format.IPYNB,
     "application/x-subrip": Format.SUBTITLES,
     "text/vtt": Format.SUBTITLES,
@@ -137,7 +137,7 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     declared = _FORMATS_BY_MEDIA_TYPE.get(bare_type) or _FORMATS_BY_SUFFIX.get(suffix)
     if data.startswith(_PDF_START):
         return Format.PDF
-    if data.startswith(_ARCHIVE_START):
+    if data.startswith(ZIP_START):
         first_part = data[:_PACKAGE_START_LENGTH]
         signs = [(sign in first_part, named) for sign, named in _PACKAGE_MEDIA_TYPES.items()]
         signs += ((sign in data, named) for sign, named in _PACKAGE_SIGNS.items())

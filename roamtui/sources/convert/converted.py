@@ -15,10 +15,9 @@ class Format(StrEnum):
     PDF = "PDF"
     EPUB = "EPUB"
     DOCX = "DOCX"
-    XLSX = "XLSX"
     PPTX = "PPTX"
     ODT = "ODT"
-    ODS = "ODS"
+    SPREADSHEET = "spreadsheet"
     IPYNB = "Jupyter notebook"
     SUBTITLES = "subtitles"
     HTML = "HTML"
@@ -70,9 +69,6 @@ class ConvertedText:
 def has_tesseract() -> bool:
     """Check whether tesseract is installed."""
     return shutil.which(TESSERACT) is not None
-
-
-MACROS_LOST = "macros, which are never run"
 
 
 def format_lost(counts: Mapping[str, int], *others: str) -> str:

@@ -10,7 +10,7 @@ from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
 from roamtui.sources.convert.separated import convert_separated
 
 
-def get_converter(  # noqa: PLR0911, PLR0912 - one for each format
+def get_converter(  # noqa: PLR0911 - one for each format
     source_format: Format, report: PageReport | None = None
 ) -> Callable[[bytes, str], ConvertedText]:
     """Return the function that converts a file, given its bytes and the name to use in messages.
@@ -33,18 +33,14 @@ def get_converter(  # noqa: PLR0911, PLR0912 - one for each format
             from roamtui.sources.convert.docx import convert_docx  # noqa: PLC0415
 
             return convert_docx
-        case Format.XLSX:
-            from roamtui.sources.convert.xlsx import convert_xlsx  # noqa: PLC0415
-
-            return partial(convert_xlsx, report=report)
         case Format.PPTX:
             from roamtui.sources.convert.pptx import convert_pptx  # noqa: PLC0415
 
             return partial(convert_pptx, report=report)
-        case Format.ODS:
-            from roamtui.sources.convert.ods import convert_ods  # noqa: PLC0415
+        case Format.SPREADSHEET:
+            from roamtui.sources.convert.sheets import convert_sheets  # noqa: PLC0415
 
-            return partial(convert_ods, report=report)
+            return partial(convert_sheets, report=report)
         case Format.ODT:
             from roamtui.sources.convert.odt import convert_odt  # noqa: PLC0415
 

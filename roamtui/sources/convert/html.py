@@ -66,6 +66,11 @@ def convert_html(html: str, *, base_url: str | None = None, image_base: str | No
     return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
+def convert_fragment(html: str, *, image_base: str | None = None) -> str:
+    """Convert HTML that a program wrote to Markdown, without a line end. Nothing is left out as navigation."""
+    return write_elements(read_page(html, None, image_base)[0].children)
+
+
 def write_elements(elements: _Nodes) -> str:
     """Write elements as Markdown, without a line end."""
     return _join_blocks(_write_blocks(elements))

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import MACROS_LOST, ConvertedText, format_lost
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.footnotes import insert_notes
 from roamtui.sources.convert.html import write_elements
 from roamtui.sources.convert.html_tree import Element
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
-CONTENT_PART = "content.xml"
+_CONTENT_PART = "content.xml"
 _MANIFEST_PART = "META-INF/manifest.xml"
 _STYLES_PART = "styles.xml"
 _ENCRYPTED = b"encryption-data"
-_MACRO_FOLDERS = ("Basic/", "Scripts/")
-_MACRO_LISTS = ("script-lb.xml", "script-lc.xml")
-"""Files that list macros. A document without macros may have them too."""
 _SKIPPED = frozenset(
     {
-        *("tracked-changes", "annotation-end", "sequence-decls", "variable-decls", "user-field-decls", "forms"),
+        *(
+            "tracked-changes",
+            "annotation",
+            "annotation-end",
+            "sequence-decls",
+            "variable-decls",
+            "user-field-decls",
+            "forms",
+        ),
         *("table-of-content", "alphabetical-index", "illustration-index", "table-index", "object-index", "user-index"),
         *("note-citation", "change", "change-start", "change-end", "bookmark", "bookmark-start", "bookmark-end"),
     }
@@ -39,23 +43,12 @@ _ROWS_REPEATED_MAX = 100
 _LINK_SCHEMES = ("http://", "https://", "mailto:")
 
 
-def check_not_encrypted(package: ZipPackage) -> None:
-    """Raise SourceError if a package is encrypted."""
-    if _ENCRYPTED in (package.read(_MANIFEST_PART) or b""):
-        raise SourceError(f"{package.name} is password-protected. Save it again without a password.")
-
-
-def list_lost_macros(package: ZipPackage) -> tuple[str, ...]:
-    """List macros as lost if a package has any."""
-    macros = (part for part in package.parts if part.startswith(_MACRO_FOLDERS) and not part.endswith("/"))
-    return (MACROS_LOST,) if any(not part.endswith(_MACRO_LISTS) for part in macros) else ()
-
-
 def convert_odt(data: bytes, name: str) -> ConvertedText:
     """Convert an OpenDocument text to Markdown. Sections that include other files are not followed."""
     package = ZipPackage(data, name)
-    check_not_encrypted(package)
-    root = package.parse(CONTENT_PART)
+    if _ENCRYPTED in (package.read(_MANIFEST_PART) or b""):
+        raise SourceError(f"{name} is password-protected. Save it again without a password.")
+    root = package.parse(_CONTENT_PART)
     body = (
         next((text for text in root.iter("{*}text") if get_local_name(text.getparent()) == "body"), None)
         if (root is not None)
@@ -75,8 +68,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
     text = insert_notes(write_elements([*_join_code(blocks)]) + "\n", reader.notes)
     if not any(map(str.isalnum, text)):
         raise SourceError(f"{name} contains no text; its pages may be images.")
-    title = package.read_title()
-    return ConvertedText(text=text, title=title, lost=format_lost(reader.lost, *list_lost_macros(package)))
+    return ConvertedText(text=text, title=package.read_title(), lost=package.list_lost())
 
 
 def _join_code(blocks: list[Element]) -> Iterator[Element]:
@@ -111,9 +103,8 @@ class _TextReader:
         self.level_shift = 1
         """1 if the document has a title above all headings, whose levels are then one deeper; else 0."""
         self.notes: list[str] = []
-        self.lost: Counter[str] = Counter()
 
-    def read_styles(self, root: Any) -> None:  # noqa: ANN401 - lxml has no types
+    def read_styles(self, root: Any) -> None:
         """Add the styles of a part."""
         for style in root.iter("{*}style") if root is not None else ():
             fonts = [*style.iterfind("{*}text-properties")]
@@ -123,14 +114,14 @@ class _TextReader:
                 any(get_attribute(font, "font-style") == "italic" for font in fonts),
             )
 
-    def _list_style_names(self, element: Any) -> list[str]:  # noqa: ANN401 - lxml has no types
+    def _list_style_names(self, element: Any) -> list[str]:
         """List the names of an element's style and of those that it inherits from."""
         names = [get_attribute(element, "style-name")]
         while names[-1] in self._styles and len(names) < _BASES_MAX:
             names.append(self._styles[names[-1]].base)
         return names
 
-    def read_blocks(self, parent: Any) -> list[Element]:  # noqa: ANN401 - lxml has no types
+    def read_blocks(self, parent: Any) -> list[Element]:
         """Read paragraphs, headings, lists and tables."""
         blocks: list[Element] = []
         for child in parent:
@@ -158,7 +149,7 @@ class _TextReader:
                 blocks += self.read_blocks(child)
         return blocks
 
-    def _read_paragraph(self, element: Any) -> Element:  # noqa: ANN401 - lxml has no types
+    def _read_paragraph(self, element: Any) -> Element:
         styles = self._list_style_names(element)
         children = self._read_inline(element)
         if "Title" in styles:
@@ -169,13 +160,13 @@ class _TextReader:
             return Element("blockquote", {}, [Element("p", {}, children)])
         return Element("p", {}, children)
 
-    def _read_boxes(self, paragraph: Any) -> list[Element]:  # noqa: ANN401 - lxml has no types
+    def _read_boxes(self, paragraph: Any) -> list[Element]:
         """Read the text boxes that are anchored in a paragraph, but not those in the paragraphs inside them."""
         boxes = paragraph.iter(*_BOXES)
         own = [box for box in boxes if next(box.iterancestors(*_BOXES, "{*}p", "{*}h")) is paragraph]
         return [block for box in own for block in self.read_blocks(box)]
 
-    def _read_rows(self, parent: Any, *, is_head: bool) -> Iterator[Element]:  # noqa: ANN401 - lxml has no types
+    def _read_rows(self, parent: Any, *, is_head: bool) -> Iterator[Element]:
         for child in parent:
             name = get_local_name(child)
             if name == "table-row":
@@ -185,7 +176,7 @@ class _TextReader:
             elif name in ("table-header-rows", "table-rows", "table-row-group"):
                 yield from self._read_rows(child, is_head=is_head or name == "table-header-rows")
 
-    def _read_cells(self, row: Any, name: str) -> Iterator[Element]:  # noqa: ANN401 - lxml has no types
+    def _read_cells(self, row: Any, name: str) -> Iterator[Element]:
         for cell in row.iterfind("{*}table-cell"):
             children: list[Element | str | None] = []
             for block in self.read_blocks(cell):
@@ -197,7 +188,7 @@ class _TextReader:
             for _ in range(_read_count(cell, "number-columns-repeated", _COLUMNS_MAX)):
                 yield Element(name, spans, children)
 
-    def _read_inline(self, parent: Any) -> list[Element | str | None]:  # noqa: ANN401 - lxml has no types
+    def _read_inline(self, parent: Any) -> list[Element | str | None]:
         inline: list[Element | str | None] = [parent.text or ""]
         for child in parent:
             inline += self._read_inline_element(child)
@@ -206,7 +197,7 @@ class _TextReader:
 
     def _read_inline_element(  # noqa: PLR0911 - one for each kind
         self,
-        element: Any,  # noqa: ANN401 - lxml has no types
+        element: Any,
     ) -> list[Element | str | None]:
         name = get_local_name(element)
         match name:
@@ -225,9 +216,6 @@ class _TextReader:
                     self.notes.append(" ".join(write_elements([*self.read_blocks(body)]).split()))
                     return [f"\ue000{len(self.notes)}\ue001"]
                 return []
-            case "annotation":
-                self.lost["comment"] += 1
-                return []
             case "frame":
                 return self._read_frame(element)
             case "text-box" | "custom-shape":
@@ -237,7 +225,7 @@ class _TextReader:
             case _:
                 return [] if name in _SKIPPED else self._read_inline(element)
 
-    def _read_span(self, element: Any) -> list[Element | str | None]:  # noqa: ANN401 - lxml has no types
+    def _read_span(self, element: Any) -> list[Element | str | None]:
         children = self._read_inline(element)
         names = self._list_style_names(element)
         styles = [self._styles[name] for name in names if name in self._styles]
@@ -247,11 +235,11 @@ class _TextReader:
             children = [Element("i", {}, children)]
         return [Element("b", {}, children)] if any(style.is_bold for style in styles) else children
 
-    def _read_frame(self, frame: Any) -> list[Element | str | None]:  # noqa: ANN401 - lxml has no types
+    def _read_frame(self, frame: Any) -> list[Element | str | None]:
         """Read a picture's description or a formula. Text boxes in frames become blocks of their own."""
         for child in frame:
             if get_local_name(child) == "object":
-                part = f"{get_attribute(child, 'href').removeprefix('./')}/{CONTENT_PART}"
+                part = f"{get_attribute(child, 'href').removeprefix('./')}/{_CONTENT_PART}"
                 try:
                     root = self._package.parse(part)
                 except SourceError:
@@ -259,17 +247,14 @@ class _TextReader:
                 formula = next(root.iter("{*}annotation"), None) if root is not None else None
                 if formula is not None and formula.text:
                     return [Element("code", {}, [formula.text])]
-                is_chart = root is not None and next(root.iter("{*}chart"), None) is not None
-                self.lost["chart" if is_chart else "embedded object"] += 1
                 return []
         if frame.find("{*}image") is None:
             return []
-        self.lost["picture"] += 1
         words = " ".join(text for name in ("title", "desc") for text in frame.xpath(f"*[local-name()='{name}']/text()"))
         return [Element("img", {"alt": words, "src": ""})] if words.strip() else []
 
 
-def _read_count(element: Any, name: str, count_max: int) -> int:  # noqa: ANN401 - lxml has no types
+def _read_count(element: Any, name: str, count_max: int) -> int:
     """Return the value of an attribute that is a number from 1 to `count_max`; 1 if there is none."""
     value = get_attribute(element, name)
     return max(1, min(int(value), count_max)) if value.isdigit() and len(value) < 10 else 1

@@ -1,188 +1,158 @@
-"""Write the sheets of a workbook as Markdown: a section for each sheet and each named table, cells as tables."""
+"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: a section for each sheet and each named table.
+
+Formulas are not computed: the values that the spreadsheet program saved are read.
+"""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
 
-from lxml import etree
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import ConvertedText, PageReport
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.row_tables import is_header, write_table
-from roamtui.sources.convert.zip_package import ZipPackage
+from roamtui.sources.convert.zip_package import ZIP_START, ZipPackage
 
-CELLS_MAX = 4_000_000
-"""Maximum number of cells with text in a workbook."""
+_TABLES_FOLDER = b"xl/tables/"
+_SHEETS_FOLDER = "xl/worksheets/"
 _SHEET_BYTES_MAX = 200_000_000
+_UNSAVED_FORMULA = re.compile(rb"(?:</f>|<f[^<>]*/>)(?:<v/>|<v></v>)?</c>")
+_CELLS_MAX = 4_000_000
+"""Maximum number of cells that are read of a sheet, empty ones included."""
 _MERGED_CELLS_MAX = 100_000
 """Maximum number of cells that the merged cells of a sheet cover together. Further ones are not filled."""
 _TABLE_LENGTH_MAX = 40_000
 """Length, in characters, above which a table is divided into sections: search looks for rows only at their start."""
 _SECTION_LENGTH = 20_000
-_ADDRESS = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
-_COLUMNS: dict[str, int] = {}
+_Grid = list[list[str]]
+"""Rows of cells, from the first cell of a sheet."""
 
 
-class CellRange(NamedTuple):
-    """A rectangle of cells. Rows and columns count from 1. The last row and column are included."""
-
-    top: int
-    left: int
-    bottom: int
-    right: int
-
-
-@dataclass(slots=True)
-class Sheet:
-    """The cells of a sheet that have text."""
-
-    title: str
-    is_hidden: bool = False
-    rows: dict[int, dict[int, str]] = field(default_factory=dict)
-    """Text of each cell, by row and then by column."""
-    merged: list[CellRange] = field(default_factory=list)
-    tables: list[tuple[str, CellRange]] = field(default_factory=list)
-    """Names and ranges of the named tables."""
-
-
-def parse_column(letters: str) -> int:
-    """Return the number of a column, such as 28 for ``AB``."""
-    if letters not in _COLUMNS:
-        number = 0
-        for letter in letters.upper():
-            number = number * 26 + ord(letter) - 64
-        _COLUMNS[letters] = number
-    return _COLUMNS[letters]
-
-
-def parse_range(text: str) -> CellRange | None:
-    """Parse a range such as ``$A$1:C9``, or return None if it is not one."""
-    corners = [_ADDRESS.fullmatch(corner) for corner in text.split(":")]
-    if len(corners) > 2 or not (corners[0] and corners[-1]):
-        return None
-    columns = sorted(parse_column(corner[1]) for corner in corners if corner)
-    rows = sorted(int(corner[2]) for corner in corners if corner)
-    return CellRange(rows[0], columns[0], rows[-1], columns[-1])
-
-
-def iter_elements(
-    package: ZipPackage, part: str, *names: str, events: Sequence[str] = ("end",)
-) -> Iterator[tuple[str, Any]]:
-    """Parse a large part step by step. Yield each event, with its element, of elements with these local names.
-
-    An element is cleared once its end event has been handled.
-
-    Raises:
-        SourceError: The part is damaged or too large.
-    """
-    data = package.read_xml(part, bytes_max=_SHEET_BYTES_MAX)
-    if data is None:
-        return
-    tags = [f"{{*}}{name}" for name in names]
+def convert_sheets(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
+    """Convert a workbook to Markdown."""
+    texts: list[str] = []
+    notes: list[str] = []
+    has_tables = _TABLES_FOLDER in data
+    package = ZipPackage(data, name) if data.startswith(ZIP_START) else None
+    parts = [part for part in (package.parts if package else ()) if part.startswith(_SHEETS_FOLDER)]
+    contents = (package.read(part, bytes_max=_SHEET_BYTES_MAX) or b"" for part in parts if package)
+    if unsaved := sum(len(_UNSAVED_FORMULA.findall(content)) for content in contents):
+        notes.append(f"Formulas without a saved value: {unsaved:,}. Save the file again in its own program.")
     try:
-        for event, element in etree.iterparse(
-            io.BytesIO(data), events, tag=tags, resolve_entities=False, no_network=True
-        ):
-            yield event, element
-            if event == "end":
-                element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
-    except etree.XMLSyntaxError:
-        raise SourceError(f"{package.name} is damaged. Open it in its own program and save it again.") from None
+        book = CalamineWorkbook.from_filelike(io.BytesIO(data), load_tables=has_tables)
+        tables = [book.get_table_by_name(table) for table in (book.table_names or ())] if has_tables else []
+        for number, entry in enumerate(book.sheets_metadata):
+            if report is not None:
+                report(number, len(book.sheets_metadata), "")
+            sheet = book.get_sheet_by_name(entry.name)
+            row_count = _CELLS_MAX // max(1, sheet.total_width)
+            if sheet.total_height > row_count:
+                notes.append(f"Only the first {row_count:,} rows of {entry.name} were read.")
+            grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
+            _fill_merged_cells(grid, sheet)
+            sections: list[str] = []
+            for table in tables:
+                if table.sheet == entry.name and table.start and table.end:
+                    area = _take_area(grid, table.start[0] - 1, table.start[1], *table.end)
+                    sections += [write_heading(2, escape_inline(table.name)), *_write_blocks(area, 3)]
+            sections[:0] = _write_blocks(grid, 2)
+            if sections:
+                title = escape_inline(entry.name) + " (hidden)" * (entry.visible != SheetVisibleEnum.Visible)
+                texts += [write_heading(1, title), *sections]
+    except CalamineError:
+        raise SourceError(f"{name} is damaged or password-protected. Save it again without a password.") from None
+    if not texts:
+        raise SourceError(f"{name} contains no text: all its cells are empty.")
+    return ConvertedText(
+        text="\n\n".join(texts) + "\n",
+        title=package.read_title() if package else "",
+        notes=tuple(notes),
+        lost=package.list_lost() if package else "",
+    )
 
 
-def write_sheet(sheet: Sheet) -> str:
-    """Write a sheet as Markdown, without a line end. Its named tables come last, as sections of their own."""
-    spanned = _fill_merged(sheet)
-    blocks = [write_heading(1, escape_inline(sheet.title) + " (hidden)" * sheet.is_hidden)]
-    tables = []
-    for name, area in sheet.tables:
-        rows = _take_rows(sheet.rows, area)
-        if rows:
-            tables += [write_heading(2, escape_inline(name)), *_write_rows(rows, spanned, 3)]
-    block: dict[int, Mapping[int, str]] = {}
-    for number in sorted(number for number, row in sheet.rows.items() if row):
-        if block and number - 1 not in block:
-            blocks += _write_rows(block, spanned, 2)
-            block = {}
-        block[number] = sheet.rows[number]
-    blocks += _write_rows(block, spanned, 2)
-    return "\n\n".join([*blocks, *tables])
+def _format_cell(value: object) -> str:
+    """Write a value as text: a whole number without a fraction, a date as ISO."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    if isinstance(value, datetime):
+        return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
+    if isinstance(value, timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _fill_merged(sheet: Sheet) -> set[int]:
-    """Copy the text of each merged cell to all cells that it covers.
-
-    In the first row of a merged cell, nothing is copied if the row has no other cell, as with a title. Return the rows
-    with a merged cell of one row and several columns, next to other cells.
-    """
-    spanned: set[int] = set()
+def _fill_merged_cells(grid: _Grid, sheet: CalamineSheet) -> None:
+    """Copy the text of each merged cell to all cells that it covers, unless it is alone in its row, as a title is."""
     room = _MERGED_CELLS_MAX
-    for area in sheet.merged:
-        text = sheet.rows.get(area.top, {}).get(area.left)
-        room -= (area.bottom - area.top + 1) * (area.right - area.left + 1)
-        if not text or room < 0:
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
+        covered = grid[top : bottom + 1]
+        room -= len(covered) * (right - left + 1)
+        if room < 0 or not covered or left >= len(covered[0]):
             continue
-        for number in range(area.top, area.bottom + 1):
-            row = sheet.rows.setdefault(number, {})
-            if number > area.top or any(not area.left <= column <= area.right for column in row):
-                row |= dict.fromkeys(range(area.left, area.right + 1), text)
-                if area.right > area.left and area.top == area.bottom:
-                    spanned.add(number)
-    return spanned
+        text = covered[0][left]
+        has_others = any(covered[0][:left] + covered[0][right + 1 :])
+        for row in covered if has_others else covered[1:]:
+            row[left : right + 1] = [text] * len(row[left : right + 1])
 
 
-def _take_rows(rows: dict[int, dict[int, str]], area: CellRange) -> dict[int, Mapping[int, str]]:
-    """Remove the cells of a range from the rows of a sheet, and return those with text."""
-    taken: dict[int, Mapping[int, str]] = {}
-    for number in sorted(number for number in rows if area.top <= number <= area.bottom):
-        row = rows[number]
-        cells = {column: row.pop(column) for column in [*row] if area.left <= column <= area.right}
-        if cells:
-            taken[number] = cells
-    return taken
+def _take_area(grid: _Grid, top: int, left: int, bottom: int, right: int) -> _Grid:
+    """Remove the cells of a rectangle from a grid, and return them in a grid of their own."""
+    area = [[""] * len(row) for row in grid]
+    for row, taken in zip(grid[top : bottom + 1], area[top : bottom + 1], strict=True):
+        taken[left : right + 1] = row[left : right + 1]
+        row[left : right + 1] = [""] * len(taken[left : right + 1])
+    return area
 
 
-def _write_rows(rows: Mapping[int, Mapping[int, str]], spanned: set[int], level: int) -> Iterator[str]:
-    """Yield consecutive rows: single cells above and below a table as paragraphs, and the table between them."""
-    numbers = sorted(rows)
-    start, end = 0, len(numbers)
-    while start < end and len(rows[numbers[start]]) == 1:
-        start += 1
-    while end > start and len(rows[numbers[end - 1]]) == 1:
-        end -= 1
-    yield from (_write_paragraph(rows[number]) for number in numbers[:start])
-    yield from _write_table([rows[number] for number in numbers[start:end]], numbers[start:end], spanned, level)
-    yield from (_write_paragraph(rows[number]) for number in numbers[end:])
+def _write_blocks(grid: _Grid, level: int) -> Iterator[str]:
+    """Yield each block of rows between empty rows. Long tables become sections at `level`."""
+    start = 0
+    for end in range(len(grid) + 1):
+        if end == len(grid) or not any(grid[end]):
+            yield from _write_block(grid, start, end, level)
+            start = end + 1
 
 
-def _write_paragraph(row: Mapping[int, str]) -> str:
-    return escape_line_starts(escape_inline(" ".join(" ".join(row.values()).split())))
+def _write_block(grid: _Grid, start: int, end: int, level: int) -> Iterator[str]:
+    """Yield rows without an empty one: single cells above and below a table as paragraphs, and the table."""
+    is_single = [sum(map(bool, row)) == 1 for row in grid[start:end]]
+    top = start + (is_single.index(False) if False in is_single else len(is_single))
+    bottom = end - (is_single[::-1].index(False) if False in is_single else 0)
+    for number in range(start, top):
+        yield _write_paragraph(grid[number])
+    if top < bottom:
+        columns = [column for column in range(len(grid[top])) if any(row[column] for row in grid[top:bottom])]
+        rows = [[row[column] for column in columns] for row in grid[top:bottom]]
+        count = _count_header_rows(rows)
+        heads = (dict.fromkeys(filter(None, cells)) for cells in zip(*rows[:count], strict=True))
+        head = [" ".join(words) for words in heads] if count else [""] * len(columns)
+        is_long = sum(len(cell) for row in rows[count:] for cell in row) > _TABLE_LENGTH_MAX
+        numbers = range(top + count + 1, bottom + 1)
+        section_length = _SECTION_LENGTH if is_long else 0
+        yield from write_table(head, rows[count:], numbers, level=level, section_length=section_length)
+    for number in range(bottom, end):
+        yield _write_paragraph(grid[number])
 
 
-def _write_table(
-    rows: Sequence[Mapping[int, str]], numbers: Sequence[int], spanned: set[int], level: int
-) -> Iterator[str]:
-    """Yield a table in pieces, each with the header. A long table becomes sections at `level`, titled by their rows.
-
-    A header row may follow another one only if that is in `spanned`, the rows with a cell over several columns.
-    """
-    if not rows:
-        return
-    columns = sorted(set[int]().union(*rows))
+def _count_header_rows(rows: _Grid) -> int:
+    """Count the rows above the data: one without numbers, or two if a merged cell of the first repeats its text."""
     count = 0
-    while (
-        count < min(len(rows), 3) and is_header(rows[count].values()) and (not count or numbers[count - 1] in spanned)
-    ):
+    while count < min(len(rows), 2) and is_header([*filter(None, rows[count])]):
         count += 1
-    if count == len(rows):
-        count = 0
-    heads = [" ".join(dict.fromkeys(filter(None, (row.get(column) for row in rows[:count])))) for column in columns]
-    cells = [[row.get(column, "") for column in columns] for row in rows[count:]]
-    is_long = sum(len(text) for row in cells for text in row) > _TABLE_LENGTH_MAX
-    yield from write_table(heads, cells, numbers[count:], level=level, section_length=_SECTION_LENGTH * is_long)
+        cells = [*filter(None, rows[count - 1])]
+        if len(set(cells)) == len(cells):
+            break
+    return count % len(rows)
+
+
+def _write_paragraph(row: list[str]) -> str:
+    return escape_line_starts(escape_inline(" ".join(" ".join(filter(None, row)).split())))

@@ -55,7 +55,7 @@ _TIMEOUT_ADVICE = {
 }
 """What to do about a file that takes too long, by what the subprocess does with it."""
 _DIGEST_SIZE = 16
-_OUTPUT_VERSION = 21
+_OUTPUT_VERSION = 22
 """Increment this when the output of a converter changes."""
 
 

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 import zlib
 from typing import Any, Final
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import format_lost
 
 _PARTS_MAX: Final = 20_000
 _PART_BYTES_MAX: Final = 32_000_000
 _BYTES_MAX: Final = 200_000_000
 """Limit for the total unpacked size of all parts that are read."""
+ZIP_START: Final = b"PK\x03\x04"
+"""First bytes of a zip archive."""
 ENCRYPTED_FLAG = 1
 """Bit of `flag_bits` that marks a file in an archive as encrypted."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for an archive that is damaged, encrypted or compressed in an unknown way."""
 _TITLE_PARTS: Final = ("docProps/core.xml", "meta.xml")
 """Parts with the properties of a file: Office, OpenDocument."""
+_LOST_PARTS = {
+    "picture": re.compile(r"(?:(?:word|ppt|xl)/media|Pictures)/."),
+    "chart": re.compile(r"(?:word|ppt|xl)/charts/chart\d+\.xml"),
+}
+"""What is not text in an Office or OpenDocument file, by the names of its parts."""
+_COMMENTS = re.compile(r"(?:word|ppt|xl)/(?:comments/)?(?:modernC|c)omments?[\w-]*\.xml")
+_MACROS = re.compile(r".*/vbaProject\.bin|(?:Basic|Scripts)/.*(?<!script-lb\.xml)(?<!script-lc\.xml)(?<!/)$")
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 _BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -77,6 +88,12 @@ class ZipPackage:
 
         data = next(filter(None, map(self.read, _TITLE_PARTS)), b"")
         return read_first_text(data.decode("utf-8", "replace"), "dc:title")
+
+    def list_lost(self) -> str:
+        """List what an Office or OpenDocument file has besides text, such as `3 pictures, 1 chart`."""
+        counts = {noun: sum(map(bool, map(sign.match, self.parts))) for noun, sign in _LOST_PARTS.items()}
+        others = {"comments": _COMMENTS, "macros, which are never run": _MACROS}
+        return format_lost(counts, *(name for name, sign in others.items() if any(map(sign.match, self.parts))))
 
     def read(self, part_name: str, *, bytes_max: int | None = None) -> bytes | None:
         """Return the content of a part, or None if there is no such part.

@@ -1,6 +1,6 @@
-"""Make the files of this folder by LibreOffice, Jupyter's libraries, openpyxl and python-pptx.
+"""Make the files of this folder by LibreOffice, Jupyter's libraries, openpyxl, xlwt and python-pptx.
 
-    pip install nbclient ipykernel matplotlib pandas openpyxl python-pptx
+    pip install nbclient ipykernel matplotlib pandas openpyxl xlwt python-pptx
     python tests/sources/convert/files/make_files.py
 
 All texts are our own. No test needs the programs, because the files are committed.
@@ -208,6 +208,22 @@ def _make_orders() -> None:
     book.save(FOLDER / "orders.xlsx")
 
 
+def _make_old_workbook() -> None:
+    from datetime import date, datetime
+
+    import xlwt
+
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Budget")
+    style = xlwt.easyxf(num_format_str="YYYY-MM-DD HH:MM")
+    east, brest = ["Hull|East", 1200, date(2019, 5, 1)], ["Brest", 0.1, datetime(2019, 5, 1, 14, 30)]  # noqa: DTZ001
+    rows: list[list[object]] = [["Yearly budget"], [], ["Yard", 2024, "Since"], east, brest]
+    for row, cells in enumerate(rows):
+        for column, cell in enumerate(cells):
+            sheet.write(row, column, cell, style if isinstance(cell, date) else xlwt.Style.default_style)
+    book.save(FOLDER / "budget.xls")
+
+
 def _make_slides() -> None:
     from base64 import b64decode
     from io import BytesIO
@@ -253,7 +269,7 @@ def _make_slides() -> None:
 
 def main() -> None:
     """Make all files, or only those whose suffix is given, such as ``odt``."""
-    wanted = set(sys.argv[1:]) or {"odt", "ods", "xlsx", "pptx", "ipynb"}
+    wanted = set(sys.argv[1:]) or {"odt", "ods", "xls", "xlsx", "pptx", "ipynb"}
     if "odt" in wanted:
         _convert(_make_flat("text", _TEXT_STYLES, _TEXT), ".fodt", "handbook.odt")
         _convert(_make_flat("text", "", _FORMULAS), ".fodt", "formulas.odt")
@@ -261,6 +277,8 @@ def main() -> None:
         _convert(_make_flat("spreadsheet", _SHEET_STYLES, _SHEETS), ".fods", f"budget.{suffix}")
     if "xlsx" in wanted:
         _make_orders()
+    if "xls" in wanted:
+        _make_old_workbook()
     if "pptx" in wanted:
         _make_slides()
     if "ipynb" in wanted:

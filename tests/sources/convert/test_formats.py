@@ -1,0 +1,343 @@
+"""Office files and books as Markdown: each format with a good, an empty, a broken, a huge and a hostile file."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from roamtui.document.source_loader import build_library
+from roamtui.errors import SourceError
+from roamtui.outline.spans import split_pages
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.convert import subprocess_converter
+from roamtui.sources.convert.conversion import convert
+from roamtui.sources.convert.converted import ConvertedText, Format
+from roamtui.sources.read import read_file
+from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack
+from tests.sources.convert.sample_books import write_word_paragraph as write
+from tests.sources.convert.sample_files import FILES, read_sample, replace_part
+
+_NOTED = '<w:p><w:r><w:t>{}</w:t></w:r><w:r><w:footnoteReference w:id="{}"/></w:r></w:p>'
+_CELLS = (
+    "<w:tbl><w:tr><w:trPr><w:tblHeader/></w:trPr><w:tc>{}</w:tc><w:tc><w:tcPr><w:gridSpan w:val='2'/></w:tcPr>{}</w:tc>"
+    "</w:tr><w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>"
+)
+_WORD = make_docx_parts(
+    [
+        write("Handbook", "Title"),
+        write("Bread", "H1"),
+        _NOTED.format("Best # warm &lt;b&gt;.", 2),
+        write("knead(1)", "Code"),
+        write("knead(2)", "Code"),
+        write("Rye", "Own"),
+        _NOTED.format("[[1]](#x)", 3),
+        _CELLS.format(*map(write, ("Year", "2022", "A", "B|C", "D"))),
+    ],
+    title="The Handbook",
+    footnotes=f'<w:footnote w:id="2">{write("From the oven.")}</w:footnote>'
+    f'<w:footnote w:id="3">{write("# Dark.")}{write("And light.")}</w:footnote>',
+)
+_WORD["word/styles.xml"] = str(_WORD["word/styles.xml"]).replace(
+    "<w:style ",
+    '<w:style w:type="paragraph" w:styleId="Own"><w:name w:val="It\'s own"/><w:basedOn w:val="H2"/></w:style><w:style ',
+    1,
+)
+_SAMPLES = {
+    name: read_sample(name) for name in ("budget.xlsx", "budget.xls", "budget.ods", "talk.pptx", "handbook.odt")
+}
+_SAMPLES["handbook.docx"] = pack(_WORD)
+_SAMPLES["boats.epub"] = pack(make_epub_parts({"one.xhtml": "<h1>Hulls &amp; keels</h1><p>A hull # is of steel.</p>"}))
+_XLSX, _PPTX, _ODT = _SAMPLES["budget.xlsx"], _SAMPLES["talk.pptx"], _SAMPLES["handbook.odt"]
+_SHEET = "xl/worksheets/sheet1.xml"
+
+
+def _convert(data: bytes, name: str) -> ConvertedText:
+    converted = convert(data, name)
+    assert converted is not None
+    return converted
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "outline", "pieces"),
+    [
+        (
+            "budget.xlsx",
+            "The boat handbook",
+            [(1, "Budget"), (1, "Crew list"), (1, "Old (hidden)")],
+            (
+                "# Budget\n\nYearly budget\n\n| Yard | 2024 Plan | 2024 Actual | Share | Since |\n| --- |",
+                "| Hull\\|East | 1200 | 1300.5 | 0.25 | 2019-05-01 |\n| Brest | 800 | 0.1 | 0.755 | # unknown \\<b> |",
+                "| Sum | 2000 | 1300.6 |  |  |\n\nSource: the yards\n",  # values of formulas
+                "| Name | Born |\n| --- | --- |\n| Ada | 1815 |\n| Bob | 1990 |\n\nApart",
+                "| Kept | here |",
+            ),
+        ),
+        (
+            "budget.ods",
+            "The boat handbook",
+            [(1, "Budget"), (1, "Crew list"), (1, "Old (hidden)")],
+            (
+                "| Yard | 2024 |  | Share | Since |",
+                "| Plan | Actual |",
+                "| Hull\\|East | 1200 | 1300.5 | 0.25 | 2019-05-01 |\n| Brest | 800 | 0.1 | 0.755 | # unknown \\<b> |",
+                "| Sum | 2000 | 1300.6 |  |  |\n\nSource: the yards\n",
+                "| Name | Born |\n| --- | --- |\n| Ada | 1815 |\n| Bob | 1990 |\n\nApart",
+                "| Kept | here |",
+            ),
+        ),
+        (
+            "budget.xls",
+            "",
+            [(1, "Budget")],
+            (
+                "Yearly budget\n\n| Yard | 2024 | Since |\n| --- |",
+                "| Hull\\|East | 1200 | 2019-05-01 |\n| Brest | 0.1 | 2019-05-01 14:30:00 |\n",
+            ),
+        ),
+        (
+            "talk.pptx",
+            "Boat talk",
+            [(1, "Boats"), (1, "Why *steel*?"), (1, "Slide 3: at the top"), (1, "Costs (hidden)")],
+            (
+                "A talk of one hour\n\n**Notes:**\n\nGreet everyone.\n\nThen begin.\n",
+                "- It lasts\n  - Since 1843\n- It can be mended\n",
+                "at the top\n\nleft column\n\nright column\n\nfoot # mark\n",
+                "| Part | 2024 |  |\n| --- | --- | --- |\n| Keel | 1,200 | EUR |\n| Mast | 300 | EUR |\n",
+                "![A keel]()",
+                "[the yard](https://example.com/steel)",
+            ),
+        ),
+        (
+            "handbook.odt",
+            "The boat handbook",
+            [(1, "Boat handbook"), (2, "Hulls & keels"), (3, "Costs"), (2, "Commands")],
+            (
+                "A **steel** hull[^1] lasts *longer*; see [the yard](https://example.com/steel).\\\nIt needs paint.",
+                "[^1]: Since 1843.\n\n### Costs",
+                "\\# not a heading \\<b>",
+                "- Check the seams.\n  - Every spring.\n- Paint the keel.",
+                "| Part | Price |  |\n| --- | --- | --- |\n| Keel | 1,200 | EUR |",
+                "```\npump  --start\npump --stop\n```",
+                "> Dry boats last.",
+                "In a box: close the valve.",
+            ),
+        ),
+        (
+            "handbook.docx",
+            "The Handbook",
+            [(1, "Handbook"), (2, "Bread"), (3, "Rye")],
+            (
+                "Best # warm \\<b>.[^1]\n\n```\nknead(1)\nknead(2)\n```\n\n[^1]: From the oven.\n\n### Rye",
+                "[[1]\\](#x)[^2]",
+                "| Year | 2022 |  |\n| --- | --- | --- |\n| A | B\\|C | D |",
+                "[^2]: \\# Dark. And light.\n",
+            ),
+        ),
+        ("boats.epub", "The Book of Boats", [(1, "Hulls & keels")], ("A hull # is of steel.",)),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "." in value else "",
+)
+def test_a_good_file_keeps_its_outline_and_all_words(
+    name: str, title: str, outline: list[tuple[int, str]], pieces: tuple[str, ...]
+) -> None:
+    converted = _convert(_SAMPLES[name], name)
+    assert converted.title == title
+    assert read_outline(converted.text) == outline
+    assert [piece for piece in pieces if piece not in converted.text] == []
+    assert "Deleted words" not in converted.text  # tracked changes
+    assert "Hulls 1" not in converted.text  # a table of contents
+
+
+_LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+_TEXTLESS = {
+    "a.xlsx": pack({"xl/workbook.xml": "<workbook><sheets/></workbook>", "xl/_rels/workbook.xml.rels": "<x/>"}),
+    "a.pptx": pack({"ppt/presentation.xml": "<x/>"}),
+    "a.odt": pack({"content.xml": '<b xmlns="o"><body><text/></body></b>'}),
+    "a.ods": pack({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<x/>"}),
+    "a.docx": pack(make_docx_parts([])),
+    "a.epub": pack(make_epub_parts({"one.xhtml": "<img src='x.png' alt=''/>"})),
+}
+_UNREADABLE = [
+    *((f"a.{kind}", "other parts", pack({"x": "y"})) for kind in ("xlsx", "ods", "pptx", "odt", "docx", "epub")),
+    *((f"a.{kind}", "locked", _LOCKED) for kind in ("xlsx", "xls", "pptx", "odt", "docx", "epub")),
+    *((name, "no text", data) for name, data in _TEXTLESS.items()),
+    *((name, "torn", data[: len(data) * 2 // 3]) for name, data in _SAMPLES.items()),
+    (
+        "a.odt",
+        "locked part",
+        replace_part(_ODT, "META-INF/manifest.xml", "</manifest:m", "<encryption-data/></manifest:m"),
+    ),
+    ("a.epub", "copy protection", pack({"META-INF/encryption.xml": "http://www.w3.org/2001/04/xmlenc#aes256"})),
+    ("a.xlsx", "broken XML", replace_part(_XLSX, _SHEET, "</sheetData>", "</sheetDta>")),
+    ("a.pptx", "broken XML", replace_part(_PPTX, "ppt/slides/slide2.xml", "</p:sld>", "")),
+    ("a.pptx", "deep", replace_part(_PPTX, "ppt/slides/slide2.xml", "</p:spTree>", "<p:grpSp>" * 5_000)),
+    ("a.odt", "deep", pack({"content.xml": "<a>" * 100_000})),
+    ("a.odt", "huge", pack({"content.xml": " " * 40_000_000})),
+    ("a.epub", "huge", pack(make_epub_parts({"one.xhtml": " " * 40_000_000}))),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "data"), _UNREADABLE, ids=[f"{name}-{kind}" for name, kind, _ in _UNREADABLE])
+def test_an_unreadable_file_is_refused_in_plain_words(name: str, kind: str, data: bytes) -> None:
+    with pytest.raises(SourceError) as refused:
+        _convert(data, name)
+    message = str(refused.value)
+    assert name in message
+    assert message.endswith((".", "images."))
+    assert "Traceback" not in message
+    assert kind != "locked" or "password" in message or "damaged" in message
+
+
+_INCLUSION = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "root", "words"),
+    [
+        ("handbook.odt", "content.xml", "<office:document-content", "Dry boats last"),
+        ("handbook.docx", "word/document.xml", "<w:document", "Bread"),
+        ("talk.pptx", "ppt/slides/slide2.xml", "<p:sld ", "It lasts"),
+        ("budget.xlsx", "xl/sharedStrings.xml", "<sst", "Brest"),
+        ("budget.ods", "content.xml", "<office:document-content", "Brest"),
+        ("boats.epub", "OEBPS/text/one.xhtml", "<html>", "steel"),
+    ],
+)
+def test_a_hostile_file_reads_no_other_file(name: str, part: str, root: str, words: str) -> None:
+    data = replace_part(replace_part(_SAMPLES[name], part, root, _INCLUSION + root), part, words, "&a;")
+    try:
+        text = _convert(data, name).text
+    except SourceError as refused:
+        text = str(refused)
+    assert "root:" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("handbook.odt", "Basic/Standard/Module1.xml"),
+        ("handbook.docx", "word/vbaProject.bin"),
+        ("talk.pptx", "ppt/vbaProject.bin"),
+        ("budget.xlsx", "xl/vbaProject.bin"),
+    ],
+)
+def test_macros_are_never_run(name: str, part: str) -> None:
+    converted = _convert(replace_part(_SAMPLES[name], part, "", "Sub Auto_Open()"), name)
+    assert converted.lost.endswith("macros, which are never run")
+    assert "Auto_Open" not in converted.text
+
+
+@pytest.mark.parametrize(
+    ("name", "library"), [("handbook.docx", "mammoth"), ("talk.pptx", "pptx"), ("budget.ods", "python_calamine")]
+)
+def test_without_its_library_a_file_is_refused_in_one_sentence_that_names_the_extra(
+    name: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = f"import sys; sys.modules['{library}'] = None\nfrom roamtui.sources.convert.child import main\n"
+    code += "main(sys.argv[1:])"
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
+    with pytest.raises(SourceError, match=rf'^{name} is a .* file\. .* `pip install "roamtui\[formats\]"`\.$'):
+        convert(_SAMPLES[name], name)
+
+
+def test_what_is_left_out_is_said() -> None:
+    assert _convert(_PPTX, "talk.pptx").lost == "1 picture, 1 chart"
+    orders = _convert(read_sample("orders.xlsx"), "orders.xlsx")
+    assert (
+        orders.text
+        == "# Orders\n\nOrders of May\n\n## Parts\n\n| Part | Units |\n| --- | --- |\n| Keel | 3 |\n| Mast | 12.5 |\n"
+    )
+    assert orders.notes == (
+        "orders.xlsx: converted from spreadsheet without 1 chart, comments; line numbers refer to the converted text.",
+        "orders.xlsx: formulas without a saved value: 1. Save the file again in its own program.",
+    )
+
+
+def test_a_formula_of_libreoffice_is_code() -> None:
+    text = _convert(read_sample("formulas.odt"), "formulas.odt").text
+    assert text == "# Speed\n\nHull speed is `v = 2.43 sqrt { L over 1 } < 9` knots.\n"
+
+
+def test_each_box_of_a_text_is_read_once_wherever_it_is() -> None:
+    start, end = "<draw:custom-shape><text:p>", "</text:p></draw:custom-shape>"
+    shapes = "".join(f"{start}shape{number}," for number in range(30)) + end * 30
+    boxes = "<draw:text-box><text:p>outer<draw:frame><draw:text-box><text:p>inner</text:p></draw:text-box></draw:frame>"
+    added = f"<text:p>{shapes}</text:p><text:p><draw:frame>{boxes}</text:p></draw:text-box></draw:frame></text:p>"
+    text = _convert(replace_part(_ODT, "content.xml", "</office:text>", f"{added}</office:text>"), "a.odt").text
+    words = [*(f"shape{number}," for number in range(30)), "outer", "inner"]
+    assert [text.count(word) for word in words] == [1] * len(words)
+
+
+def test_a_citation_names_the_slide_and_sections_of_slides_are_above_them() -> None:
+    library = build_library(read_file(Path(FILES / "talk.pptx")))
+    assert [library.node(section_id).page for section_id in library.walk()] == [1, 2, 3, 4]
+    sections = '<p14:sectionLst xmlns:p14="x"><p14:section name="Start"><p14:sldIdLst><p14:sldId id="256"/><p14:sldId '
+    sections += 'id="257"/></p14:sldIdLst></p14:section><p14:section name="End"><p14:sldIdLst><p14:sldId id="258"/>'
+    sections += "</p14:sldIdLst></p14:section></p14:sectionLst></p:presentation>"
+    data = replace_part(_PPTX, "ppt/presentation.xml", "</p:presentation>", sections)
+    outline = [(1, "Start"), (2, "Boats"), (2, "Why *steel*?"), (1, "End"), (2, "Slide 3: at the top")]
+    assert read_outline(_convert(data, "a.pptx").text)[:5] == outline
+
+
+def test_shapes_in_groups_and_one_of_two_alternatives_are_read() -> None:
+    shape = (
+        "<p:sp><p:nvSpPr><p:cNvPr id='{0}' name=''/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:p>"
+    )
+    shape += "<a:r><a:t>word{0}</a:t></a:r></a:p></p:txBody></p:sp>"
+    group = shape.format(90)
+    for _ in range(40):
+        head = "<p:nvGrpSpPr><p:cNvPr id='9' name=''/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>"
+        group = f"<p:grpSp>{head}{group}</p:grpSp>"
+    mc = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    choice = f"<mc:AlternateContent {mc}><mc:Choice>{shape.format(91)}</mc:Choice><mc:Fallback>{shape.format(92)}"
+    added = f"{group}{choice}</mc:Fallback></mc:AlternateContent></p:spTree>"
+    text = _convert(replace_part(_PPTX, "ppt/slides/slide1.xml", "</p:spTree>", added), "a.pptx").text
+    assert [word in text for word in ("word90", "word91", "word92")] == [True, True, False]
+
+
+def test_embedded_images_have_the_names_of_their_parts() -> None:
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    data = f'<v:imagedata xmlns:v="urn:schemas-microsoft-com:vml" xmlns:r="{office}" r:id="{{}}"/>'
+    body = [write("Words"), *(f"<w:p><w:r><w:pict>{data.format(part)}</w:pict></w:r></w:p>" for part in "abc")]
+    parts = make_docx_parts(body)
+    added = f'<Relationship Id="a" Type="{office}/image" Target="media/image 1.png"/>'
+    added += f'<Relationship Id="b" Type="{office}/image" Target="media/gone.png"/>'
+    added += f'<Relationship Id="c" Type="{office}/image" Target="https://example.org/c.png" TargetMode="External"/>'
+    relations = str(parts["word/_rels/document.xml.rels"])
+    parts["word/_rels/document.xml.rels"] = relations.replace("</Rel", f"{added}</Rel")
+    parts["word/media/image 1.png"] = b"any bytes"
+    assert _convert(pack(parts), "a.docx").text == "Words\n\n![](word/media/image%201.png)\n"
+
+
+def _write_sheet(rows: str) -> bytes:
+    """Return a workbook whose first sheet has these rows, as XML."""
+    data = replace_part(_XLSX, _SHEET, "<sheetData>", f"<sheetData>{rows}</sheetData><sheetData>")
+    return replace_part(data, _SHEET, "<mergeCells", "<x")
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_rows_are_found_by_search_and_by_page(tmp_path: Path) -> None:
+    cells = '<row><c t="str"><v>City {0}</v></c><c><v>{0}</v></c><c t="str"><v>note {0}</v></c></row>'
+    head = '<row><c t="str"><v>City</v></c><c t="str"><v>Units</v></c><c t="str"><v>Note</v></c></row>'
+    (tmp_path / "long.xlsx").write_bytes(_write_sheet(head + "".join(map(cells.format, range(100_000)))))
+    started = time.process_time()
+    library = build_library(read_file(tmp_path / "long.xlsx"))
+    assert time.process_time() - started < 5  # the conversion itself runs in another process
+    hits = KeywordSearcher(library).search("note 77770", limit=3)
+    assert hits[0].snippet == "City: City 77770; Units: 77770; Note: note 77770"
+    section = library.node(hits[0].section_id)
+    assert section.path[-1].startswith("Rows 77")
+    text = library.own_text(section.id)
+    pages = split_pages(text)
+    assert len(pages) > 1
+    assert all("| City | Units | Note |" in text[start:end] for start, end in pages)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+def test_a_workbook_that_fills_the_memory_is_refused() -> None:
+    rows = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
+    with pytest.raises(SourceError, match="too much memory"):
+        subprocess_converter.convert_in_subprocess(Format.SPREADSHEET, _write_sheet(rows), "a.xlsx")
