@@ -10,6 +10,7 @@ from dataclasses import replace
 from roamtui.document.document import Columns, Document, NodeRow, build_columns, nest_levels
 from roamtui.document.front_matter import find_body_start, measure_front_matter, parse_front_matter_title
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
+from roamtui.document.markdown.plain_words import extract_words
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import compact_text, normalise_line_ends
@@ -21,6 +22,8 @@ PIECE_LENGTH = 200
 """Approximate length of a piece, in characters. The first piece of a group is its own text, the others are its
 children. A piece ends at a line end."""
 _GROUP_TITLE_LENGTH = 60
+_TITLE_SOURCE_LENGTH = 1_000
+"""Number of characters at the start of a piece that are searched for its title."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
@@ -73,7 +76,7 @@ def parse_document(
     else:
         body_start = find_body_start(text) if is_markdown else 0
         rows = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
-        rows.extend(group_paragraphs(text, body_start))
+        rows.extend(group_paragraphs(text, body_start, is_markdown=is_markdown))
         columns = build_columns(rows, len(text))
     if headings.is_too_deep:
         notes = (*notes, _TOO_DEEP)
@@ -121,7 +124,7 @@ def _may_be_llms_txt(text: str, name: str) -> bool:
     return any(text.count(sign) >= _SIGNS_MIN for sign in (_LLMS_TXT_SIGNS if is_quoted else _LLMS_TXT_SIGNS[:-1]))
 
 
-def group_paragraphs(text: str, start: int) -> list[NodeRow]:
+def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list[NodeRow]:
     """Make rows that cover `text[start:]` without a gap: groups at level 1, and their further pieces at level 2."""
     rows: list[NodeRow] = []
     group_start = start
@@ -129,7 +132,8 @@ def group_paragraphs(text: str, start: int) -> list[NodeRow]:
         starts_group = not rows or piece_start - group_start >= GROUP_LENGTH - PIECE_LENGTH // 2
         if starts_group:
             group_start = piece_start
-        words = sanitise_line(text[piece_start : min(piece_end, piece_start + 4 * _GROUP_TITLE_LENGTH)])
+        opening = text[piece_start : min(piece_end, piece_start + _TITLE_SOURCE_LENGTH)]
+        words = extract_words(opening) if is_markdown else sanitise_line(opening)
         title = shorten(_LEADING_MARKS.sub("", words), _GROUP_TITLE_LENGTH)
         rows.append(NodeRow(NodeKind.TEXT, 1 if starts_group else 2, title, piece_start))
     return rows

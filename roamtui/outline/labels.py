@@ -9,7 +9,9 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
+from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
+from roamtui.document.markdown.plain_words import strip_tags
 from roamtui.document.node import Node, NodeKind, NodeLabel, Span
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.document.text import normalise_line_ends
@@ -133,7 +135,7 @@ def is_optional(node: Node) -> bool:
 
 
 def has_own_text(library: Library, section_id: str) -> bool:
-    """Check whether the own text of a node contains more than white space and, for a section, its heading."""
+    """Check whether the own text of a node contains more than white space, its heading and front matter."""
     kind = library.get_label(section_id).kind
     if kind is NodeKind.FOLDER:
         return False
@@ -141,6 +143,9 @@ def has_own_text(library: Library, section_id: str) -> bool:
     if _ATX_START.match(heading) and body.strip():
         return True
     text = library.own_text(section_id)
+    if kind is NodeKind.PREAMBLE:
+        normalised = normalise_line_ends(text)
+        return bool(normalised[measure_front_matter(normalised) :].strip())
     return bool((strip_heading(text) if kind is NodeKind.SECTION else text).strip())
 
 
@@ -209,6 +214,6 @@ def _iter_plain_lines(lines: Iterable[str]) -> Iterator[str]:
     """
     for line in lines:
         if not _SKIPPED_LINE.match(line):
-            yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", line))).strip()
+            yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", strip_tags(line)))).strip()
         elif not line.strip():
             yield ""

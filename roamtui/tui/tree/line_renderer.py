@@ -19,11 +19,10 @@ from roamtui.conversation.events import ExpandStatus, SectionsExpanded
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import OpenSection
 from roamtui.document.document import Document
-from roamtui.document.markdown.fences import FENCE
+from roamtui.document.markdown.plain_words import extract_words
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import estimate_tokens, format_tokens
-from roamtui.outline.labels import EMPHASIS
 from roamtui.tui.labels import format_node
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
@@ -234,9 +233,8 @@ class LineRenderer:
         """Return the first words below a heading, to distinguish it from siblings with the same title. May be empty."""
         start, ends = document.columns.starts[row], document.columns.starts[row + 1 : row + 2]
         opening = document.text[start : min([start + _OPENING_LENGTH, *ends])]
-        lines = (EMPHASIS.sub("", line) for line in opening.splitlines()[1:] if not FENCE.match(line))
-        words = " ".join(" ".join(lines).split())
-        return f" · {sanitise_line(words)}" if words else ""
+        words = extract_words(opening.partition("\n")[2])
+        return f" · {words}" if words else ""
 
     def _format_marks(self, line: int, section_id: str, section: OpenSection | None) -> str:
         is_cited = section_id in self._cited or (section is not None and section.last_cited > 0)
