@@ -1,5 +1,9 @@
 """Errors that a person may see. Each message is a sentence that names the failure and a remedy."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 EXIT_CANCELLED = 130
 """Exit status of a cancelled command. Shells use the same number for a command that ctrl+c ended."""
 
@@ -53,6 +57,14 @@ class ConversationConflictError(StoreError):
     def __init__(self, conversation_id: str) -> None:
         super().__init__(f"Another program continued the conversation {conversation_id}.")
         self.conversation_id = conversation_id
+
+
+def format_nearest_name(name: str, known: Iterable[str]) -> str:
+    """Return a sentence that asks for the nearest known name, with a space before it. Empty if none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for mistyped names
+
+    nearest = get_close_matches(name, [*known], n=1)
+    return f' Did you mean "{nearest[0]}"?' if nearest else ""
 
 
 def format_reason(error: Exception) -> str:

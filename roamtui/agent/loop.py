@@ -17,7 +17,13 @@ from roamtui.agent.retrieval_context import (
     make_search_event,
     retrieve_context,
 )
-from roamtui.agent.token_budget import TokenCalibration, compute_step_tokens, estimate_request_tokens, fits_window
+from roamtui.agent.token_budget import (
+    TokenCalibration,
+    compute_step_tokens,
+    estimate_request_tokens,
+    estimate_request_usd,
+    fits_window,
+)
 from roamtui.agent.tools import make_tools, search
 from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, parse_tool_arguments
 from roamtui.conversation.commands import CostApprovalRequest
@@ -312,12 +318,11 @@ class Agent:
         limit = self.options.cost_usd_max
         if limit is None or self._consented_id == self.session.state.id:
             return True
-        cost = progress.usage.cost_usd or 0.0
         earlier_cost = sum(exchange.usage.cost_usd or 0.0 for exchange in self.session.state.transcript.exchanges)
-        average_cost = cost / max(1, progress.steps - 1)  # our guess for the next request
-        if earlier_cost + cost + average_cost <= limit:
+        spent = earlier_cost + (progress.usage.cost_usd or 0.0)
+        if spent + estimate_request_usd(self.model, self._make_request(allow_calls=True)) <= limit:
             return True
-        if not await self.session.approver(CostApprovalRequest(spent_usd=earlier_cost + cost, cap_usd=limit)):
+        if not await self.session.approver(CostApprovalRequest(spent_usd=spent, cap_usd=limit)):
             return False
         self._consented_id = self.session.state.id
         return True

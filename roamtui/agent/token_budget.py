@@ -1,4 +1,4 @@
-"""Estimate the tokens of a request and the room for the next step, and learn from what providers count."""
+"""Estimate the tokens and the cost of a request and the room for the next step, and learn from providers' counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from roamtui.conversation.transcript import Usage
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.base import Model, ModelRequest
+from roamtui.models.base import Model, ModelRequest, Prices
 
 WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model whose window is unknown."""
@@ -36,6 +36,15 @@ def estimate_request_tokens(request: ModelRequest) -> int:
             _ESTIMATE_CACHE[key] = estimate_tokens(text)
         total += _ESTIMATE_CACHE[key]
     return total
+
+
+def estimate_request_usd(model: Model, request: ModelRequest) -> float:
+    """Estimate the cost of a request with its reply before it is sent. Without known prices, it is 0."""
+    prices: Prices | None = getattr(model, "prices", None)
+    if prices is None:
+        return 0.0
+    reply_tokens = _compute_answer_room(model.window_tokens or WINDOW_TOKENS_DEFAULT)
+    return prices.input_usd * estimate_request_tokens(request) + prices.output_usd * reply_tokens
 
 
 def compute_step_tokens(request: ModelRequest, window_tokens: int | None) -> int:

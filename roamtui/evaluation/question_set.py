@@ -14,13 +14,13 @@ from typing import Annotated
 import msgspec
 
 from roamtui.document.document import Document
-from roamtui.document.plain import sanitise_line
 from roamtui.document.text import line_number_at
 from roamtui.errors import RoamtuiError, SourceError, format_reason
 from roamtui.search.base import Searcher
 
 HITS_MAX = 10
 """Number of search results in which a gold section counts as found."""
+_FORM = '{"doc": "guide.md", "question": "When is it due?", "heading": "Deadlines"}'
 _GOLD_HINT = 'it needs "gold_section_titles_path" (headings) or "gold_line" (a line number)'
 _Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 _Line = Annotated[int, msgspec.Meta(ge=1)]
@@ -163,8 +163,11 @@ def read_questions(path: Path) -> QuestionFile:
             record = msgspec.convert(json.loads(line.decode("utf-8")), _QuestionRecord)
             golds = [record.to_gold(record.doc, may_be_page=bool(record.gold_is_page))]
             golds += (gold.to_gold(record.doc) for gold in record.gold_alt or ())
-        except (_MissingGoldError, msgspec.ValidationError) as error:
-            problems.append(f"{path.name} line {number} is not a question: {sanitise_line(str(error))}; skipped.")
+        except _MissingGoldError as error:
+            problems.append(f"{path.name} line {number} is not a question: {error}; skipped.")
+            continue
+        except msgspec.ValidationError:
+            problems.append(f"{path.name} line {number} is not a question such as {_FORM}; skipped.")
             continue
         except (ValueError, RecursionError):
             problems.append(f"{path.name} line {number} is not JSON; skipped.")

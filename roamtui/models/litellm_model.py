@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from roamtui.errors import ModelError, format_reason
-from roamtui.models.base import ModelEvent, ModelRequest, RetryPending
+from roamtui.models.base import ModelEvent, ModelRequest, Prices, RetryPending
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.text_tool_calls import TOOL_REFUSAL, stream_with_text_tools, translate_request
 from roamtui.models.worker_protocol import (
@@ -81,9 +81,13 @@ class LitellmModel:
         return " ".join(notes)
 
     @property
-    def input_usd(self) -> float | None:
-        """Price of a token that is sent, or None if it is unknown or the model has not started."""
-        return self._resolved.input_usd if self._resolved is not None else None
+    def prices(self) -> Prices | None:
+        """The prices that litellm knows, or None if it knows none or the model has not started."""
+        resolved = self._resolved
+        if resolved is None or resolved.input_usd is None:
+            return None
+        output_usd = resolved.input_usd if resolved.output_usd is None else resolved.output_usd
+        return Prices(input_usd=resolved.input_usd, output_usd=output_usd)
 
     async def start(self) -> None:
         """Start the process and learn the window size, which takes seconds. The first request reports failures.

@@ -104,6 +104,12 @@ class Column:
         return not value, number, value.casefold()
 
 
+_FORM_HINT = (
+    'Write for each question a line such as {"question": "When does it end?", "type": "date"}, '
+    'or in a TOML file a table [[questions]] with question = "When does it end?".'
+)
+
+
 class _QuestionRecord(msgspec.Struct):
     question: str
     name: str = ""
@@ -165,12 +171,14 @@ def read_columns(path: Path) -> tuple[Column, ...]:
         columns = tuple(_make_column(one.question, one.name, one.type, one.choices) for one in records)
     except OSError as error:
         raise UsageError(f"could not read {path}: {format_reason(error)}. Name a file of questions.") from None
-    except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise UsageError(f"{path} is not a file of questions: {sanitise_line(str(error))}.") from None
+    except msgspec.ValidationError:
+        raise UsageError(f"{path} is not a file of questions. {_FORM_HINT}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not a file of questions: {sanitise_line(str(error))}. {_FORM_HINT}") from None
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     if not columns:
-        raise UsageError(f"{path} contains no question. Write [[questions]] tables, or a JSON object per line.")
+        raise UsageError(f"{path} contains no question. {_FORM_HINT}")
     return columns
 
 

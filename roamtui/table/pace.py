@@ -6,12 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.agent.token_budget import estimate_request_usd
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelRequest, RetryPending, UsageReported, warm_up_model
-
-_MARGIN = 2.0
-"""A request may cost this many times its estimate, because the length of its reply is not known in advance."""
 
 
 class SpendingLimitError(ModelError):
@@ -24,8 +21,8 @@ class SpendingLimitError(ModelError):
 class SharedModel:
     """Sends the requests of several questions at the same time.
 
-    While a provider makes one of them wait, no other is sent. No request is sent that could exceed the limit: its cost
-    is estimated by the highest price of a token so far, and until a price is known, requests are sent one at a time.
+    While a provider makes one of them wait, no other is sent. No request is sent that could exceed the limit together
+    with those that are being answered.
     """
 
     def __init__(self, model: Model, limit_usd: float | None = None) -> None:
@@ -36,10 +33,8 @@ class SharedModel:
         """Whether a request was refused because of the limit."""
         self.waiting_reason = ""
         """Why requests wait at the moment; empty if they do not."""
-        self._usd_per_token: float | None = None
-        """The highest cost of a request so far, per estimated token of the request."""
-        self._reserved: dict[int, int] = {}
-        """Estimated tokens of each request that is being answered."""
+        self._reserved_usd: dict[int, float] = {}
+        """Estimated cost of each request that is being answered."""
         self._slowed: set[int] = set()
         """Requests that the provider makes wait."""
         self._changed = asyncio.Event()
@@ -64,8 +59,6 @@ class SharedModel:
     async def start(self) -> None:
         """See `warm_up_model`."""
         await warm_up_model(self._model)
-        if self._usd_per_token is None:
-            self._usd_per_token = getattr(self._model, "input_usd", None)
 
     async def close(self) -> None:
         """See `Model`."""
@@ -78,15 +71,15 @@ class SharedModel:
             ModelError: The model could not answer.
             SpendingLimitError: The request could exceed the limit, and was not sent.
         """
-        tokens = estimate_request_tokens(request)
-        while self._slowed or (self._reserved and not self._has_room(tokens)):
+        usd = estimate_request_usd(self._model, request)
+        while self._slowed or (self._reserved_usd and not self._has_room(usd)):
             await self._changed.wait()
-        if self._limit_usd is not None and not self._has_room(tokens):
+        if self._limit_usd is not None and not self._has_room(usd):
             self.has_reached_limit = True
             raise SpendingLimitError(self._limit_usd)
         self._requests += 1
         number = self._requests
-        self._reserved[number] = tokens
+        self._reserved_usd[number] = usd
         try:
             async with aclosing(self._model.stream(request)) as events:  # type: ignore[type-var]
                 async for event in events:
@@ -97,27 +90,15 @@ class SharedModel:
                         self._slowed.discard(number)
                         self._wake_waiting()
                     if isinstance(event, UsageReported):
-                        self._learn_price(event.usage.cost_usd, tokens)
+                        self.spent_usd += event.usage.cost_usd or 0.0
                     yield event
         finally:
             self._slowed.discard(number)
-            del self._reserved[number]
+            del self._reserved_usd[number]
             self._wake_waiting()
 
-    def _has_room(self, tokens: int) -> bool:
-        if self._limit_usd is None:
-            return True
-        if self._usd_per_token is None:  # the first request tells the price
-            return not self._reserved
-        reserved_usd = _MARGIN * self._usd_per_token * (tokens + sum(self._reserved.values()))
-        return self.spent_usd + reserved_usd <= self._limit_usd
-
-    def _learn_price(self, cost_usd: float | None, tokens: int) -> None:
-        if cost_usd is None:
-            self._limit_usd = None  # no price is known, so there is nothing to limit, as the model's note says
-        else:
-            self.spent_usd += cost_usd
-            self._usd_per_token = max(cost_usd / max(1, tokens), self._usd_per_token or 0.0)
+    def _has_room(self, usd: float) -> bool:
+        return self._limit_usd is None or self.spent_usd + sum(self._reserved_usd.values()) + usd <= self._limit_usd
 
     def _wake_waiting(self) -> None:
         if not self._slowed:

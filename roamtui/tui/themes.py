@@ -10,7 +10,7 @@ from pathlib import Path
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from roamtui.errors import RoamtuiError, format_reason
+from roamtui.errors import RoamtuiError, format_nearest_name, format_reason
 
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
@@ -60,7 +60,8 @@ def choose_theme(name: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple
         return default, ()
     if name in own or name in BUILTIN_THEMES:
         return name, ()
-    return default, (f'Unknown theme "{name}". Themes of roamtui are {", ".join(own)}.',)
+    nearest = format_nearest_name(name, [*own, *BUILTIN_THEMES])
+    return default, (f'Unknown theme "{name}".{nearest} Themes of roamtui are {", ".join(own)}.',)
 
 
 def read_theme(file: Path) -> Theme:

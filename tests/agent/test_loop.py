@@ -29,7 +29,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Message, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.base import ModelEvent, ModelRequest, ToolCallReceived
+from roamtui.models.base import ModelEvent, ModelRequest, Prices, ToolCallReceived
 from roamtui.outline.render import render_outline
 from tests.agent.asking import (
     Desk,
@@ -290,13 +290,20 @@ EXPENSIVE = ScriptedReply(
 async def test_a_no_at_the_spending_limit_ends_the_question_before_the_request() -> None:
     approver = FakeApprover(answer=False)
     desk = make_desk(options=AgentOptions(cost_usd_max=0.7), approver=approver)
-    await desk.ask("Why?", EXPENSIVE)
-    await desk.ask("Why?", EXPENSIVE)
+    desk.model.prices = Prices(input_usd=0.0, output_usd=0.0001)  # 4,000 tokens are reserved for the reply
+    assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.ANSWERED
     answer = await desk.ask("Why?", EXPENSIVE)
     assert answer.stopped is StopReason.COST
     assert "spending limit" in answer.error
-    assert len(desk.model.requests) == 2
-    assert approver.asked == [CostApprovalRequest(spent_usd=0.8, cap_usd=0.7)]
+    assert len(desk.model.requests) == 1
+    assert approver.asked == [CostApprovalRequest(spent_usd=0.4, cap_usd=0.7)]
+
+
+async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None:
+    desk = make_desk(options=AgentOptions(cost_usd_max=0.1))
+    desk.model.prices = Prices(input_usd=0.001, output_usd=0.0)
+    assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.COST
+    assert not desk.model.requests
 
 
 async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:

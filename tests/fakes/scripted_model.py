@@ -13,6 +13,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import (
     ModelEvent,
     ModelRequest,
+    Prices,
     ReplyFinished,
     RetryPending,
     TextDelta,
@@ -59,6 +60,7 @@ class ScriptedModel:
         self._replies = list(replies)
         self.name = name
         self.window_tokens = window_tokens
+        self.prices: Prices | None = None
         self.requests: list[ModelRequest] = []
         """Every request so far, oldest first."""
         self.is_closed = False

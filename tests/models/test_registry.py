@@ -183,3 +183,11 @@ async def test_a_local_model_is_looked_up_where_it_would_be_asked(model_environ:
     assert (there.is_usable, there.reason) == (True, f"Ollama at {server.origin} has it")
     gone = await inspect_model("ollama/llama3.1", environ=environ)
     assert (gone.is_usable, gone.reason) == (False, f"Ollama at {server.origin}: no server")
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_started_model_knows_its_prices(worker: WorkerProcess) -> None:
+    model = LitellmModel("openai/gpt-4.1-mini", worker=worker)
+    await model.start()
+    assert model.prices is not None
+    assert 0 < model.prices.input_usd < model.prices.output_usd < 1e-4

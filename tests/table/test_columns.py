@@ -39,7 +39,7 @@ def test_a_file_of_questions(name: str, text: str, tmp_path: Path) -> None:
     ("text", "complaint"),
     [
         ("", "contains no question"),
-        ("[[questions]]\nquestion = 3\n", "is not a file of questions"),
+        ("[[questions]]\nquestion = 3\n", 'such as {"question": "When'),
         ("[[questions]\n", "is not a file of questions"),
         ('[[questions]]\nquestion = " "\n', "is empty"),
         ('[[questions]]\nquestion = "Why?"\ntype = "colour"\n', "is not a type of a column"),

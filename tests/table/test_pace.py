@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from roamtui.conversation.transcript import Message, Role, Usage
-from roamtui.models.base import ModelEvent, ModelRequest, RetryPending
+from roamtui.models.base import ModelEvent, ModelRequest, Prices, RetryPending
 from roamtui.table.pace import SharedModel, SpendingLimitError
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import wait_until
@@ -50,6 +50,7 @@ async def test_a_cancelled_request_holds_back_no_other() -> None:
 async def test_no_request_is_sent_that_could_pass_the_limit() -> None:
     cheap, dear = (ScriptedReply(text="x", usage=Usage(cost_usd=cost)) for cost in (0.2, 0.4))
     model = ScriptedModel([cheap, dear, *[dear] * 5])
+    model.prices = Prices(input_usd=0.0, output_usd=0.0001)  # 4,000 tokens are reserved for the reply
     shared = SharedModel(model, limit_usd=1.0)
     results = await asyncio.gather(*(_ask(shared) for _ in range(5)), return_exceptions=True)
     assert shared.spent_usd <= 1.0

@@ -16,7 +16,7 @@ from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, SourceError, StoreError
-from roamtui.models.base import ModelRequest
+from roamtui.models.base import ModelRequest, Prices
 from roamtui.models.offline import OfflineModel
 from roamtui.paths import conversations_path
 from roamtui.search.keyword import KeywordSearcher
@@ -209,11 +209,12 @@ async def test_a_spending_limit_stops_before_it_is_passed(tmp_path: Path) -> Non
     replies = [ScriptedReply(text="Not found: x.", usage=Usage(input_tokens=100, cost_usd=0.3)) for _ in range(12)]
     questions = [f"What is {number}?" for number in range(6)]
     model = ScriptedModel(replies)
-    run, _ = await fill(table, define(leases, *questions), model, jobs=4, limit_usd=1.0)
+    model.prices = Prices(input_usd=0.0, output_usd=0.0001)  # 4,000 tokens are reserved for the reply
+    run, _ = await fill(table, define(leases, *questions), model, jobs=4, limit_usd=0.8)
     assert len(model.requests) == 2
     assert run.asked == 2
     assert run.usage.cost_usd == pytest.approx(0.6)
-    assert run.stop_reason == "The next request could exceed the spending limit of $1."
+    assert run.stop_reason == "The next request could exceed the spending limit of $0.8."
     run, _ = await fill(table, define(leases, *questions), ScriptedModel(replies), limit_usd=10.0)
     assert (run.kept, run.asked) == (2, 10)
 

@@ -10,7 +10,15 @@ from textual.theme import BUILTIN_THEMES
 
 from roamtui.paths import get_resource_dir
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.themes import CONTRAST_MIN, DEFAULT_THEME, ThemeError, contrast, load_themes, read_theme
+from roamtui.tui.themes import (
+    CONTRAST_MIN,
+    DEFAULT_THEME,
+    ThemeError,
+    choose_theme,
+    contrast,
+    load_themes,
+    read_theme,
+)
 from tests.tui.driving import make_app, running, screen_text
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
@@ -93,6 +101,13 @@ def test_a_persons_theme_replaces_a_bundled_one_of_the_same_name(tmp_path: Path)
     (tmp_path / "own.toml").write_text(GOOD.replace("plum", DEFAULT_THEME), "utf-8")
     themes, _ = load_themes([get_resource_dir("themes"), tmp_path])
     assert themes[DEFAULT_THEME].primary == "#c0a0f0"
+
+
+def test_a_mistyped_theme_is_told_the_nearest_name() -> None:
+    own, _ = load_themes((get_resource_dir("themes"),))
+    theme, (problem,) = choose_theme(f"{DEFAULT_THEME}x", own)
+    assert theme == DEFAULT_THEME
+    assert f'Did you mean "{DEFAULT_THEME}"?' in problem
 
 
 async def test_a_broken_theme_does_not_stop_the_app(tmp_path: Path) -> None:
