@@ -36,7 +36,6 @@ commands:
   index SOURCE... [--to URI]              build the search index on disk
   table SOURCE... -q QUESTION...          many questions about many documents, as a table
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
-  check SOURCE [--json]                   lint a document: what makes it hard to navigate
   notebook NAME [SOURCE...]               make or open a named set of sources
   notebooks [list|rename|delete|export]   your notebooks; @NAME stands for one as a SOURCE
   conversations [list|show|export|delete] saved conversations

@@ -21,7 +21,6 @@ from roamtui.headless.output import warn, write_notices
 from roamtui.library_loader import (
     list_watched_paths,
     open_added_source,
-    open_all_pages,
     open_lazily,
     open_library,
     open_pages,
@@ -432,48 +431,6 @@ class EvalCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckCommand:
-    """Lint a document for what makes it hard to navigate, for people and models; exit 1 on any finding."""
-
-    source: str = option(..., SOURCE_HELP, name="SOURCE")
-    web: WebArguments = add_argument_group(WebArguments)
-    selected: tuple[str, ...] = option(
-        (), "rules to apply: codes, prefixes of codes or names, separated by commas", name="--select", metavar="R"
-    )
-    ignored: tuple[str, ...] = option((), "rules to skip", name="--ignore", metavar="R")
-    questions: Path | None = option(
-        None,
-        "also check these questions (eval format) and report unreachable answers",
-        name="--questions",
-        kind=Path,
-        metavar="FILE",
-    )
-    fetch_pages: bool = option(False, "fetch the pages of an llms.txt and report failures", name="--fetch")
-    output_format: str = option(
-        "text",
-        "text (default), json, or github for annotations",
-        name="--format",
-        choices=("text", "json", "github"),
-        exclusive_group="form",
-    )
-    as_json: bool = option(False, "the same as --format json", name="--json", exclusive_group="form")
-
-    def run(self) -> int:
-        from roamtui.checking.rules import choose_rules
-        from roamtui.headless.check import run_check
-        from roamtui.search_setup import make_searcher_factory
-
-        rules = choose_rules(self.selected, self.ignored)
-        library, loader = open_lazily((self.source,), load_all=True, web=self.web)
-        if self.fetch_pages and loader is not None:
-            library, notices = open_all_pages(library, loader)
-            write_notices(notices)
-        searcher = make_searcher_factory(load_settings_and_warn())(library) if self.questions is not None else None
-        output_format = "json" if self.as_json else self.output_format
-        return run_check(library, rules, output_format, self.questions, searcher)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServeCommand:
     """Serve the app to a browser on this machine only."""
 
@@ -565,7 +522,6 @@ COMMANDS: Mapping[str, type[Command]] = {
     "recheck": RecheckCommand,
     "doctor": DoctorCommand,
     "eval": EvalCommand,
-    "check": CheckCommand,
     "serve": ServeCommand,
     "mcp": McpCommand,
 }

@@ -361,15 +361,3 @@ def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> 
     }
     batch = loader.load_batch(library, tuple(link for link in links if link not in denied), frozenset())
     return library.graft_all({**batch.documents, **denied}) if links else library
-
-
-def open_all_pages(library: Library, loader: Loader) -> tuple[Library, tuple[str, ...]]:
-    """Load the pages of all links, and return a note for each origin that was not approved."""
-    links = tuple(node_id for node_id in library.walk() if get_link_url(library, node_id))
-    unapproved = loader.list_unapproved_origins(library, links, frozenset())
-    refused_links = {link for refused in unapproved.values() for link in refused}
-    notes = tuple(
-        f"{len(refused)} pages on {origin} were not fetched. Allow it with --allow-origin {origin}."
-        for origin, refused in unapproved.items()
-    )
-    return open_pages(library, loader, [link for link in links if link not in refused_links]), notes

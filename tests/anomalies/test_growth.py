@@ -14,8 +14,6 @@ from roamtui.agent.cited_passage import find_cited_passage
 from roamtui.agent.quotes import find_quote
 from roamtui.agent.recheck import read_claims
 from roamtui.agent.tools.base import parse_section_ids
-from roamtui.checking.facts import read_facts
-from roamtui.checking.rules import RULES
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.library import Library
@@ -125,12 +123,6 @@ def _find_passage(text: str) -> None:
     find_cited_passage(quote, state)
 
 
-def _check(text: str) -> None:
-    facts = read_facts(_make_library(text))
-    for rule in RULES:
-        _ = [*rule.check(facts)]
-
-
 _STATE = ask(make_state(), "Alpha", "Beta")
 _READERS: dict[str, Callable[[str], object]] = {
     "citations of an answer": lambda text: verify_citations(f"a {text} b", _STATE),
@@ -153,7 +145,6 @@ _READERS: dict[str, Callable[[str], object]] = {
     "sentences": split_sentences,
     "excerpt": lambda text: select_excerpt(text, ["alpha", "a"], tokens_max=100, whole_max=10),
     "query": lambda text: (parse_query(text), extract_code_names(text), extract_identifiers(text)),
-    "check": _check,
     "web page": convert_html,
     "EPUB": lambda text: convert_epub(
         pack(make_epub_parts({"a": f"a {text}</p><p><a{text} id='b'>"}, nav="<ol><li><a href='text/a#b'>A</a></ol>")),

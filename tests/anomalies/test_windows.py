@@ -208,11 +208,10 @@ def test_every_other_command_works(
     (folder / "garden.md").write_text(GARDEN, "utf-8")
     (folder / "inner" / "shed.md").write_text("# Shed\n\nThe shed is red. [Plots](../garden.md#plots)\n", "utf-8")
     section_id = [*open_library([str(garden)]).walk()][1]
-    outline, shown, found, checked, *_ = in_turn(
+    outline, shown, found, *_ = in_turn(
         ("outline", garden, "--json"),
         ("show", garden, section_id),
         ("search", folder, "red shed"),
-        ("check", folder),
         ("index", folder),
         ("index", folder, "--delete"),
         ("ask", garden, _QUESTION),
@@ -225,6 +224,5 @@ def test_every_other_command_works(
     assert json.loads(outline)["sections"][1]["id"] == section_id
     assert "24 euros" in shown
     assert "shed.md" in found
-    assert "Score" in checked
     assert b"24 euros" in (tmp_path / "app.svg").read_bytes()
     assert roamtui("mcp", garden, given=b"") == ""

@@ -1,1 +1,0 @@
-"""Lints a library: rules for documents that are hard to navigate. `headless/` prints the findings."""
