@@ -7,59 +7,57 @@ the picture is the same on every machine.
 from __future__ import annotations
 
 import asyncio
-import re
+import io
 import sys
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
-from typing_extensions import override
+from rich.console import Console
 
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.source_loader import build_library
 from roamtui.export.html import render_html
-from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_file
+from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.recording import record
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _SOURCE = "examples/handbook.md"
-_WORDS = re.compile(r"(?:\S+\s*){1,4}")
+_SCREEN_SIZE = (120, 34)
+"""In columns and lines."""
 
 
-class PacedModel(RecordedModel):
-    """Replays the recorded replies some words at a time, as fast as a model of a provider writes."""
+class NamelessModel(RecordedModel):
+    """Replays the recorded replies, without the path of their file in the picture."""
 
     name = "any model"
 
-    @override
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        await asyncio.sleep(1)
-        async for event in super().stream(request):
-            for piece in map(TextDelta, _WORDS.findall(event.text)) if isinstance(event, TextDelta) else (event,):
-                await asyncio.sleep(0.1)
-                yield piece
-
 
 async def make_pictures() -> tuple[str, str]:
-    """Return the app answering as an SVG that moves, and the conversation as a page that replays it."""
+    """Return the app with its answer as an SVG, and the conversation as a page that replays it."""
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
-    model = PacedModel(_PROJECT / "docs" / "answer.jsonl")
+    model = NamelessModel(_PROJECT / "docs" / "answer.jsonl")
     agent = Agent(Session.start(library), model, KeywordSearcher(library))
-    context = AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library)))
-    film, _ = await record(context, [*model.questions], ".svg")
-    return film, render_html(agent.session.state, _SOURCE, library)
+    app = RoamApp(AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library))))
+    app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
+    app.animation_level = "none"
+    app.main_screen.question_box.cursor_blink = False
+    async with app.run_test(size=_SCREEN_SIZE) as pilot:
+        for question in model.questions:
+            await app.main_screen.controller.ask(question)
+        await pilot.pause()
+        picture = app.export_screenshot(title=f"roamtui {_SOURCE}")
+    return picture, render_html(agent.session.state, _SOURCE, library)
 
 
 def main() -> int:
     """Write them."""
-    film, page = asyncio.run(make_pictures())
-    (_PROJECT / "docs" / "screenshot.svg").write_text(film, "utf-8")
+    picture, page = asyncio.run(make_pictures())
+    (_PROJECT / "docs" / "screenshot.svg").write_text(picture, "utf-8")
     (_PROJECT / "docs" / "replay.html").write_text(page, "utf-8")
     sys.stdout.write("Wrote docs/screenshot.svg and docs/replay.html.\n")
     return 0

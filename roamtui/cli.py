@@ -40,7 +40,6 @@ commands:
   notebooks [list|rename|delete|export]   your notebooks; @NAME stands for one as a SOURCE
   conversations [list|show|export|delete] saved conversations
   notes [SOURCE] [--delete]               print your notes as Markdown
-  record SOURCE QUESTION... -o FILE       record the app as an animated .svg or a .cast
   recheck [ID|FILE.md|--all] [--json]     check that quoted text is still there
   serve SOURCE [--port N]                 run the app in a browser, local only
   mcp SOURCE... [--http]                  expose the model's tools over MCP

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
 from roamtui.document.loader import Loader
-from roamtui.errors import RoamtuiError, UsageError, format_reason
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_notices
 from roamtui.library_loader import (
@@ -138,13 +138,8 @@ class AskCommand:
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
     conversation: ConversationArguments = add_argument_group(ConversationArguments)
     within: str | None = option(
-        None,
-        "limit the question to this section and its subsections",
-        name="--within",
-        metavar="ID",
-        exclusive_group="scope",
+        None, "limit the question to this section and its subsections", name="--within", metavar="ID"
     )
-    ask_each: bool = option(False, "ask it of each source or file by itself", name="--each", exclusive_group="scope")
     as_json: bool = option(False, "print the answer and its metadata as JSON", name="--json", exclusive_group="form")
     as_events: bool = option(
         False, "stream events as JSON lines; the last line is the answer", name="--events", exclusive_group="form"
@@ -178,7 +173,6 @@ class AskCommand:
                 agent,
                 question,
                 within=within,
-                ask_each=self.ask_each,
                 is_watched=sys.stderr.isatty(),
                 output_format=output_format,
             )
@@ -307,41 +301,6 @@ class ConversationsCommand:
 
             print_conversation(store, self.conversation_id, self.output_format, open_source)
         return 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordCommand:
-    """Record the app answering questions, for a README or a talk. Nothing else is saved."""
-
-    source: str = option(..., SOURCE_HELP, name="SOURCE")
-    questions: tuple[str, ...] = option(..., "asked one after the other", name="QUESTION", nargs="+")
-    output_path: Path = option(..., "an animated .svg, or a .cast for asciinema", name="-o", kind=Path, metavar="FILE")
-    web: WebArguments = add_argument_group(WebArguments)
-    overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", SEARCH)
-
-    def run(self) -> int:
-        import asyncio
-
-        from roamtui.conversation.state import start_conversation
-        from roamtui.tui.context import AppContext, TuiOptions
-        from roamtui.tui.recording import SUFFIXES, record
-        from roamtui.wiring import build_agent
-
-        if self.output_path.suffix not in SUFFIXES:
-            raise UsageError(f"-o takes a file whose name ends with {' or '.join(SUFFIXES)}.")
-        settings = load_settings_and_warn(self.overrides)
-        library, loader = _open_and_report((self.source,), self.web)
-        agent = build_agent(start_conversation(library, settings.open_section_options()), loader, settings)
-        context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
-        questions = [decode_argument(question) for question in self.questions]
-        text, is_answered = asyncio.run(record(context, questions, self.output_path.suffix))
-        try:
-            self.output_path.write_text(text, "utf-8")
-        except OSError as error:
-            raise RoamtuiError(f"could not write {self.output_path}: {format_reason(error)}.") from None
-        remark = "" if is_answered else "; a question in it has no answer"
-        warn(f"Wrote {self.output_path}{remark}.")
-        return 0 if is_answered else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -518,7 +477,6 @@ COMMANDS: Mapping[str, type[Command]] = {
     "notebooks": NotebooksCommand,
     "conversations": ConversationsCommand,
     "notes": NotesCommand,
-    "record": RecordCommand,
     "recheck": RecheckCommand,
     "doctor": DoctorCommand,
     "eval": EvalCommand,

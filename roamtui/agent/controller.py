@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.parts import SourcePart, list_named_parts
 from roamtui.conversation.commands import Approver, Command, ExpandSections, Origin, deny
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
@@ -108,27 +107,6 @@ class ConversationController:
             stopped = self.state.transcript.exchanges[-1].stopped
             self._has_answered = stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
             return True
-
-    async def ask_or_each(self, question: str, options: AskOptions = AskOptions()) -> bool:
-        """Ask a question with `ask`, or with `ask_each` if it names several sources to ask one by one."""
-        is_new = options in (AskOptions(), AskOptions(needs_previous_answer=True))
-        if is_new and (parts := list_named_parts(question, self.state.library)):
-            return await self.ask_each(question, parts, needs_previous_answer=options.needs_previous_answer)
-        return await self.ask(question, options)
-
-    async def ask_each(
-        self, question: str, parts: Sequence[SourcePart], *, needs_previous_answer: bool = False
-    ) -> bool:
-        """Ask a question of each part of the library by itself, in order, until an answer is stopped or fails.
-
-        Returns:
-            Whether the question was asked of all of them.
-        """
-        for index, part in enumerate(parts):
-            options = AskOptions(within=part.section_id, needs_previous_answer=needs_previous_answer or index > 0)
-            if not await self.ask(question, options):
-                return False
-        return True
 
     async def dispatch(self, make: CommandFactory) -> str:
         """Carry out a section command after the earlier ones, without waiting for an answer.

@@ -17,7 +17,6 @@ import msgspec
 from roamtui.agent.answer import format_verification, list_unopened_hits
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
-from roamtui.agent.parts import SourcePart, list_named_parts, list_parts
 from roamtui.agent.passages import list_passages
 from roamtui.agent.proof import match_citations
 from roamtui.conversation.events import (
@@ -44,7 +43,7 @@ from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import EXIT_CANCELLED, UsageError
+from roamtui.errors import EXIT_CANCELLED
 from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.output import warn, write_json, write_notices, write_sanitised, write_styled, write_text
 from roamtui.headless.terminal import (
@@ -69,7 +68,6 @@ async def run_ask(
     question: str,
     *,
     within: str | None = None,
-    ask_each: bool = False,
     is_watched: bool,
     output_format: str = "text",
 ) -> int:
@@ -81,61 +79,35 @@ async def run_ask(
         agent: Answers the question.
         question: The question as the person typed it.
         within: Id of the section to search, or None for the whole document. An index page stands for its folder.
-        ask_each: Whether to ask about each source separately. Text output also does so if the question names several.
         is_watched: Whether a person sees stderr. If not, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
     Raises:
         UnknownSectionError: There is no section `within`.
-        UsageError: `ask_each` is true, but there is only one source.
     """
     library = agent.session.state.library
-    parts = list_parts(library) if ask_each else ()
-    if ask_each and not parts:
-        raise UsageError("--each needs several sources or files.")
-    if within is None and output_format == "text":  # JSON keeps its form unless --each is given
-        parts = parts or list_named_parts(question, library)
     within = resolve_scope(library, within) if within is not None else None
     controller = ConversationController(agent)
-    reports: list[_AskReport] = []
-
-    def add(update: ConversationUpdated) -> None:
-        reports[-1].add(update)
-
-    controller.subscribe(add)
+    report = _AskReport(agent, is_watched=is_watched, output_format=output_format)
+    controller.subscribe(report.add)
     if output_format == "events":
         for event in agent.session.opening_events:
             print_event(event)
-    answers: list[dict[str, Any]] = []
-    status = 0
     try:
-        for part in parts or (None,):
-            report = _AskReport(agent, is_watched=is_watched, output_format=output_format, part=part)
-            reports.append(report)
-            try:
-                await controller.ask(question, AskOptions(within=within if part is None else part.section_id))
-            except asyncio.CancelledError:
-                if report.final is None:
-                    raise
-            if parts and output_format == "json":
-                answers.append(report.make_answer())
-            status = max(status, report.finish(is_written=not (parts and output_format == "json")))
-            if status:
-                break
+        await controller.ask(question, AskOptions(within=within))
+    except asyncio.CancelledError:
+        if report.final is None:
+            raise
     finally:
         await agent.model.close()
-    if answers:
-        write_json({"question": question, "parts": answers})
-    return status
+    return report.finish()
 
 
 class _AskReport:
     """Writes the progress of one question, then its answer."""
 
-    def __init__(self, agent: Agent, *, is_watched: bool, output_format: str, part: SourcePart | None = None) -> None:
+    def __init__(self, agent: Agent, *, is_watched: bool, output_format: str) -> None:
         self._agent = agent
-        self._part = part
-        """The source that the question is about, or None for all of them."""
         self._is_watched = is_watched and output_format != "events"
         self._output_format = output_format
         self._steps: list[dict[str, Any]] = []
@@ -180,9 +152,7 @@ class _AskReport:
         assert final is not None, "the question has ended"
         exchange, library = state.transcript.exchanges[-1], state.library
         unopened = list_unopened_hits(exchange, library)
-        part = {} if self._part is None else {"source": self._part.title, "section_id": self._part.section_id}
         return {
-            **part,
             "conversation": state.id,
             "model": agent.model.name,
             "answer": final.answer,
@@ -199,14 +169,12 @@ class _AskReport:
             "usage": asdict(final.usage),
         }
 
-    def finish(self, *, is_written: bool = True) -> int:
-        """Write the answer unless the caller does, and return the exit status."""
+    def finish(self) -> int:
+        """Write the answer and return the exit status."""
         agent, final = self._agent, self.final
         if final is None:
             return 1
         width = compute_text_width()
-        if self._part is not None and self._output_format == "text":
-            write_text(f"## {self._part.title}\n\n")
         if self._output_format == "text" and width is not None:
             self._show_answer(final, width)
         elif self._output_format == "text":
@@ -217,10 +185,8 @@ class _AskReport:
                 write_sanitised("\n".join(lines) + "\n")
         elif self._output_format == "events":
             _print_line("answer", self.make_answer())
-        elif is_written:
+        else:
             write_json(self.make_answer())
-        if self._part is not None and self._output_format == "text":
-            write_text("\n")
         if final.error:
             warn(final.error)
         if final.stopped in (StopReason.ERROR, StopReason.COST):

@@ -224,7 +224,7 @@ class PlainChat:
     async def _ask(self, question: str) -> None:
         self._writer = AnswerWriter()
         try:
-            await self._controller.ask_or_each(question)
+            await self._controller.ask(question)
         except asyncio.CancelledError:
             self._writer.end_line()
             raise

@@ -284,7 +284,6 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("chat.open", "a", "open", "Open the section of the selected passage or quote."),
     _action("chat.keep", "b", "keep", "Add a note on the selected passage or quote."),
     _action("chat.ask_model", "i", "ask a model", "Ask a model the same question about exactly these passages."),
-    _action("chat.side_by_side", "s", "side by side", "Show side by side what several sources say to one question."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _navigation_action("reader.scroll_down", "j down", "down", "Scroll down.", "scroll(1)"),
     _navigation_action("reader.scroll_up", "k up", "up", "Scroll up.", "scroll(-1)"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
 import sys
 from pathlib import Path
 
@@ -192,25 +191,6 @@ def test_an_export_keeps_characters_that_are_not_utf8(run: RunCommand, acts: Pat
     result = run("notebooks", "export", "law", tmp_path / "out")
     assert result.code == 0, result.err
     assert "Caf\\udce9." in (tmp_path / "out" / "notes.md").read_text("utf-8")
-
-
-def test_each_source_is_asked_by_itself_and_the_parts_come_in_order(run: RunCommand, garden: Path, acts: Path) -> None:
-    run("notebook", "law", garden, acts, "--no-open")
-    printed = run("ask", "@law", "What is the notice period?", "--each").out
-    assert [line for line in printed.splitlines() if line.startswith("## ")] == [f"## {garden.name}", "## acts"]
-    assert printed.index("## acts") < printed.index("90 days")
-    each = run("ask", "@law", "What is the notice period?", "--each", "--json").json
-    assert each["question"] == "What is the notice period?"
-    assert [(part["source"], part["stopped"]) for part in each["parts"]] == [
-        (garden.name, "not_found"),
-        ("acts", "answered"),
-    ]
-    events = run("ask", "@law", "Notice?", "--each", "--events").out.splitlines()
-    assert [json.loads(line).get("source") for line in events if '"event": "answer"' in line] == [garden.name, "acts"]
-    named = run("ask", "@law", f"What do {garden.stem} and acts each say about notice?").out
-    assert [line for line in named.splitlines() if line.startswith("## ")] == [f"## {garden.name}", "## acts"]
-    alone = run("ask", garden, "Notice?", "--each")
-    assert (alone.code, alone.err) == (2, "roamtui: --each needs several sources or files.\n")
 
 
 def test_wrong_use_is_told_in_one_sentence(run: RunCommand, garden: Path) -> None:

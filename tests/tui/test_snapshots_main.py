@@ -29,7 +29,6 @@ from tests.tui.picturing import (
     show_passages,
     show_peek,
     show_picture,
-    show_side_by_side,
     show_source,
     show_sources,
     show_start,
@@ -103,13 +102,10 @@ class TestPicture:
 
 @_AT_EACH_LAYOUT
 class TestSources:
-    """Several sources have signs in the outline, and citations name theirs; answers about each stand side by side."""
+    """Several sources have signs in the outline, and citations name theirs."""
 
     def test_sources(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_sources)
-
-    def test_side_by_side(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_side_by_side)
 
 
 def _write_guide(folder: Path) -> Path:

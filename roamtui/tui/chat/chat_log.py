@@ -262,7 +262,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 line, top = current.answer_line, self.scroll_y
                 current.finish(state.transcript.exchanges[number - 1], state.library)
                 self.call_after_refresh(self._keep_answer_in_place, current, line, top)
-                self._hint_at_side_by_side(state)
             case QuestionsRewound(first=number):
                 self._rewind_to(number)
             case ConversationSwitched():
@@ -519,35 +518,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         else:
             self.post_message(self.ModelRequested(view.number, view.passage_ids))
 
-    def _hint_at_side_by_side(self, state: ConversationState) -> None:
-        """If one question was asked of several sources, say how to see its answers side by side."""
-        exchanges = state.transcript.exchanges
-        if len(exchanges) > 1 and exchanges[-1].within and exchanges[-1].question == exchanges[-2].question:
-            key = self._keys.format_first_key("chat.side_by_side")
-            self.post_message(StatusMessage(f"{key} in the conversation shows these answers side by side"))
-
-    def action_side_by_side(self) -> None:
-        from roamtui.agent.parts import list_last_parts  # noqa: PLC0415 - only for those who ask
-        from roamtui.tui.screens.side_by_side import SideBySideDialog  # noqa: PLC0415 - the same
-
-        state = self._startup.state
-        found = list_last_parts(state.transcript.exchanges, state.library)
-        if not found:
-            self.post_message(StatusMessage("No question was asked of several sources one by one"))
-            return
-        answers = []
-        for part, exchange in found:
-            view = self._make_view(exchange.number, exchange.question, exchange.within)
-            view.sources.has_peek = False
-            view.finish(exchange, state.library)
-            colour = get_document_colour(exchange.citations[0], state.library) if exchange.citations else "$muted"
-            answers.append((Content.styled(part.title, f"bold {colour}"), view))
-
-        def go_to(target: Target | None) -> None:
-            if target is not None:
-                self.post_message(TargetActivated(target))
-
-        self.app.push_screen(SideBySideDialog(found[0][1].question, answers), go_to)
 
     def action_copy(self) -> None:
         if self.current is not None and self.current.answer.strip():

@@ -467,7 +467,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             is_shown = asyncio.Event()
             self.call_after_refresh(is_shown.set)
             await is_shown.wait()
-        await self.controller.ask_or_each(question, options)
+        await self.controller.ask(question, options)
 
     def _show_pending_question(self, question: str, within: str | None) -> None:
         self.chat_log.show_pending(question, within, waiting_for=self.status_line.status.model)

@@ -128,26 +128,6 @@ async def test_ctrl_s_in_the_dialog_adds_and_what_cannot_be_added_says_why(folde
         assert len(app.documents) == 1
 
 
-async def test_answers_about_several_sources_stand_side_by_side(folder: Path) -> None:
-    async with running(make_app(folder), SIZE) as (app, pilot):
-        app.main_screen.panes.focus_chat()
-        await pilot.press("s")
-        await wait_until(pilot, lambda: "No question was asked of several" in screen_text(app))
-        await app.main_screen.controller.add_source(str(folder / "acts"))
-        await ask(pilot, "What do contract and acts each say about the notice period?")
-        assert len(app.main_screen.session.state.transcript.exchanges) == 2
-        await wait_until(pilot, lambda: "side by side" in screen_text(app))
-        app.main_screen.panes.focus_chat()
-        await pilot.press("s")
-        await wait_until(
-            pilot, lambda: any("60 days" in line and "90 days" in line for line in screen_text(app).splitlines())
-        )
-        await pilot.resize_terminal(60, 34)
-        await wait_until(pilot, lambda: app.screen.has_class("-stacked"))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
-
-
 async def test_the_sources_are_saved_as_a_notebook_under_a_typed_name(folder: Path) -> None:
     async def save(name: str) -> None:
         app.main_screen.panes.focus_tree()
