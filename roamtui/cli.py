@@ -24,9 +24,8 @@ sections it needs, and proves its answer with quotes. Without a command, the app
 
 SOURCE is a file (Markdown, text, PDF, HTML, EPUB, PPTX, XLSX, OpenDocument, Jupyter,
 subtitles, reStructuredText, or DOCX with an extra), a folder or zip archive of files, the
-https:// address of a site, its llms.txt or a page, @NAME for a notebook (a named set of
-sources), or - for standard input. The app, `index`, `outline` and `mcp` open several files
-and folders as one. Without SOURCE, the app shows a start screen.
+https:// address of a site, its llms.txt or a page, or - for standard input. The app,
+`index`, `outline` and `mcp` open several files and folders as one. Without SOURCE, the app shows a start screen.
 
 commands:
   outline SOURCE [--json] [--budget N]    the outline as the model reads it
@@ -36,8 +35,6 @@ commands:
   index SOURCE... [--to URI]              build the search index on disk
   table SOURCE... -q QUESTION...          many questions about many documents, as a table
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
-  notebook NAME [SOURCE...]               make or open a named set of sources
-  notebooks [list|rename|delete|export]   your notebooks; @NAME stands for one as a SOURCE
   conversations [list|show|export|delete] saved conversations
   notes [SOURCE] [--delete]               print your notes as Markdown
   recheck [ID|FILE.md|--all] [--json]     check that quoted text is still there

@@ -12,12 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
 from roamtui.document.loader import Loader
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
-from roamtui.headless.output import warn, write_notices
+from roamtui.headless.output import warn, write_notices, write_text
 from roamtui.library_loader import (
     list_watched_paths,
     open_added_source,
@@ -26,7 +28,6 @@ from roamtui.library_loader import (
     open_pages,
     reopen_source,
 )
-from roamtui.notebook_commands import NotebookCommand, NotebooksCommand, NotesCommand
 from roamtui.option_fields import (
     FILES_HELP,
     JSON_HELP,
@@ -51,6 +52,7 @@ from roamtui.paths import (
 )
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, load_settings_and_warn
+from roamtui.sources.file_sources import split_sources
 from roamtui.table_command import TableCommand
 
 _LIMIT_DEFAULT = 10
@@ -304,6 +306,56 @@ class ConversationsCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotesCommand:
+    """Print your notes on a document as Markdown; without SOURCE, list documents with notes."""
+
+    source: str | None = option(
+        None, "the document; if it no longer exists, its name as listed", name="SOURCE", nargs="?"
+    )
+    web: WebArguments = add_argument_group(WebArguments)
+    delete: bool = option(False, "delete all notes on it permanently", name="--delete")
+
+    def run(self) -> int:
+        from roamtui.agent.recheck import locate_notes
+        from roamtui.conversation.library_sync import get_source_key
+        from roamtui.conversation.notes import NoteStore, count_notes
+        from roamtui.conversation.store import ConversationStore
+        from roamtui.export.markdown import render_notes
+
+        folder = ConversationStore(conversations_path()).notes_folder
+        if self.source is None:
+            if self.delete:
+                raise UsageError("--delete needs a SOURCE.")
+            counts = count_notes(folder)
+            for name, count in counts.items():
+                write_text(f"{sanitise_line(name)}  ({format_count(count, 'note')})\n")
+            if not counts:
+                write_text("No notes yet. In the app, b adds one.\n")
+            if Path("notes").exists():
+                write_notices(["To open the file or folder named notes: roamtui ./notes"])
+            return 0
+        store, library = NoteStore(folder, self.source), None
+        try:
+            library = open_library(split_sources(self.source), self.web)
+            store = NoteStore(folder, get_source_key(library))
+        except RoamtuiError as error:
+            if not store.read():
+                raise
+            warn(f"showing notes as saved: {error}")
+        notes = store.read()
+        write_notices(filter(None, [store.damage]))
+        if self.delete:
+            store.delete([note.id for note in notes])
+            write_notices([f"Deleted {format_count(len(notes), 'note')}."])
+        elif notes:
+            title = library.title if library is not None else notes[0].source
+            write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
+        else:
+            raise RoamtuiError("No notes on this document. In the app, b adds one.")
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecheckCommand:
     """Check whether quotes in saved answers are still in their documents; exit 1 if one is not. Needs no model."""
 
@@ -473,8 +525,6 @@ COMMANDS: Mapping[str, type[Command]] = {
     "search": SearchCommand,
     "index": IndexCommand,
     "table": TableCommand,
-    "notebook": NotebookCommand,
-    "notebooks": NotebooksCommand,
     "conversations": ConversationsCommand,
     "notes": NotesCommand,
     "recheck": RecheckCommand,

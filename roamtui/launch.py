@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState, start_conversation
 from roamtui.document.library import Library
-from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import Loader
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
@@ -32,10 +31,9 @@ from roamtui.library_loader import (
     reload_changed_files,
     reload_sources,
     reload_with_pages,
-    save_as_notebook,
 )
 from roamtui.option_fields import AppArguments, ConversationArguments
-from roamtui.paths import config_path, notebooks_path, reading_positions_path, sites_path, themes_path
+from roamtui.paths import config_path, reading_positions_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.sources.file_sources import split_sources
@@ -68,11 +66,6 @@ def run_app(arguments: AppArguments) -> int:
     """
     settings = load_settings(arguments.overrides)
     arguments = _confirm_url(arguments)
-    if arguments.sources and arguments.sources[0].startswith(NOTEBOOK_MARK):
-        from roamtui.conversation.notebooks import NotebookStore
-        from roamtui.headless.notebooks import ask_for_missing_sources
-
-        ask_for_missing_sources(NotebookStore(notebooks_path()), arguments.sources[0].removeprefix(NOTEBOOK_MARK))
     if _should_run_plain(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
     # The app can show the first pages of a large PDF before the others are converted.
@@ -95,7 +88,6 @@ def run_app(arguments: AppArguments) -> int:
         suggest_url=suggest_url,
         save_settings=partial(save_settings, config_path()),
         open_table=partial(_open_table, arguments, settings),
-        save_as_notebook=save_as_notebook,
     )
     source = arguments.sources[0] if is_loaded_later else ""
     app = RoamApp(startup, opener, _make_initial_options(settings), source, is_table=has_table)
@@ -221,7 +213,6 @@ def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
 
 
 def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
-    from roamtui.conversation.notebooks import NotebookStore
     from roamtui.errors import StoreError
     from roamtui.tui.offers import list_offers
     from roamtui.wiring import open_store
@@ -233,7 +224,7 @@ def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
     except StoreError as error:
         problems.append(str(error))
         summaries = ()
-    offers, problem = list_offers(summaries, sites_path(), NotebookStore(notebooks_path()))
+    offers, problem = list_offers(summaries, sites_path())
     return offers, " ".join([*problems, problem]).strip()
 
 

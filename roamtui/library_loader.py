@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from roamtui.document.added_sources import list_sources_of, open_all, restore_sources
+from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library
-from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_unique_key
+from roamtui.document.library_source import LibrarySource
 from roamtui.document.loader import (
     Loader,
     WebOptions,
@@ -23,7 +23,7 @@ from roamtui.document.source_loader import SourceLoader, is_url, open_sources
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.output import report_conversion, write_notice
 from roamtui.option_fields import WebArguments
-from roamtui.paths import conversions_path, notebooks_path, pages_path, summaries_path
+from roamtui.paths import conversions_path, pages_path, summaries_path
 from roamtui.settings import load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport, has_tesseract
 from roamtui.sources.file_sources import split_sources
@@ -66,8 +66,6 @@ def open_lazily(
         raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
     if len(sources) == 1 and is_url(sources[0]) and sys.stderr.isatty():
         write_notice(f"Fetching {sources[0]}…")
-    if any(source.startswith(NOTEBOOK_MARK) for source in sources):
-        return open_notebook(sources, web)
     with report_conversion(sources[0]) as write_progress:
         library, loader = _open_with_summaries(sources, web, report=report or write_progress)
     if index is not None:
@@ -82,95 +80,14 @@ def open_lazily(
     return library, loader
 
 
-def open_notebook(sources: Sequence[str], web: WebArguments | None = None) -> tuple[Library, Loader | None]:
-    """Open all sources of a notebook. In place of a source that cannot be opened, the library has the reason.
-
-    Raises:
-        UsageError: There is no such notebook, it is empty, or something else was named with it.
-        StoreError: Its file is not valid.
-    """
-    from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few sources are notebooks
-
-    name = sources[0].removeprefix(NOTEBOOK_MARK)
-    if len(sources) > 1:
-        named = next(source for source in sources if source.startswith(NOTEBOOK_MARK))
-        raise UsageError(
-            f"{named} cannot be combined with other sources. Add them to it: roamtui notebook {named[1:]} SOURCE..."
-        )
-    notebook = NotebookStore(notebooks_path()).read(name)
-    if not notebook.sources:
-        raise UsageError(f'the notebook "{name}" has no sources. Add some: roamtui notebook {name} SOURCE...')
-    return open_all(notebook.sources, partial(open_added_source, web=web), sources[0])
-
-
-def save_notebook_sources(source: str, before: Sequence[LibrarySource], after: Sequence[LibrarySource]) -> None:
-    """Save the changed sources of a conversation if they are a notebook. Errors are as in `NotebookStore.change`."""
-    if source.startswith(NOTEBOOK_MARK):
-        from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few sources are notebooks
-
-        NotebookStore(notebooks_path()).apply(source.removeprefix(NOTEBOOK_MARK), before, after)
-
-
-def save_as_notebook(name: str, library: Library) -> None:
-    """Save the sources of a library as a new notebook.
-
-    Raises:
-        UsageError: The name is taken or invalid, or a source cannot be in a notebook.
-        StoreError: The notebook cannot be written.
-    """
-    from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few conversations become notebooks
-
-    def make(present: tuple[LibrarySource, ...]) -> list[LibrarySource]:
-        if present:
-            raise UsageError(f'There is a notebook "{name}" already. Choose another name.')
-        sources: list[LibrarySource] = []
-        taken = {source.key for source in list_sources_of(library)}
-        for source in list_sources_of(library):
-            # Only added sources have a key. The ids of their sections depend on it.
-            for path in (source.name,) if source.key else split_sources(source.name):
-                key = source.key or make_unique_key(path, taken)
-                taken.add(key)
-                sources.append(replace(source, name=path, key=key))
-        if any(source.name == "-" for source in sources):
-            raise UsageError("Standard input cannot be in a notebook. Save it as a file first.")
-        return sources
-
-    NotebookStore(notebooks_path()).change(name, make)
-
-
 def reload_sources(previous: Library, web: WebArguments | None) -> Library:
-    """Reload a library to which sources were added, or a notebook, whose file may have changed too.
-
-    Raises:
-        RoamtuiError: The notebook cannot be read.
-    """
-    if previous.source.startswith(NOTEBOOK_MARK):
-        return open_notebook((previous.source,), web)[0]
+    """Reload a library to which sources were added."""
     return open_all(previous.sources, partial(open_added_source, web=web), previous.source)[0]
 
 
-def expand_notebooks(sources: Sequence[str]) -> tuple[str, ...]:
-    """Replace each notebook among some sources by those of its own sources that are not muted.
-
-    Raises:
-        UsageError: There is no such notebook.
-        StoreError: Its file is not valid.
-    """
-    names: list[str] = []
-    for source in sources:
-        if source.startswith(NOTEBOOK_MARK):
-            from roamtui.conversation.notebooks import NotebookStore  # noqa: PLC0415 - few sources are notebooks
-
-            notebook = NotebookStore(notebooks_path()).read(source.removeprefix(NOTEBOOK_MARK))
-            names += (each.name for each in notebook.sources if not each.is_muted)
-        else:
-            names.append(source)
-    return tuple(names)
-
-
 def list_watched_paths(sources: Sequence[str]) -> tuple[str, ...]:
-    """List the paths of sources, without URLs. Errors are as in `expand_notebooks`."""
-    return tuple(path for name in expand_notebooks(sources) if is_path(name) for path in split_sources(name))
+    """List the paths of sources, without URLs."""
+    return tuple(path for name in sources if is_path(name) for path in split_sources(name))
 
 
 def open_added_source(name: str, *, web: WebArguments | None = None) -> tuple[Library, Loader | None]:
@@ -216,7 +133,7 @@ def reopen_source(
         if origin not in parse_origins(allowed, "--allow-origin"):
             raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
     library, loader = open_lazily(split_sources(source), load_all=True, web=web)
-    if added and not source.startswith(NOTEBOOK_MARK):
+    if added:
         library, loader = restore_sources(library, loader, added, partial(open_added_source, web=web))
     if loader is None:
         return library

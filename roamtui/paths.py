@@ -40,11 +40,6 @@ def table_path(sources: Iterable[str], *, by_chapters: bool) -> Path:
     return conversations_path().with_name("tables") / make_index_stem(name)
 
 
-def notebooks_path() -> Path:
-    """Return the folder of notebooks."""
-    return conversations_path().with_name("notebooks")
-
-
 def reading_positions_path() -> Path:
     """Return the file with the last reading position in each document."""
     return conversations_path().with_name("places.json")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
 from roamtui.document.source_loader import is_url
-from roamtui.library_loader import expand_notebooks, open_lazily
+from roamtui.library_loader import open_lazily
 from roamtui.option_fields import WebArguments
 from roamtui.paths import table_path
 from roamtui.search_setup import make_searcher_factory
@@ -46,7 +46,7 @@ def prepare_table(
 
     Raises:
         SourceError: A source cannot be read.
-        UsageError: A choice is unavailable, or there is no such notebook.
+        UsageError: A choice is unavailable.
         StoreError: The folder of the table cannot be read.
     """
     options = options or TableOptions()
@@ -55,7 +55,7 @@ def prepare_table(
     if is_folder:
         folder = Path(sources[0])
     else:
-        paths = [path for name in expand_notebooks(sources) for path in split_sources(name)]
+        paths = [path for name in sources for path in split_sources(name)]
         sources = tuple(path if path == "-" or is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
         folder = folder or table_path(sources, by_chapters=by_chapters)
     if is_folder or (not columns and options.folder is None and is_table(folder)):

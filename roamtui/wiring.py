@@ -24,7 +24,6 @@ from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
-from roamtui.library_loader import save_notebook_sources
 from roamtui.models.base import Model
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.registry import (
@@ -77,7 +76,6 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
     else:
         store = open_store(on_warning)
         session = start_or_resume_session(initial_state, store, conversation, loader, open_source)
-        session.save_sources = save_notebook_sources
         known = initial_state.library.notes
         for note in session.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in known:

@@ -23,7 +23,7 @@ from roamtui.document.added_sources import (
     mute_source,
 )
 from roamtui.document.library import Library
-from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_short_name
+from roamtui.document.library_source import LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_files
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import UsageError
@@ -155,8 +155,6 @@ class ConversationController:
         session = self.session
         if session.open_source is None:
             raise UsageError("no source can be added here. Start roamtui with all of them.")
-        if name.startswith(NOTEBOOK_MARK):
-            raise UsageError(f"{name} is a notebook, which cannot be added. Open it, or add its sources.")
         part, loader = await asyncio.wrap_future(run_in_thread(partial(_open_and_load, session.open_source, name)))
         async with self._changing():
             library = self.state.library

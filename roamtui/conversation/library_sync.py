@@ -48,7 +48,6 @@ from roamtui.conversation.transcript import OpenSection, StopReason
 from roamtui.conversation.update import Update, estimate_delivery_tokens, hash_own_text
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import LoadedBatch, Loader, format_refusal, get_link_url, is_loadable, make_error_document
 from roamtui.document.node import Span
 from roamtui.document.parallel import run_in_thread
@@ -245,10 +244,7 @@ def resume_state(events: Iterable[ConversationEvent], library: Library, options:
         outcome = QuestionAnswered(answer=exchange.answer, stopped=StopReason.CANCELLED, steps=steps, is_cut=True)
         state, ended = finish_question(state, outcome)
     state, matched = reload_state(state, library)
-    changed: tuple[ConversationEvent, ...] = ()
-    if state.sources != library.sources:  # a notebook was changed meanwhile
-        state, changed = change_sources(state, library)
-    return state, (*ended, *matched, *changed)
+    return state, (*ended, *matched)
 
 
 def reload_state(state: ConversationState, library: Library) -> Update:
@@ -406,5 +402,5 @@ def get_source_key(library: Library) -> str:
 
 def is_source_missing(source: str) -> bool:
     """Check whether all files and folders of a source are gone."""
-    is_file = "://" not in source and not source.startswith(("-", NOTEBOOK_MARK))
+    is_file = "://" not in source and not source.startswith("-")
     return is_file and not any(map(os.path.lexists, split_sources(source)))

@@ -63,8 +63,6 @@ class ConversationLog:
     saved_count: int = 0
     size: int = 0
     """Size of the file after this program last read or wrote it, in bytes."""
-    new_source: str = ""
-    """New name of the source if another program has renamed it since; else empty."""
 
     @property
     def is_saved(self) -> bool:

@@ -46,14 +46,6 @@ class ReadingPositions:
             positions = {name: saved for name, saved in self._read().items() if name != source}
             self._write({**positions, source: position})
 
-    def rename(self, source: str, target: str) -> None:
-        """Keep the position in a document under the document's new name."""
-        with suppress(OSError):  # as above
-            positions = self._read()
-            if source in positions:
-                position = positions.pop(source)
-                self._write({**positions, target: position})
-
     def _read(self) -> dict[str, object]:
         with suppress(FileNotFoundError, ValueError):
             positions = json.loads(self._path.read_bytes()) if self._path else {}

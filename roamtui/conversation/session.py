@@ -63,13 +63,12 @@ from roamtui.conversation.state import (
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import Update, make_undo_events, update
-from roamtui.document.added_sources import SourceOpener, SourceSaver, restore_sources
+from roamtui.document.added_sources import SourceOpener, restore_sources
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.loader import Loader, get_link_url
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import ConversationConflictError, StoreError, UsageError
+from roamtui.errors import ConversationConflictError, StoreError
 
 _SAVE_WAIT_SECONDS = 0.25
 """Maximum time that the screen waits for the disk after a question was cancelled."""
@@ -134,9 +133,6 @@ class Session:
         """Held by the thread that writes."""
         self.loader = loader
         self.open_source = open_source
-        self.save_sources: SourceSaver | None = None
-        """Saves sources that were changed. It is called in a thread."""
-        self._is_notebook_gone = False
         self._refused: dict[str, int] = {}
         """For each refused origin, the number of the question during which the person last refused it.
 
@@ -196,8 +192,7 @@ class Session:
         open_source: SourceOpener | None,
     ) -> Session:
         before = fold_events(library, log.events, options)
-        # The sources of a notebook are in its own file, which may have changed since.
-        if before.sources != library.sources and open_source is not None and library.source[:1] != NOTEBOOK_MARK:
+        if before.sources != library.sources and open_source is not None:
             library, loader = restore_sources(library, loader, before.sources, open_source)
         if loader is not None and (links := list_links_to_reload(before)):
             library = load_linked_pages(library, links, loader, before.approved_origins)
@@ -384,14 +379,8 @@ class Session:
         return (ConversationSwitched(conversation_id=self.state.id), *list_visible_events(events))
 
     async def change_sources(self, library: Library, loader: Loader | None) -> tuple[ConversationEvent, ...]:
-        """Continue with a library that has other sources, and with its loader. Call between questions.
-
-        Raises:
-            RoamtuiError: The sources cannot be saved. Nothing changes.
-        """
+        """Continue with a library that has other sources, and with its loader. Call between questions."""
         assert not self.state.is_asking
-        if self.save_sources is not None:
-            await asyncio.to_thread(self.save_sources, library.source, self.state.sources, library.sources)
         events = self._apply(change_sources(self.state, library))
         self.loader = loader
         return await self._save_and_list_visible((DocumentReloaded(), *events))
@@ -403,8 +392,6 @@ class Session:
         """
         assert not self.state.is_asking
         events = self._apply(reload_state(self.state, reuse_loaded_pages(self.state.library, library)))
-        if self.state.sources != self.state.library.sources:  # the file of the notebook has changed
-            events += self._apply(change_sources(self.state, self.state.library))
         return await self._save_and_list_visible((DocumentReloaded(), *events))
 
     def abandon_question(self, outcome: QuestionAnswered, *, step: Step | None = None) -> None:
@@ -494,22 +481,11 @@ class Session:
         conflict_id = await asyncio.to_thread(self._write, self._log)
         if self._fork_on_conflict(conflict_id):
             await asyncio.to_thread(self._write, self._log)
-        if self.save_sources is not None and not self._is_notebook_gone:
-            await asyncio.to_thread(self._check_notebook, self.save_sources)
         warnings, self._save_warnings = tuple(self._save_warnings), []
         failures = (self.save_failure, self.trace.failure if self.trace is not None else "")
         reported, self._reported_failures = self._reported_failures, failures
         new_failures = [now for now, before in zip(failures, reported, strict=True) if now and now != before]
         return (*warnings, *(SaveFailed(message=failure) for failure in new_failures))
-
-    def _check_notebook(self, save_sources: SourceSaver) -> None:
-        """Warn once if the notebook of the conversation is gone. It is not created again."""
-        sources = self.state.library.sources
-        try:
-            save_sources(self.state.library.source, sources, sources)
-        except UsageError as error:
-            self._is_notebook_gone = True
-            self._save_warnings.append(SaveWarningRaised(message=str(error), conversation_id=self.state.id))
 
     def _fork_on_conflict(self, conflict_id: str | None) -> bool:
         """Continue under a new id if another program continued this conversation. Return whether that was necessary."""

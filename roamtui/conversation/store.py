@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -19,7 +19,6 @@ from roamtui.conversation.events import (
     ConversationForked,
     ConversationRenamed,
     ConversationStarted,
-    DocumentIdentified,
     QuestionAsked,
 )
 from roamtui.conversation.legacy_import import EMPTY_LIBRARY, erase_from_legacy_files, import_legacy_database
@@ -164,16 +163,11 @@ class ConversationStore:
                     size = os.fstat(file).st_size
                     if not size:  # the file is new, or was deleted and is written again from the start
                         log.saved_count = log.size = 0
-                    elif size != log.size:  # another program may have renamed only the conversation or its notebook
+                    elif size != log.size:  # another program may have renamed the conversation
                         is_longer = 0 < log.size < size
                         added = decode_entries(read_at(file, log.size, size - log.size)) if is_longer else []
-                        if not added or not all(_is_renaming(event, log) for event in added):
+                        if not added or not all(isinstance(event, ConversationRenamed) for event in added):
                             raise ConversationConflictError(log.conversation_id)
-                        for event in added:
-                            log.new_source = event.source if isinstance(event, DocumentIdentified) else log.new_source
-                    for number, event in enumerate(log.events[log.saved_count : count], log.saved_count):
-                        if log.new_source and isinstance(event, DocumentIdentified):
-                            log.events[number] = replace(event, source=log.new_source)
                     log.size = appender.append(file, encode_entries(log.events[log.saved_count : count]))
                     log.saved_count = count  # before anything else can fail: a retry would append the same events again
                 with suppress(OSError):  # without it, the time of the append decides the order until the next save
@@ -215,18 +209,6 @@ class ConversationStore:
             if not self._exists(path):
                 raise StoreError(_NO_SUCH.format(conversation_id))
             self._append_in_place(conversation_id, ConversationRenamed(title=title))
-
-    def change_source(self, source: str, new_source: str) -> None:
-        """Change the name of a source in all conversations about it. Their order does not change.
-
-        Raises:
-            StoreError: A conversation cannot be written.
-        """
-        for summary in self.list(source):
-            state = self.load(summary.id)
-            with self._lock, self._saving("move"), locked(self._folder):
-                identified = DocumentIdentified(source=new_source, content_hash=state.content_hash)
-                self._append_in_place(summary.id, identified)
 
     def _append_in_place(self, conversation_id: str, event: ConversationEvent) -> None:
         """Append an event to a log without changing the position of the conversation in the list."""
@@ -314,14 +296,6 @@ class ConversationStore:
         newest = moment or max(time.time_ns(), clock.stat().st_mtime_ns + _CLOCK_STEP_NS)
         os.utime(clock, ns=(newest, newest))
         return newest
-
-
-def _is_renaming(event: ConversationEvent, log: ConversationLog) -> bool:
-    """Check whether an event of another program only renames the conversation, or its notebook."""
-    if not isinstance(event, DocumentIdentified):
-        return isinstance(event, ConversationRenamed)
-    known = next((one for one in reversed(log.events[: log.saved_count]) if isinstance(one, DocumentIdentified)), event)
-    return event == DocumentIdentified(source=event.source, content_hash=known.content_hash)
 
 
 def _refresh_index(folder: Path, database: str, sql: str) -> Sequence[sqlite3.Row]:

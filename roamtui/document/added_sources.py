@@ -20,8 +20,6 @@ from roamtui.errors import RoamtuiError
 
 SourceOpener = Callable[[str], tuple[Library, Loader | None]]
 """Opens a source by its name, with all its files. Called in a thread. Raises `RoamtuiError`."""
-SourceSaver = Callable[[str, tuple[LibrarySource, ...], tuple[LibrarySource, ...]], None]
-"""Saves the sources of a library: its name, the sources before the change, and those after it."""
 _LEVEL_MAX = 255
 
 

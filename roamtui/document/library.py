@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from roamtui.document.document import Document, build_columns, hash_text, list_listing_rows, make_node_id
-from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, format_source_names
+from roamtui.document.library_source import LibrarySource, format_source_names
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
@@ -48,9 +48,7 @@ class Library:
 
     @property
     def title(self) -> str:
-        """Name of the notebook, or title of the root document, or the source if it has no title."""
-        if self.source.startswith(NOTEBOOK_MARK):
-            return self.source.removeprefix(NOTEBOOK_MARK)
+        """Title of the root document, or the source if it has no title."""
         return self.root.title or self.source
 
     @cached_property

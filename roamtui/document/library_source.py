@@ -13,8 +13,6 @@ from roamtui.sources.file_sources import split_sources
 from roamtui.sources.listing import format_name, format_names
 from roamtui.sources.read import is_path
 
-NOTEBOOK_MARK = "@"
-"""First character of the source of a notebook. All paths are absolute, so none begins with it."""
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 
 

@@ -135,13 +135,6 @@ ACTIONS: tuple[Action, ...] = (
         "Add another document, folder, site or open tab to this conversation.",
         "app.add_source",
     ),
-    _action(
-        "global.save_as_notebook",
-        "S",
-        "Save as notebook",
-        "Save the sources of this conversation as a new notebook.",
-        "app.save_as_notebook",
-    ),
     _action("global.next_document", "ctrl+t", "Next document", "Switch to the next open document.", "app.turn_to(0)"),
     _action(
         "global.close_document",

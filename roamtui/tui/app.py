@@ -322,11 +322,6 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_add_source(self) -> None:
         self.open_document(DocumentRequested(), is_added=True)
 
-    def action_save_as_notebook(self) -> None:
-        if self._opener is not None and self._opener.save_as_notebook is not None:
-            open_key = self._keys.format_first_key("global.open_document")
-            self.main_screen.sources_controller.save_as_notebook(self._opener.save_as_notebook, open_key)
-
     def action_turn_to(self, number: int) -> None:
         """Show the open document with this number, counted from 1. 0 shows the next document."""
         modes = self._open_modes

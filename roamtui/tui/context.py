@@ -29,7 +29,6 @@ class OfferGroup(StrEnum):
     """The headings of the start screen, in this order. Each is above its offers."""
 
     OPEN = "Open"
-    NOTEBOOK = "Notebooks"
     SOURCE = "Recent documents"
     FILE = "Files in this folder"
     CONVERSATION = "Recent conversations"
@@ -189,5 +188,3 @@ class DocumentOpener:
     """As in `TuiOptions`."""
     open_table: Callable[[tuple[str, ...]], TableJob] | None = None
     """Prepares the table about some sources, or the table in a folder. Called in a thread. Raises `RoamtuiError`."""
-    save_as_notebook: Callable[[str, Library], None] | None = None
-    """Saves the sources of a library as a new notebook. Called in a thread. Raises `RoamtuiError`."""

@@ -7,12 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.store import ConversationSummary
 from roamtui.document.counts import format_count
-from roamtui.document.library_source import NOTEBOOK_MARK
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import RoamtuiError, StoreError
 from roamtui.paths import display_path, get_resource_dir
 from roamtui.sources.file_sources import name_sources, split_sources
 from roamtui.tui.context import OfferGroup, StartOffer
@@ -26,25 +23,18 @@ _EXAMPLES = (
 _SITES_FILE = Path(__file__).with_name("sites.toml")
 
 
-def list_offers(
-    summaries: Sequence[ConversationSummary], own_sites: Path, notebooks: NotebookStore
-) -> tuple[tuple[StartOffer, ...], str]:
-    """Return all offers, and a sentence if the notebooks or the person's own list of sites cannot be read.
+def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tuple[tuple[StartOffer, ...], str]:
+    """Return all offers, and a sentence if the person's own list of sites cannot be read.
 
     Args:
         summaries: Saved conversations, the newest change first.
         own_sites: File of the person's own list of sites, which may be missing.
-        notebooks: The notebooks, which come first.
     """
     available = [
         summary for summary in summaries if not (summary.source.startswith("-") or is_source_missing(summary.source))
     ]
     problem = ""
     offers: list[StartOffer] = []
-    try:
-        offers += [_offer_notebook(notebooks, name) for name in notebooks.list_names()]
-    except StoreError as error:
-        problem = str(error)
     answered = [summary for summary in available if summary.is_answered and summary.questions]
     # A script that runs `roamtui ask` must not push out the conversations of the app.
     listed = sorted(answered, key=lambda summary: summary.is_one_shot)[:_CONVERSATIONS_SHOWN]
@@ -58,7 +48,7 @@ def list_offers(
                 conversation_id=summary.id,
             )
         )
-    sources = dict.fromkeys(summary.source for summary in available if not summary.source.startswith(NOTEBOOK_MARK))
+    sources = dict.fromkeys(summary.source for summary in available)
     for source in list(sources)[:_SOURCES_SHOWN]:
         is_url = "://" in source
         name = source.partition("://")[2].rstrip("/") if is_url else name_sources(source)
@@ -72,17 +62,8 @@ def list_offers(
         try:
             offers += list(_read_sites(own_sites))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            problem = f"{problem} {own_sites} cannot be read: {sanitise_line(str(error))}.".lstrip()
+            problem = f"{own_sites} cannot be read: {sanitise_line(str(error))}."
     return (*offers, *_read_sites(_SITES_FILE)), problem
-
-
-def _offer_notebook(notebooks: NotebookStore, name: str) -> StartOffer:
-    try:
-        titles = [source.title for source in notebooks.read(name).sources]
-        note = sanitise_line(", ".join(titles)) or "no sources yet"
-    except RoamtuiError as error:  # choosing it says the same
-        note = sanitise_line(str(error))
-    return StartOffer(group=OfferGroup.NOTEBOOK, name=name, note=note, source=f"{NOTEBOOK_MARK}{name}")
 
 
 def _read_sites(path: Path) -> Iterator[StartOffer]:

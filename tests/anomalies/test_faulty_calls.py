@@ -317,10 +317,6 @@ def keep_place(folder: Path, failing: Failing) -> None:
     assert places.load("new.md") in (new, None)
     places.save("new.md", new)
     assert (places.load("old.md"), places.load("new.md")) == (old, new)
-    with failing() as raised:
-        places.rename("old.md", "newer.md")
-    assert raised == []
-    assert {places.load("old.md"), places.load("newer.md")} == {old, None}
 
 
 def cache_page(folder: Path, failing: Failing) -> None:

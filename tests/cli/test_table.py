@@ -13,15 +13,6 @@ from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
 
 
-def test_a_notebook_is_a_table_of_its_sources(run: RunCommand, tmp_path: Path) -> None:
-    leases = write_leases(tmp_path / "leases")
-    run("notebook", "homes", leases / "anna.md", leases / "bert.md", "--plain")
-    table = run("table", "@homes", "-q", PERIOD)
-    assert table.code == 0, table.err
-    assert [row["title"] for row in table.json["rows"]] == ["anna.md", "bert.md"]
-    assert run("table", "@none", "-q", PERIOD).code == 2
-
-
 def test_an_archive_has_a_row_for_each_of_its_files(run: RunCommand, tmp_path: Path) -> None:
     leases = write_leases(tmp_path / "leases")
     archive = shutil.make_archive(str(tmp_path / "leases"), "zip", leases)

@@ -518,7 +518,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         else:
             self.post_message(self.ModelRequested(view.number, view.passage_ids))
 
-
     def action_copy(self) -> None:
         if self.current is not None and self.current.answer.strip():
             self.post_message(CopyRequested(format_answer(self.current.answer, self.current.citations), "the answer"))

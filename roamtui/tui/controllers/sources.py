@@ -1,20 +1,18 @@
-"""`SourcesController`: adds, removes and mutes the sources of a conversation, and saves them as a notebook."""
+"""`SourcesController`: adds, removes and mutes the sources of a conversation."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 
 from textual.widget import Widget
 
 from roamtui.agent.controller import ConversationController
 from roamtui.document.added_sources import list_sources_of
-from roamtui.document.library import Library
-from roamtui.document.library_source import NOTEBOOK_MARK, LibrarySource, make_short_name
+from roamtui.document.library_source import LibrarySource, make_short_name
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.tui.messages import StatusMessage
-from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog
 
 
 class SourcesController:
@@ -63,33 +61,9 @@ class SourcesController:
             await self._controller.remove_source(source.key)
             return f"Took out {title}; its files stay as they are"
 
-        name = self._controller.state.library.source
-        place = f"the notebook {sanitise_line(name)}" if name.startswith(NOTEBOOK_MARK) else "this conversation"
-        question = f"Take {title} out of {place}?"
+        question = f"Take {title} out of this conversation?"
         dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
         dialog.ask(self._widget.app, lambda: self._run(remove_source()))
-
-    def save_as_notebook(self, save: Callable[[str, Library], None], open_key: str) -> None:
-        """Ask for a name, and save the sources of the conversation as a new notebook, which `open_key` opens."""
-        library = self._controller.state.library
-        if library.source.startswith(NOTEBOOK_MARK):
-            self._widget.post_message(
-                StatusMessage(f"These sources are saved as {sanitise_line(library.source)} already")
-            )
-            return
-
-        async def write(name: str) -> str:
-            await asyncio.to_thread(save, name, library)
-            return f'Saved the notebook "{name}": {open_key} opens it'
-
-        def write_named(answer: str | None) -> None:
-            if name := (answer or "").removeprefix(NOTEBOOK_MARK):
-                self._run(write(name))
-
-        titles = ", ".join(source.title for source in list_sources_of(library))
-        foot = "enter to save, esc to cancel"
-        prompt = PromptDialog("Save the sources as a notebook called", "", detail=titles, foot=foot)
-        self._widget.app.push_screen(prompt, write_named)
 
     def _run(self, change: Awaitable[str]) -> None:
         async def run() -> None:

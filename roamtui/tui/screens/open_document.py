@@ -168,7 +168,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
         offers, problem = await asyncio.to_thread(self._opener.list_offers)
-        self._offers += tuple(offer for offer in offers if not (self.is_adding and offer.group is OfferGroup.NOTEBOOK))
+        self._offers += offers
         if problem:
             self._set_message(problem, is_problem=True)
         self._show()

@@ -7,21 +7,15 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
-from roamtui.document.library_source import LibrarySource
 from roamtui.document.reader_links import get_source_file
 from roamtui.library_loader import (
     open_added_source,
     open_lazily,
-    open_notebook,
-    save_as_notebook,
-    save_notebook_sources,
 )
 from roamtui.models.base import Model
 from roamtui.models.offline import OfflineModel
-from roamtui.paths import notebooks_path
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
@@ -57,7 +51,6 @@ def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
         open_source=open_source,
         suggest_url=lambda _: None,
         save_settings=lambda _: None,
-        save_as_notebook=save_as_notebook,
     )
     return RoamApp(make_first(first), opener)
 
@@ -126,50 +119,6 @@ async def test_ctrl_s_in_the_dialog_adds_and_what_cannot_be_added_says_why(folde
         await pilot.press(*"contract.md", "ctrl+s")
         await wait_until(pilot, lambda: "contract.md is a source" in screen_text(app))
         assert len(app.documents) == 1
-
-
-async def test_the_sources_are_saved_as_a_notebook_under_a_typed_name(folder: Path) -> None:
-    async def save(name: str) -> None:
-        app.main_screen.panes.focus_tree()
-        await pilot.press("S")
-        await wait_until(pilot, lambda: "contract.md, acts" in screen_text(app))
-        await pilot.press(*name, "enter")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
-
-    async with running(make_app(folder), SIZE) as (app, pilot):
-        await app.main_screen.controller.add_source(str(folder / "acts"))
-        term = find_id(app, "Term")
-        await save("law")
-        await wait_until(pilot, lambda: 'Saved the notebook "law"' in screen_text(app))
-        store = NotebookStore(notebooks_path())
-        assert [source.key for source in store.read("law").sources] == ["contract.md", "acts"]
-        library, _ = open_notebook(("@law",))
-        assert library.title_of(term) == "Term", "an added source keeps its ids"
-        before = store.get_path("law").read_bytes()
-        await save("law")
-        await wait_until(pilot, lambda: 'There is a notebook "law" already' in screen_text(app))
-        await save("a b")
-        await wait_until(pilot, lambda: "cannot be the name of a notebook" in screen_text(app))
-        assert store.get_path("law").read_bytes() == before
-        assert store.list_names() == ("law",)
-
-
-async def test_a_change_that_fails_is_told_where_only_the_outline_is_shown(folder: Path) -> None:
-    save_as_notebook("law", open_lazily(["contract.md"])[0])
-    NotebookStore(notebooks_path()).change(
-        "law", lambda now: [*now, LibrarySource(name=str(folder / "acts"), key="acts")]
-    )
-    async with running(make_app(folder, "@law"), (60, 20)) as (app, pilot):
-        app.main_screen.session.save_sources = save_notebook_sources
-        app.main_screen.panes.focus_tree()
-        await go_to(pilot, find_id(app, "Notice"))
-        await pilot.press("delete")
-        await wait_until(pilot, lambda: "out of the notebook @law?" in " ".join(screen_text(app).split()))
-        await pilot.press("escape")
-        NotebookStore(notebooks_path()).rename("law", "tax")
-        await pilot.press("t")
-        await wait_until(pilot, lambda: "renamed or deleted" in screen_text(app))
-        assert list_keys(app) == ["contract.md", "acts"]
 
 
 async def test_one_source_alone_is_neither_muted_nor_taken_out(folder: Path) -> None:

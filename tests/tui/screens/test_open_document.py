@@ -11,9 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui import Agent, QuestionAnswered, RetrievalOptions, Session, make_model, make_searcher, open_library
-from roamtui.conversation.notebooks import NotebookStore
 from roamtui.conversation.store import ConversationSummary
-from roamtui.document.library_source import LibrarySource
 from roamtui.paths import display_path
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
@@ -288,7 +286,7 @@ def summarise(conversation_id: str, source: str, title: str = "Fees?", **flags: 
 
 
 def test_about_thirty_sites_and_the_examples_are_offered_without_any_conversation(tmp_path: Path) -> None:
-    offers, problem = list_offers((), tmp_path / "sites.toml", NotebookStore(tmp_path / "notebooks"))
+    offers, problem = list_offers((), tmp_path / "sites.toml")
     assert not problem
     sites = [offer for offer in offers if offer.group is OfferGroup.SITE]
     assert 25 <= len(sites) <= 40
@@ -299,7 +297,7 @@ def test_about_thirty_sites_and_the_examples_are_offered_without_any_conversatio
 
 async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_path: Path) -> None:
     model = make_model("offline")
-    for offer in list_offers((), tmp_path / "sites.toml", NotebookStore(tmp_path / "notebooks"))[0][:2]:
+    for offer in list_offers((), tmp_path / "sites.toml")[0][:2]:
         library = open_library([offer.source])
         searcher = make_searcher(library, RetrievalOptions())
         questions = choose_example_questions(model, library)
@@ -318,7 +316,7 @@ def test_what_was_never_answered_is_not_offered_and_one_shot_questions_push_noth
         *(summarise(f"asked {number}", str(handbook), is_one_shot=True) for number in range(9)),
         summarise("in the app", str(handbook)),
     )
-    offers, _ = list_offers(summaries, tmp_path / "sites.toml", NotebookStore(tmp_path / "notebooks"))
+    offers, _ = list_offers(summaries, tmp_path / "sites.toml")
     ids = [offer.conversation_id for offer in offers if offer.group is OfferGroup.CONVERSATION]
     assert ids == [*(f"asked {number}" for number in range(7)), "in the app"]
     assert offers[len(ids)].source == str(handbook)
@@ -334,7 +332,7 @@ def test_conversations_and_documents_of_late_come_first_where_they_are_still_the
         summarise("four", "https://site.example/llms.txt", title=""),
         summarise("five", str(handbook), title="Hours?"),
     )
-    offers, _ = list_offers(summaries, tmp_path / "sites.toml", NotebookStore(tmp_path / "notebooks"))
+    offers, _ = list_offers(summaries, tmp_path / "sites.toml")
     late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
     assert [offer.conversation_id for offer in late] == ["one", "four", "five", None, None]
     assert [offer.source for offer in late[3:]] == [str(handbook), "https://site.example/llms.txt"]
@@ -344,7 +342,7 @@ def test_conversations_and_documents_of_late_come_first_where_they_are_still_the
 def test_several_documents_that_were_opened_as_one_are_offered_by_their_names(tmp_path: Path) -> None:
     source = f"{tmp_path}/Smith, J.md, {tmp_path}/notes"
     (tmp_path / "notes").mkdir()
-    offers, _ = list_offers((summarise("one", source),), tmp_path / "sites.toml", NotebookStore(tmp_path / "notebooks"))
+    offers, _ = list_offers((summarise("one", source),), tmp_path / "sites.toml")
     (late,) = [offer for offer in offers if offer.group is OfferGroup.SOURCE]
     assert (late.name, late.note, late.source) == ("Smith, J.md, notes", display_path(str(tmp_path)), source)
 
@@ -352,32 +350,13 @@ def test_several_documents_that_were_opened_as_one_are_offered_by_their_names(tm
 def test_a_persons_own_sites_come_before_the_bundled_ones(tmp_path: Path) -> None:
     own = tmp_path / "sites.toml"
     own.write_text('[[sites]]\nname = "Ours\\u001b[2J"\nurl = "https://ours.example/llms.txt"\n')
-    offers, problem = list_offers((), own, NotebookStore(tmp_path / "notebooks"))
+    offers, problem = list_offers((), own)
     sites = [offer for offer in offers if offer.group is OfferGroup.SITE]
     assert sites[0].source == "https://ours.example/llms.txt"
     assert "\x1b" not in sites[0].name
     assert not problem
     for broken in ("[[sites]]\nname = 1\n", "sites = 3\n", "[", "[[sites]]\n"):
         own.write_text(broken)
-        offers, problem = list_offers((), own, NotebookStore(tmp_path / "notebooks"))
+        offers, problem = list_offers((), own)
         assert str(own) in problem
         assert len(offers) > 20
-
-
-def test_notebooks_come_first_and_a_broken_one_says_why(tmp_path: Path) -> None:
-    handbook = tmp_path / "handbook.md"
-    handbook.write_text("# Handbook\n")
-    notebooks = NotebookStore(tmp_path / "notebooks")
-    notebooks.change("law", lambda _: [LibrarySource(name=str(handbook), key="handbook.md")])
-    notebooks.get_path("tax").write_text("sources = 1")
-    summaries = (summarise("one", "@law", title="Notice?"), summarise("two", str(handbook)))
-
-    offers, problem = list_offers(summaries, tmp_path / "sites.toml", notebooks)
-
-    groups = list(dict.fromkeys(offer.group for offer in offers))
-    assert groups[:3] == [OfferGroup.NOTEBOOK, OfferGroup.CONVERSATION, OfferGroup.SOURCE]
-    shown = {offer.source: (offer.name, offer.note) for offer in offers if offer.group is OfferGroup.NOTEBOOK}
-    assert shown["@law"] == ("law", "handbook.md")
-    assert "Fix or delete it." in shown["@tax"][1]
-    assert [offer.source for offer in offers if offer.group is OfferGroup.SOURCE] == [str(handbook)]
-    assert not problem
