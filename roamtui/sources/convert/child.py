@@ -13,9 +13,9 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from threading import Thread
-from typing import Any
+from typing import IO, Any
 
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, SourceError
 from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.drawing import DrawingRequest
@@ -36,7 +36,7 @@ REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
 _DRAWING_MEMORY_BYTES_MAX = 700_000_000
 _CHARACTERS_MAX = 100_000_000
-_INSTALL_COMMAND = 'pip install "roamtui[formats]"'
+_INSTALL_COMMAND = '`pip install "roamtui[formats]"`'
 INSTALL_IMAGES = 'To see pictures here, install Pillow: `pip install "roamtui[images]"`.'
 
 
@@ -49,83 +49,72 @@ def main(arguments: Sequence[str]) -> None:
     job, name = arguments
     data = sys.stdin.buffer.read()
     output = sys.stdout
+    verb = "draw" if job == DRAW else "convert"
     result: dict[str, object]
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what a library prints must not mix with the result
             result = _draw(data, name) if job == DRAW else _convert(job, data, name, output)
     except RoamtuiError as error:
         result = {"problem": str(error)}
+    except ImportError:
+        result = {
+            "problem": INSTALL_IMAGES if job == DRAW else f"To open {name}, install its reader: {_INSTALL_COMMAND}."
+        }
+    except (MemoryError, RecursionError):
+        result = {"problem": f"Could not {verb} {name}: too large or too deeply nested. Open it in its own program."}
+    except Exception:  # noqa: BLE001 - a library that fails on a file must not show its traceback
+        result = {"problem": f"Could not {verb} {name}: it is damaged. Open it in its own program and save it again."}
     output.write(json.dumps(result))
 
 
-def _convert(job: str, data: bytes, name: str, output: Any) -> dict[str, object]:  # noqa: ANN401 - a file
+def _convert(job: str, data: bytes, name: str, output: IO[str]) -> dict[str, object]:
     format_name, _, languages = job.partition(":")
-    source_format = Format[format_name]
     reported_at = 0.0
     unreported: list[str] = []
+
+    def write(value: object) -> None:
+        output.write(f"{json.dumps(value)}\n")
+        output.flush()
 
     def report(done: int, count: int, text: str) -> None:
         nonlocal reported_at
         unreported.append(text)
         if time.monotonic() - reported_at >= REPORT_SECONDS:
             reported_at = time.monotonic()
-            output.write(f"{json.dumps([done, count, ''.join(unreported)])}\n")
-            output.flush()
+            write([done, count, "".join(unreported)])
             unreported.clear()
 
     def store_page(number: int, confidence: float, words: list[list[Any]]) -> None:
-        output.write(f"{json.dumps({'page': number, 'confidence': confidence, 'words': words})}\n")
-        output.flush()
+        write({"page": number, "confidence": confidence, "words": words})
 
-    try:
-        _limit_resources(_MEMORY_BYTES_MAX, SCAN_SECONDS_MAX if languages else SECONDS_MAX)
-        converter: Callable[..., ConvertedText] = get_converter(source_format, report)
-        options: dict[str, Any] = {}
-        if languages:
-            from roamtui.sources.convert.pdf.ocr import ScanStore  # noqa: PLC0415 - few documents are scans
+    _limit_resources(_MEMORY_BYTES_MAX, SCAN_SECONDS_MAX if languages else SECONDS_MAX)
+    converter: Callable[..., ConvertedText] = get_converter(Format[format_name], report)
+    options: dict[str, Any] = {}
+    if languages:
+        from roamtui.sources.convert.pdf.ocr import ScanStore  # noqa: PLC0415 - few documents are scans
 
-            head, _, data = data.partition(b"\n")
-            known = {page["page"]: (page["confidence"], page["words"]) for page in json.loads(head)}
-            store = ScanStore(known=known, store=store_page)
-            options = {"ocr_languages": languages.split("+"), "scan_store": store}
-        converted = converter(data, name, **options)
-    except ImportError:
-        problem = f"{name} is a {source_format.value} file. To open it, install the converter: `{_INSTALL_COMMAND}`."
-    except RoamtuiError as error:
-        problem = str(error)
-    except (MemoryError, RecursionError):
-        problem = f"Could not convert {name}: too large or too deeply nested. Convert it to text first."
-    except Exception:  # noqa: BLE001 - a library that fails on a file must not show its traceback
-        problem = f"Could not convert {name}: it is damaged. Open it in its own program and save it again."
-    else:
-        problem = f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it."
-        if len(converted.text) <= _CHARACTERS_MAX:
-            return {**asdict(converted), "text": replace_surrogates(converted.text)}
-    return {"problem": problem}
+        head, _, data = data.partition(b"\n")
+        known = {page["page"]: (page["confidence"], page["words"]) for page in json.loads(head)}
+        options = {"ocr_languages": languages.split("+"), "scan_store": ScanStore(known=known, store=store_page)}
+    converted = converter(data, name, **options)
+    if len(converted.text) > _CHARACTERS_MAX:
+        raise SourceError(f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it.")
+    return {**asdict(converted), "text": replace_surrogates(converted.text)}
 
 
 def _draw(data: bytes, name: str) -> dict[str, object]:
     """Draw the file after the first line of `data`, which is the `DrawingRequest`."""
     head, _, file_data = data.partition(b"\n")
     request = DrawingRequest(**json.loads(head))
-    try:
-        _limit_resources(_DRAWING_MEMORY_BYTES_MAX, SECONDS_MAX)
-        if request.page is not None:
-            from roamtui.sources.convert.pdf.drawing import draw_page  # noqa: PLC0415 - each library is heavy
+    _limit_resources(_DRAWING_MEMORY_BYTES_MAX, SECONDS_MAX)
+    if request.page is not None:
+        from roamtui.sources.convert.pdf.drawing import draw_page  # noqa: PLC0415 - each library is heavy
 
-            drawing = draw_page(file_data, name, request)
-        else:
-            from roamtui.sources.convert.picture import draw_picture  # noqa: PLC0415
+        drawing = draw_page(file_data, name, request)
+    else:
+        from roamtui.sources.convert.picture import draw_picture  # noqa: PLC0415
 
-            drawing = draw_picture(file_data, name, request)
-    except ImportError:
-        return {"problem": INSTALL_IMAGES}
-    except MemoryError:
-        return {"problem": f"Could not draw {name}: it needs too much memory. Open it in its own program."}
-    except RoamtuiError:
-        raise
-    except Exception:  # noqa: BLE001 - as above
-        return {"problem": f"Could not draw {name}: it is damaged. Open it in its own program."}
+        drawing = draw_picture(file_data, name, request)
     return {**asdict(drawing), "data": b64encode(drawing.data).decode()}
 
 

@@ -27,7 +27,6 @@ _SAMPLE_LENGTH = 4_096
 _TABLE_SAMPLE_LENGTH = 65_536
 _LOG_COLUMNS_MIN = 3
 """Minimum number of columns of a table in a log. Many logs have a comma in each of their times."""
-_PACKAGE_START_LENGTH = 200
 _PDF_START = b"%PDF-"
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:(!doctype\s+html)|html[\s>])", re.I | re.S
@@ -61,20 +60,17 @@ _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
 SLOW_SUFFIXES = frozenset(suffix for suffix, named in _FORMATS_BY_SUFFIX.items() if named not in _TEXT_FORMATS)
 """Suffixes of the formats that are always converted in a subprocess."""
 _PACKAGE_SIGNS = {
+    b"mimetypeapplication/epub+zip": Format.EPUB,
+    b"mimetypeapplication/vnd.oasis.opendocument.text": Format.ODT,
+    b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet": Format.SPREADSHEET,
     b"META-INF/container.xml": Format.EPUB,
     b"word/document.xml": Format.DOCX,
     b"xl/workbook.xml": Format.SPREADSHEET,
     b"xl/workbook.bin": Format.SPREADSHEET,
     b"ppt/presentation.xml": Format.PPTX,
 }
-"""Formats that are zip archives, by the name of a part that only they have."""
-_PACKAGE_MEDIA_TYPES = {
-    b"mimetypeapplication/epub+zip": Format.EPUB,
-    b"mimetypeapplication/vnd.oasis.opendocument.text": Format.ODT,
-    b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet": Format.SPREADSHEET,
-}
-"""Formats that are zip archives, by the name and content of their first part."""
-_PACKAGE_FORMATS = frozenset({*_PACKAGE_SIGNS.values(), *_PACKAGE_MEDIA_TYPES.values()})
+"""Formats that are zip archives, by the name of a part that only they have, or the name and content of a part."""
+_PACKAGE_FORMATS = frozenset(_PACKAGE_SIGNS.values())
 _FORMATS_BY_MEDIA_TYPE = {
     "application/pdf": Format.PDF,
     "application/epub+zip": Format.EPUB,
@@ -138,11 +134,8 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     if data.startswith(_PDF_START):
         return Format.PDF
     if data.startswith(ZIP_START):
-        first_part = data[:_PACKAGE_START_LENGTH]
-        signs = [(sign in first_part, named) for sign, named in _PACKAGE_MEDIA_TYPES.items()]
-        signs += ((sign in data, named) for sign, named in _PACKAGE_SIGNS.items())
         # In a damaged file, only the name may show the format.
-        detected = next((named for is_found, named in signs if is_found), declared)
+        detected = next((named for sign, named in _PACKAGE_SIGNS.items() if sign in data), declared)
         return detected if detected in _PACKAGE_FORMATS else None
     start = _HTML_START.match(data[:_SAMPLE_LENGTH])
     # Markdown may start with an HTML element, but not with a doctype.

@@ -1,6 +1,6 @@
 """Convert an EPUB book to Markdown: its chapters in reading order, with titles and levels from its navigation.
 
-The XML is only tokenised: no entity is expanded and no other file is read.
+No entity of the XML is expanded, and no other file is read.
 """
 
 from __future__ import annotations
@@ -8,25 +8,24 @@ from __future__ import annotations
 import html
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport
 from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.convert.html import convert_html, decode_html
-from roamtui.sources.convert.html_tree import Tag, iter_tags, read_first_text, read_tokens
-from roamtui.sources.convert.zip_package import ZipPackage
+from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text, parse_xml
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
 _CHAPTERS_MAX = 5_000
-_DRAWING_TYPE = "image/svg+xml"
-_PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", _DRAWING_TYPE})
+_PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
 _NAVIGATION_POINTS_MAX = 20_000
 _TITLE_LENGTH_MAX = 500
 _MARKER = re.compile("\ue000(\\d+)\ue001")
@@ -35,9 +34,6 @@ _LINK_TARGET = re.compile(r"\]\([^()\n]*\)")
 _ID = re.compile(r"""<([a-zA-Z][\w:]*)(?![\w:])[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
 _ELEMENTS_WITHOUT_TEXT = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
 """Elements that must not contain text directly. Markers are therefore inserted before them, not inside."""
-_DRAWING = re.compile(r"(?<=<)(/?)(?:[\w-]{1,20}:)?svg(?=[\s/>])")
-_DRAWN_TEXT = frozenset({"title", "desc", "text"})
-"""Elements of an SVG drawing that contain text."""
 _WITHOUT_MARKER = frozenset({"html", "head", "title", "script", "style", "meta", "link"})
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 _FENCE = re.compile(r"(`{3,})")
@@ -55,13 +51,10 @@ class _Book:
     """The content of a book's package document."""
 
     title: str
-    chapters: Mapping[str, str]
-    """Parts in reading order, each mapped to the part to read: itself, or its fallback if it is not a page."""
-    drawings: frozenset[str]
-    """Parts that are SVG drawings."""
+    chapters: Sequence[str]
+    """Parts in reading order."""
     navigation: str
     """Part with the table of contents; empty if there is none."""
-    is_ncx: bool
 
 
 def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
@@ -72,34 +65,31 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
     book = _read_book(package)
     points: dict[str, list[_NavigationPoint]] = {}
     if book.navigation:
-        source = decode_html(package.read(book.navigation) or b"")[0]
-        entries = list(islice(_read_ncx(source) if book.is_ncx else _read_nav(source), _NAVIGATION_POINTS_MAX))
+        root = parse_xml(package.read(book.navigation) or b"")
+        entries = list(islice((*_read_ncx(root), *_read_nav(root)), _NAVIGATION_POINTS_MAX))
         target = ("", "")
         # From the last to the first, because an entry without a target leads to the target of the next one.
         for level, title, href in reversed(entries):
             target = _split_href(href, book.navigation) if href else target
             if title and target[0]:
-                point = _NavigationPoint(level=level, title=title, fragment=target[1])
+                point = _NavigationPoint(level=level, title=title[:_TITLE_LENGTH_MAX], fragment=target[1])
                 points.setdefault(target[0], []).append(point)
         for part_points in points.values():
             part_points.reverse()
     texts, missing, is_empty, shift = [], 0, True, 0
-    for number, (part, read_part) in enumerate(islice(book.chapters.items(), _CHAPTERS_MAX)):
+    for number, part in enumerate(book.chapters[:_CHAPTERS_MAX]):
         if report is not None:
             report(number, len(book.chapters), "")
-        chapter = package.read(read_part)
+        chapter = package.read(part)
         if chapter is None:
             missing += 1
-        else:
-            chapter_points = [*points.get(part, []), *(points.get(read_part, []) if read_part != part else [])]
-            source = decode_html(chapter)[0]
-            is_drawing = read_part in book.drawings
-            source = _read_drawing(source) if is_drawing else _insert_markers(source, chapter_points)
-            page = convert_html(source, image_base=read_part)
-            words = _MARKER.sub("", _LINK_TARGET.sub("]", page.text))  # the alternative text of an image counts as text
-            is_empty = is_empty and not any(map(str.isalnum, words))
-            text, shift = _adjust_heading_levels(page.text, chapter_points, shift)
-            texts.append(text)
+            continue
+        chapter_points = points.get(part, [])
+        page = convert_html(_insert_markers(decode_html(chapter)[0], chapter_points), image_base=part)
+        words = _MARKER.sub("", _LINK_TARGET.sub("]", page.text))  # the alternative text of an image counts as text
+        is_empty = is_empty and not any(map(str.isalnum, words))
+        text, shift = _adjust_heading_levels(page.text, chapter_points, shift)
+        texts.append(text)
     if is_empty:
         raise SourceError(f"{name} contains no text; its pages may be images.")
     notes = [f"{missing} of its chapters are missing."] if missing else []
@@ -109,52 +99,26 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
 
 
 def _read_book(package: ZipPackage) -> _Book:
-    container = decode_html(package.read(_CONTAINER) or b"")[0]
-    root = next((tag.attributes.get("full-path", "") for tag in iter_tags(container, "rootfile")), "")
-    data = package.read(root)
+    container = parse_xml(package.read(_CONTAINER) or b"")
+    part = next((found.get("full-path", "") for found in container.iter("{*}rootfile")), "")
+    data = package.read(part)
     if data is None:
         raise SourceError(f"{package.name} is damaged or not an EPUB book. Convert it again.")
-    source = decode_html(data)[0]
-    items = {tag.attributes.get("id", ""): tag.attributes for tag in iter_tags(source, "item")}
-    part_names = {key: _split_href(item.get("href", ""), root)[0] for key, item in items.items()}
-    nav = next((key for key, item in items.items() if "nav" in item.get("properties", "").split()), "")
-    spine = next(iter_tags(source, "spine"), None)
-    ncx = spine.attributes.get("toc", "") if spine is not None else ""
-    if ncx not in items:
-        ncx = next((key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")), "")
-    listed = [tag.attributes.get("idref", "") for tag in iter_tags(source, "itemref")]
-    read_keys: dict[str, str] = {}
-    for key in listed:
-        if key in items and key != nav:
-            # An item that is not a page names another one as its fallback.
-            read_key, seen = key, {""}
-            while read_key not in seen and items.get(read_key, {}).get("media-type", "") not in _PAGE_TYPES:
-                seen.add(read_key)
-                read_key = items.get(read_key, {}).get("fallback", "")
-            read_keys[key] = key if read_key in seen else read_key
+    root = parse_xml(data)
+    items = {item.get("id", ""): item for item in root.iter("{*}item")}
+    part_names = {key: _split_href(item.get("href", ""), part)[0] for key, item in items.items()}
+    nav = [key for key, item in items.items() if "nav" in item.get("properties", "").split()]
+    ncx = [key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")]
+    listed = dict.fromkeys(found.get("idref", "") for found in root.iter("{*}itemref"))
     return _Book(
-        title=read_first_text(source, "dc:title", "title"),
-        chapters={part_names[key]: part_names[read_key] for key, read_key in read_keys.items()},
-        drawings=frozenset(part_names[key] for key, item in items.items() if item.get("media-type") == _DRAWING_TYPE),
-        navigation=part_names.get(nav or ncx, ""),
-        is_ncx=not nav,
+        title=next((join_text(found) for found in root.iter("{*}title")), "")[:_TITLE_LENGTH_MAX],
+        chapters=[
+            part_names[key]
+            for key in listed
+            if key in items and key not in nav and items[key].get("media-type") in _PAGE_TYPES
+        ],
+        navigation=next((part_names[key] for key in (*nav, *ncx)), ""),
     )
-
-
-def _read_drawing(source: str) -> str:
-    """Turn the text of an SVG drawing into an HTML page."""
-    paragraphs: list[str] = []
-    inside = ""
-    for token in read_tokens(_DRAWING.sub(r"\1div", source)):
-        if isinstance(token, str):
-            if inside:
-                paragraphs[-1] += html.escape(token)
-        elif not inside and token.name.rpartition(":")[2] in _DRAWN_TEXT and not token.is_end:
-            inside = token.name
-            paragraphs.append("")
-        elif token.name == inside and token.is_end:
-            inside = ""
-    return "".join(f"<p>{words}</p>" for words in paragraphs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,56 +140,28 @@ def _split_href(href: str, part_name: str) -> tuple[str, str]:
     return target, unquote(fragment)
 
 
-def _read_nav(source: str) -> Iterator[tuple[int, str, str]]:
+def _read_nav(root: Any) -> Iterator[tuple[int, str, str]]:
     """Yield level, title and href from the nested lists in the first `nav` that is a table of contents (EPUB 3)."""
-    level = 0
-    title: list[str] = []
-    href = entry_tag = ""
-    is_inside = False
-    for token in read_tokens(source):
-        if isinstance(token, Tag) and token.name == "nav":
-            if is_inside:
-                return
-            is_inside = "toc" in token.attributes.get("epub:type", "toc").split() and not token.is_end
-        elif not is_inside:
+    for nav in root.iter("{*}nav"):
+        if "toc" not in get_attribute(nav, "type").split() and get_attribute(nav, "type"):
             continue
-        elif isinstance(token, str):
-            title.append(token)
-        elif token.name == "ol":
-            level += -1 if token.is_end else 1
-        elif not entry_tag and token.name in ("a", "span") and not token.is_end:
-            entry_tag, href, title = token.name, token.attributes.get("href", ""), []
-        elif entry_tag and token.name == "img" and not token.is_end:
-            title.append(f" {token.attributes.get('alt') or token.attributes.get('title', '')} ")
-        elif entry_tag and token.is_end and token.name in (entry_tag, "li"):
-            yield max(level, 1), _join_title(title), href
-            entry_tag = ""
+        for item in nav.iter("{*}li"):
+            for entry in [*item.iterfind("{*}a"), *item.iterfind("{*}span")][:1]:
+                pictured = " ".join(image.get("alt", "") for image in entry.iter("{*}img"))
+                yield _count_around(item, "ol"), join_text(entry) or pictured, entry.get("href", "")
+        return
 
 
-def _read_ncx(source: str) -> Iterator[tuple[int, str, str]]:
+def _read_ncx(root: Any) -> Iterator[tuple[int, str, str]]:
     """Yield level, title and href of the navigation points in an NCX file (EPUB 2)."""
-    level = 0
-    title: list[str] = []
-    is_text = False
-    for token in read_tokens(source):
-        if isinstance(token, str):
-            if is_text:
-                title.append(token)
-            continue
-        name = token.name.rpartition(":")[2]
-        if name == "navpoint":
-            level += -1 if token.is_end else 1
-            title = []
-        elif name == "text":
-            is_text = level > 0 and not token.is_end
-        elif name == "content" and not token.is_end and level > 0:
-            yield level, _join_title(title), token.attributes.get("src", "")
-        elif name in ("pagelist", "navlist") and not token.is_end:
-            return
+    for point in root.iter("{*}navPoint"):
+        title = " ".join(map(join_text, point.iterfind("{*}navLabel")))
+        target = point.find("{*}content")
+        yield _count_around(point, "navPoint") + 1, title, target.get("src", "") if target is not None else ""
 
 
-def _join_title(pieces: list[str]) -> str:
-    return " ".join("".join(pieces).split())[:_TITLE_LENGTH_MAX]
+def _count_around(element: Any, name: str) -> int:
+    return sum(1 for _ in element.iterancestors(f"{{*}}{name}"))
 
 
 @dataclass(slots=True)

@@ -91,7 +91,7 @@ _NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
 _SPACES_AND_CONTROLS = "".join(map(chr, range(33)))
 
 
-class Tag(NamedTuple):
+class _Tag(NamedTuple):
     """A start tag or an end tag."""
 
     name: str
@@ -105,7 +105,7 @@ class _TokenCollector:
     """Collects the tokens that the parser reads, except for elements such as scripts."""
 
     def __init__(self) -> None:
-        self.tokens: list[Tag | str] = []
+        self.tokens: list[_Tag | str] = []
         self.depth = 0
         self._skipped_depth = 0
 
@@ -115,14 +115,14 @@ class _TokenCollector:
             self._skipped_depth += 1
         else:
             tag_name = name.removeprefix(_HEADING_PREFIX)
-            self.tokens.append(Tag(tag_name, dict(islice(attributes.items(), _ATTRIBUTES_MAX)), is_end=False))
+            self.tokens.append(_Tag(tag_name, dict(islice(attributes.items(), _ATTRIBUTES_MAX)), is_end=False))
 
     def end(self, name: str) -> None:
         self.depth -= 1
         if self._skipped_depth:
             self._skipped_depth -= 1
         else:
-            self.tokens.append(Tag(name.removeprefix(_HEADING_PREFIX), {}, is_end=True))
+            self.tokens.append(_Tag(name.removeprefix(_HEADING_PREFIX), {}, is_end=True))
 
     def data(self, text: str) -> None:
         if not self._skipped_depth:
@@ -132,8 +132,8 @@ class _TokenCollector:
         pass
 
 
-def read_tokens(source: str) -> Iterator[Tag | str]:
-    """Yield the tags and text of HTML or XML, with character references decoded.
+def _read_tokens(source: str) -> Iterator[_Tag | str]:
+    """Yield the tags and text of HTML, with character references decoded.
 
     Comments, declarations, scripts, styles and SVG are skipped. Unclosed elements end where browsers end them.
     """
@@ -162,24 +162,6 @@ def _make_parser(collector: _TokenCollector) -> HTMLParser:
 def _close(parser: HTMLParser) -> None:
     with suppress(XMLSyntaxError):  # raised if the source was empty
         parser.close()
-
-
-def iter_tags(source: str, *names: str) -> Iterator[Tag]:
-    """Yield the start tags with these names in XML, ignoring namespace prefixes."""
-    for token in read_tokens(source):
-        if isinstance(token, Tag) and not token.is_end and token.name.rpartition(":")[2] in names:
-            yield token
-
-
-def read_first_text(source: str, *names: str) -> str:
-    """Return the first text of the first element with one of these names that has text, or an empty string."""
-    is_inside = False
-    for token in read_tokens(source):
-        if isinstance(token, Tag):
-            is_inside = token.name in names and not token.is_end
-        elif is_inside and token.strip():
-            return " ".join(token.split())[:_TITLE_LENGTH_MAX]
-    return ""
 
 
 def _is_hidden(name: str, attributes: Mapping[str, str]) -> bool:
@@ -262,7 +244,7 @@ class Element:
 def read_page(source: str, base_url: str | None, image_base: str | None = None) -> tuple[Element, str]:
     """Return the tree of a page, and its title."""
     builder = _TreeBuilder(base_url, image_base)
-    for token in read_tokens(source.replace("\0", "")):
+    for token in _read_tokens(source.replace("\0", "")):
         if isinstance(token, str):
             builder.add_text(token)
         elif token.is_end:
@@ -282,7 +264,7 @@ class _TreeBuilder:
         self._image_base = image_base
         self._path = [self.root]
         """Open elements, outermost first."""
-        self._tags: list[tuple[Tag, Element | None]] = []
+        self._tags: list[tuple[_Tag, Element | None]] = []
         """Open tags with their elements; None for a tag without an element."""
         self._hidden_depth = 0
         """Number of open tags up to and including the one that hides its content; 0 outside hidden content."""
@@ -304,7 +286,7 @@ class _TreeBuilder:
             self._visible_count += not is_anchor_sign(text)
             self._path[-1].add_text(text)
 
-    def start(self, tag: Tag) -> None:
+    def start(self, tag: _Tag) -> None:
         element = None
         if self._hidden_depth:
             pass
@@ -382,7 +364,7 @@ class _TreeBuilder:
         if self._link and all(element.name != "a" for element in self._path):
             self._push("a", {"href": self._link})
 
-    def _add_void_element(self, tag: Tag) -> None:
+    def _add_void_element(self, tag: _Tag) -> None:
         match tag.name:
             case "base" if self._base_url and "href" in tag.attributes:
                 self._base_url = make_absolute_href(tag.attributes["href"], self._base_url) or self._base_url
@@ -403,7 +385,7 @@ class _TreeBuilder:
             case _:
                 pass
 
-    def _start_block(self, tag: Tag) -> Element | None:
+    def _start_block(self, tag: _Tag) -> Element | None:
         name = tag.name
         # An open heading or code block ends if an element that cannot be inside it starts.
         for index, element in enumerate(self._path):
@@ -438,7 +420,7 @@ class _TreeBuilder:
             return self._push(name)
         return self._start_container(tag)
 
-    def _start_container(self, tag: Tag) -> Element | None:
+    def _start_container(self, tag: _Tag) -> Element | None:
         """Open a region, a list, a quote, a table, or a part of a list or table, if it is allowed here."""
         name, outer = tag.name, self._path[-1].name
         role = tag.attributes.get("role", "").lower()

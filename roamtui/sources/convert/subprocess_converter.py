@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from base64 import b64decode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -48,14 +48,8 @@ _CACHED_SECONDS_MIN = 0.2
 """A faster conversion is not cached."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
-_TIMEOUT_ADVICE = {
-    "read": "The pages read so far are kept: open it again to go on.",
-    "convert": "Split it.",
-    "draw": "Open it in its own program.",
-}
-"""What to do about a file that takes too long, by what the subprocess does with it."""
 _DIGEST_SIZE = 16
-_OUTPUT_VERSION = 22
+_OUTPUT_VERSION = 23
 """Increment this when the output of a converter changes."""
 
 
@@ -74,29 +68,25 @@ def convert_cached(
     Raises:
         SourceError: See `convert_in_subprocess`.
     """
-    languages = options.ocr_languages if options.reads_scans and source_format is Format.PDF and has_tesseract() else ()
+    is_scanned = options.reads_scans and source_format is Format.PDF and has_tesseract()
+    languages = "+".join(options.ocr_languages) if is_scanned else ""
     if options.cache_dir is None:
-        if languages:
-            return _convert_with_ocr(data, name, languages, report=report, path=None)
-        return convert_in_subprocess(source_format, data, name, report=report)
+        return convert_in_subprocess(source_format, data, name, report=report, languages=languages)
     digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
     digest.update(f"{__version__} {_OUTPUT_VERSION}".encode())
     path = options.cache_dir / f"{digest.hexdigest()}.json"
+    paths = [*options.cache_dir.glob(f"{path.stem}.*.json"), path]
     if languages:
-        path = path.with_suffix(f".{'+'.join(languages).replace('/', '-')}.json")
+        path = path.with_suffix(f".{languages.replace('/', '-')}.json")
         paths = [path]
-    else:
-        paths = [*options.cache_dir.glob(f"{path.stem}.*.json"), path]
     for cached_path in paths:
         with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
             cached = msgspec.json.decode(cached_path.read_bytes(), type=ConvertedText)
             os.utime(cached_path)  # marks it as used
             return cached
     started = time.perf_counter()
-    if languages:
-        converted = _convert_with_ocr(data, name, languages, report=report, path=path.with_suffix(".scans"))
-    else:
-        converted = convert_in_subprocess(source_format, data, name, report=report)
+    scans = path.with_suffix(".scans")
+    converted = convert_in_subprocess(source_format, data, name, report=report, languages=languages, scans=scans)
     if languages or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
             _store_in_cache(path, converted)
@@ -114,48 +104,41 @@ def _store_in_cache(path: Path, converted: ConvertedText) -> None:
             old.unlink(missing_ok=True)
 
 
-def convert_in_subprocess(
+def convert_in_subprocess(  # noqa: PLR0913 - each is told by name
     source_format: Format,
     data: bytes,
     name: str,
     *,
     report: PageReport | None = None,
     seconds_max: float = SECONDS_MAX,
+    languages: str = "",
+    scans: Path | None = None,
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess. When this call ends, it kills the subprocess and what that started.
+
+    If `languages` are given, OCR runs on the scanned pages of a PDF, which may take an hour. Each finished page is
+    appended to the file `scans`, so that the next call continues where this one failed.
 
     Raises:
         SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
-    return msgspec.convert(_run_job(source_format.name, data, name, report, seconds_max), ConvertedText)
-
-
-def _convert_with_ocr(
-    data: bytes, name: str, languages: Sequence[str], *, report: PageReport | None, path: Path | None
-) -> ConvertedText:
-    """Convert a PDF and run OCR on its scanned pages, which may take an hour.
-
-    Each finished page is appended to the file `path`, so that the next call continues where this one failed.
-
-    Raises:
-        SourceError: See `convert_in_subprocess`.
-    """
+    if not languages:
+        return msgspec.convert(_run_job(source_format.name, data, name, report, seconds_max), ConvertedText)
     known: list[bytes] = []
-    if path is not None:
-        with contextlib.suppress(OSError):
-            known = [line for line in path.read_bytes().splitlines() if _is_scanned_page(line)]
+    with contextlib.suppress(OSError):
+        known = [line for line in scans.read_bytes().splitlines() if _is_scanned_page(line)] if scans else []
 
     def store(line: bytes) -> None:
-        if path is not None:
-            with contextlib.suppress(OSError):
-                make_private_folder(path.parent)
-                with os.fdopen(open_private_file(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
+        with contextlib.suppress(OSError):
+            if scans is not None:
+                make_private_folder(scans.parent)
+                with os.fdopen(open_private_file(scans, os.O_WRONLY | os.O_APPEND), "wb") as file:
                     file.write(line)
 
-    job, head = f"{Format.PDF.name}:{'+'.join(languages)}", b"[" + b",".join(known) + b"]\n"
+    job, head = f"{source_format.name}:{languages}", b"[" + b",".join(known) + b"]\n"
     converted = msgspec.convert(_run_job(job, head + data, name, report, SCAN_SECONDS_MAX, store), ConvertedText)
-    if path is not None:
-        path.unlink(missing_ok=True)
+    if scans is not None:
+        scans.unlink(missing_ok=True)
     return converted
 
 
@@ -190,7 +173,7 @@ def _run_job(
 
     `store` gets each line with the OCR result of a page.
     """
-    verb = "draw" if job == DRAW else "read" if store is not None else "convert"
+    verb = "draw" if job == DRAW else "convert"
     try:
         process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
             [sys.executable, *_COMMAND, job, name],
@@ -204,12 +187,14 @@ def _run_job(
     try:
         result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max, store))
     except TimeoutError:
-        raise SourceError(
-            f"{name} takes more than {seconds_max:g} seconds to {verb}. {_TIMEOUT_ADVICE[verb]}"
-        ) from None
+        advice = "Open it in its own program, or split it."
+        if store is not None:
+            advice = "The pages read so far are kept: open it again to read the rest."
+        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to {verb}. {advice}") from None
     except ValueError:
-        advice = "Open it in its own program." if verb == "draw" else "Convert it to text first."
-        raise SourceError(f"Could not {verb} {name}: it is damaged, or needs too much memory. {advice}") from None
+        raise SourceError(
+            f"Could not {verb} {name}: it is damaged, or needs too much memory. Open it in its own program."
+        ) from None
     finally:
         _kill(process)
     if "problem" in result:

@@ -30,7 +30,6 @@ _LOST_PARTS = {
 """What is not text in an Office or OpenDocument file, by the names of its parts."""
 _COMMENTS = re.compile(r"(?:word|ppt|xl)/(?:comments/)?(?:modernC|c)omments?[\w-]*\.xml")
 _MACROS = re.compile(r".*/vbaProject\.bin|(?:Basic|Scripts)/.*(?<!script-lb\.xml)(?<!script-lc\.xml)(?<!/)$")
-_DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 _BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -49,33 +48,16 @@ class ZipPackage:
             raise SourceError(f"{name} contains more than {_PARTS_MAX:,} files. Convert it to text first.")
         self.parts = {part.filename: part for part in parts}
 
-    def read_xml(self, part_name: str, *, bytes_max: int | None = None) -> bytes | None:
-        """Return the content of a part that is XML, as `read` does.
-
-        Raises:
-            SourceError: See `read`; also if it declares entities, which may expand to gigabytes or include other files.
-        """
-        data = self.read(part_name, bytes_max=bytes_max)
-        if data is not None and any(declaration in data for declaration in _DECLARATIONS):
-            raise SourceError(f"{self.name} declares XML entities, which no office program does. It was not opened.")
-        return data
-
     def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
         """Parse a part as XML. Return its root element, or None if there is no such part.
 
         Raises:
-            SourceError: See `read_xml`; also if the part is not XML.
+            SourceError: See `read`; also if the part is not XML.
         """
-        from lxml import etree  # noqa: PLC0415 - heavy, and not needed to list an archive
-
-        data = self.read_xml(part_name)
-        if data is None:
-            return None
+        data = self.read(part_name)
         try:
-            return etree.fromstring(
-                data, etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
-            )
-        except etree.XMLSyntaxError:
+            return None if data is None else parse_xml(data, recover=False)
+        except SyntaxError:
             raise SourceError(f"{self.name} is damaged. Open it in its own program and save it again.") from None
 
     def read_title(self) -> str:
@@ -84,10 +66,8 @@ class ZipPackage:
         Raises:
             SourceError: See `read`.
         """
-        from roamtui.sources.convert.html_tree import read_first_text  # noqa: PLC0415 - as in `parse`
-
-        data = next(filter(None, map(self.read, _TITLE_PARTS)), b"")
-        return read_first_text(data.decode("utf-8", "replace"), "dc:title")
+        root = parse_xml(next(filter(None, map(self.read, _TITLE_PARTS)), b""))
+        return next((join_text(found) for found in root.iter("{*}title")), "")
 
     def list_lost(self) -> str:
         """List what an Office or OpenDocument file has besides text, such as `3 pictures, 1 chart`."""
@@ -119,6 +99,22 @@ class ZipPackage:
                 return stream.read(bytes_max + 1)
         except ZIP_ERRORS:
             raise SourceError(f"{self.name} is damaged. Open it in its own program and save it again.") from None
+
+
+def parse_xml(data: bytes, *, recover: bool = True) -> Any:  # noqa: ANN401 - lxml has no types
+    """Parse XML; if `recover`, as much of it as is sound. No entity is expanded, and no other file is read."""
+    from lxml import etree  # noqa: PLC0415 - heavy, and not needed to list an archive
+
+    parser = etree.XMLParser(
+        recover=recover, resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+    )
+    root = etree.fromstring(data, parser) if data.strip() or not recover else None
+    return etree.Element("empty") if root is None else root
+
+
+def join_text(element: Any) -> str:  # noqa: ANN401 - as above
+    """Return the text of an element of XML, on one line."""
+    return " ".join("".join(element.itertext("{*}*")).split())
 
 
 def get_local_name(element: Any) -> str:  # noqa: ANN401 - lxml has no types

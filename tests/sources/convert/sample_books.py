@@ -17,6 +17,8 @@ _STYLES = {
     "Code": "Code",
     "ListParagraph": "List Paragraph",
 }
+_DC, _OPS = "http://purl.org/dc/elements/1.1/", "http://www.idpf.org/2007/ops"
+_CORE = "http://schemas.openxmlformats.org/package/2006/metadata/core-properties"
 XML = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
@@ -53,12 +55,13 @@ def make_epub_parts(
     }
     if nav:
         items.append('<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>')
-        parts["OEBPS/nav.xhtml"] = f'<html><body><nav epub:type="toc"><h1>Contents</h1>{nav}</nav></body></html>'
+        head = f'<html xmlns:epub="{_OPS}"><body>'
+        parts["OEBPS/nav.xhtml"] = f'{head}<nav epub:type="toc"><h1>Contents</h1>{nav}</nav></body></html>'
     if ncx:
         items.append('<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>')
         parts["OEBPS/toc.ncx"] = f"{XML}<ncx><docTitle><text>Not this</text></docTitle><navMap>{ncx}</navMap></ncx>"
     parts["OEBPS/content.opf"] = (
-        f"{XML}<package><metadata><dc:title>{title}</dc:title></metadata>"
+        f"{XML}<package xmlns:dc='{_DC}'><metadata><dc:title>{title}</dc:title></metadata>"
         f'<manifest>{"".join(items)}</manifest><spine toc="ncx">{spine}</spine></package>'
     )
     for name, body in chapters.items():
@@ -104,7 +107,9 @@ def make_docx_parts(
         "_rels/.rels": _relate({f"{_OFFICE}/officeDocument": "word/document.xml"}),
         "word/_rels/document.xml.rels": _relate({f"{_OFFICE}/{kind}": target for kind, target in related.items()}),
         "word/styles.xml": f'<w:styles xmlns:w="{WORD}">{styles}</w:styles>',
-        "docProps/core.xml": f"{XML}<cp:coreProperties><dc:title>{title}</dc:title></cp:coreProperties>",
+        "docProps/core.xml": (
+            f"{XML}<c:coreProperties xmlns:c='{_CORE}' xmlns:dc='{_DC}'><dc:title>{title}</dc:title></c:coreProperties>"
+        ),
         "word/document.xml": f'{XML}<w:document xmlns:w="{WORD}"><w:body>{"".join(paragraphs)}</w:body></w:document>',
         **more,
     }

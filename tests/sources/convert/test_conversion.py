@@ -195,15 +195,6 @@ def test_what_a_conversion_started_ends_even_if_the_conversion_was_killed(monkey
     assert time.process_time() < deadline
 
 
-def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = (
-        "import sys; sys.modules['mammoth'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
-    )
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
-    with pytest.raises(SourceError, match=r'^a\.docx is a DOCX file\. .* `pip install "roamtui\[convert\]"`\.$'):
-        subprocess_converter.convert_in_subprocess(Format.DOCX, _DOCX, "a.docx")
-
-
 def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pypdfium2_raw.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)

@@ -89,7 +89,7 @@ def test_a_packed_picture_is_a_small_png() -> None:
     ("data", "message"),
     [
         (make_bomb(13_000), r"^a\.png has 169 million pixels\. Open it in its own program\.$"),
-        (make_png(300, 300)[:150], r"^Could not draw a\.png: it is damaged\. Open it in its own program\.$"),
+        (make_png(300, 300)[:150], r"^Could not draw a\.png: it is damaged"),
         (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", r"^Could not draw a\.png: it is damaged"),
         (b"<svg><image href='file:///etc/passwd'/></svg>", r"^Could not draw a\.png: it is damaged"),
         (b"", r"^Could not draw a\.png: it is damaged"),
@@ -113,7 +113,7 @@ child.main(sys.argv[1:])
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     program = _LIMITED.format(change="child._DRAWING_MEMORY_BYTES_MAX = 120_000_000")
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
-    with pytest.raises(SourceError, match=r"^Could not draw a\.png: it (needs too much memory|is damaged)"):
+    with pytest.raises(SourceError, match=r"^Could not draw a\.png: (it is damaged|too large)"):
         _draw(make_png(5_000, 5_000))
 
 

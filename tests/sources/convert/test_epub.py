@@ -89,33 +89,6 @@ def test_a_heading_with_another_name_is_below_the_entry_that_leads_to_it() -> No
     assert read_outline(text) == [(1, "Page 1"), (2, "Of boats"), (3, "Small"), (1, "Chapter 2. Hulls")]
 
 
-def test_a_part_that_is_not_a_page_is_replaced_by_its_fallback() -> None:
-    nav = '<ol><li><a href="text/one.json">Data</a></li></ol>'
-    parts = make_epub_parts({"one.json": "{}"}, nav=nav)
-    package = str(parts["OEBPS/content.opf"])
-    parts["OEBPS/content.opf"] = package.replace(
-        'json" media-type="application/xhtml+xml"/>',
-        'json" media-type="application/json" fallback="gone"/>'
-        '<item id="gone" href="gone.psd" media-type="image/psd" fallback="words"/>'
-        '<item id="words" href="text/words.xhtml" media-type="application/xhtml+xml" fallback="gone"/>',
-    )
-    parts["OEBPS/text/words.xhtml"] = "<html><body><p>In words.</p></body></html>"
-    assert convert_epub(pack(parts), "a.epub").text == "# Data\n\nIn words.\n"
-
-
-def test_the_words_of_drawings_are_read() -> None:
-    nav = '<ol><li><a href="text/one.svg">Map</a></li></ol>'
-    parts = make_epub_parts({"one.svg": ""}, nav=nav)
-    parts["OEBPS/content.opf"] = str(parts["OEBPS/content.opf"]).replace(
-        'svg" media-type="application/xhtml+xml"', 'svg" media-type="image/svg+xml"'
-    )
-    parts["OEBPS/text/one.svg"] = (
-        f"{XML}<svg:svg xmlns:svg='x'><svg:title>A map</svg:title><rect/><style>x</style>"
-        "<text>Nor<tspan>th</tspan> &lt; South</text></svg:svg>"
-    )
-    assert convert_epub(pack(parts), "a.epub").text == "# Map\n\nA map\n\nNorth < South\n"
-
-
 def test_entities_are_never_expanded() -> None:
     parts = make_epub_parts({"one.xhtml": "<p>a &lol; b &#1; c</p>"})
     declared = '<!DOCTYPE html [<!ENTITY lol "LOL"><!ENTITY file SYSTEM "file:///etc/passwd">]>'

@@ -239,7 +239,7 @@ def test_without_its_library_a_file_is_refused_in_one_sentence_that_names_the_ex
     code = f"import sys; sys.modules['{library}'] = None\nfrom roamtui.sources.convert.child import main\n"
     code += "main(sys.argv[1:])"
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
-    with pytest.raises(SourceError, match=rf'^{name} is a .* file\. .* `pip install "roamtui\[formats\]"`\.$'):
+    with pytest.raises(SourceError, match=rf'^To open {name}, install .* `pip install "roamtui\[formats\]"`\.$'):
         convert(_SAMPLES[name], name)
 
 

@@ -159,7 +159,7 @@ def test_a_scan_that_takes_too_long_says_that_it_goes_on_when_it_is_opened_again
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subprocess_converter, "SCAN_SECONDS_MAX", 0.1)
-    with pytest.raises(SourceError, match=r"takes more than .* seconds to read\. The pages read so far are kept"):
+    with pytest.raises(SourceError, match=r"takes more than .* seconds to convert\. The pages read so far are kept"):
         convert(make_scan(_TEXT_PDF, [0]), "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path, reads_scans=True))
 
 
