@@ -114,9 +114,7 @@ class SourcesChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntrySkipped:
-    """A log entry could not be read because it is damaged or was written by a newer version."""
-
-    is_newer: bool = False
+    """A log entry could not be read because it is damaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """`ConversationLog`: the events of a conversation as lines of JSON in an append-only file.
 
-A line is skipped, but stays in the file, if it is incomplete or damaged or comes from a newer version. Fields that were
-added later have defaults, so that logs of older versions can be read.
+The first line names the format and its version; a log of another version is refused. A line is skipped, but stays in
+the file, if it is incomplete or damaged.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ import msgspec
 from roamtui.conversation.events import (
     EVENT_NAMES,
     ConversationEvent,
+    ConversationStarted,
     DraftRecorded,
     LogEntrySkipped,
     QuestionAnswered,
@@ -33,7 +33,6 @@ from roamtui.conversation.events import (
     StepRecorded,
     TranscriptRebuilt,
 )
-from roamtui.conversation.repeats import drop_repeats
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import StoreError, UsageError, format_reason
 from roamtui.paths import make_private_folder, open_private_file, write_all
@@ -45,13 +44,14 @@ DECODE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError
 LOST_QUESTION = "(This question could not be read.)"
 LOST_ANSWER = "This message was damaged on disk."
 LOG_SUFFIX = ".jsonl"
+LOG_FORMAT = "roamtui conversation"
+LOG_VERSION = 1
 PRIVATE_FILE = 0o600
 _LOCK_SUFFIX = ".lock"
 """Suffix of the file to lock. It is never deleted, because then two programs could hold locks on different files."""
 _BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
-_TRACE_START = b'{"event": "conversation_begun"'
-_TIME = re.compile(rb'"at": "[^"]*"')
+_TRACE_START = f'{{"format": "{LOG_FORMAT}", "version": {LOG_VERSION},'.encode()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,19 +83,16 @@ class ConversationLog:
 
 def format_damage(lead: str, skipped: Sequence[LogEntrySkipped]) -> str:
     """Format a warning about skipped entries; `lead` begins the sentence. Empty if nothing was skipped."""
-    newer = sum(event.is_newer for event in skipped)
-    parts = []
-    if damaged := len(skipped) - newer:
-        parts.append(f"{damaged:,} {'entry' if damaged == 1 else 'entries'} could not be read")
-    if newer:
-        parts.append(f"{newer:,} {'entry was' if newer == 1 else 'entries were'} written by a newer roamtui")
-    warning = f"{lead} incomplete: {', '.join(parts)}."
-    return f"{warning} You can continue; skipped entries stay in the file." if parts else ""
+    if not skipped:
+        return ""
+    entries = "1 entry" if len(skipped) == 1 else f"{len(skipped):,} entries"
+    return f"{lead} incomplete: {entries} could not be read. You can continue; skipped entries stay in the file."
 
 
 def encode_entry(name: str, event: object, at: datetime) -> bytes:
     """Encode an event as a line."""
-    fields = {"event": name, "at": at.isoformat(timespec="milliseconds"), **msgspec.to_builtins(event)}
+    start = {"format": LOG_FORMAT, "version": LOG_VERSION} if isinstance(event, ConversationStarted) else {}
+    fields = {**start, "event": name, "at": at.isoformat(timespec="milliseconds"), **msgspec.to_builtins(event)}
     return json.dumps(fields).encode("ascii") + b"\n"
 
 
@@ -110,23 +107,20 @@ def decode_entries(content: bytes) -> list[ConversationEvent]:
     return [*_fill_gaps(decode_entry(line, _KINDS) for line in content.split(b"\n") if line)]
 
 
-def decode_log(content: bytes) -> tuple[list[ConversationEvent], bool]:
-    """Decode a log, and drop its repeated events.
-
-    Returns:
-        The events, and whether a `ConversationForked` must be appended before the next event; see `drop_repeats`.
-    """
-    lines = (line for line in content.split(b"\n") if line)
-    events, needs_mark = drop_repeats((_TIME.sub(b"", line, count=1), decode_entry(line, _KINDS)) for line in lines)
-    return [*_fill_gaps(events)], needs_mark
+def is_other_version(content: bytes) -> bool:
+    """Check whether a log was written by another version, which this one cannot read."""
+    with suppress(*DECODE_ERRORS):
+        start = json.loads(content.partition(b"\n")[0])
+        is_start = "format" in start or start["event"] == EVENT_NAMES[ConversationStarted]
+        return is_start and (start.get("format"), start.get("version")) != (LOG_FORMAT, LOG_VERSION)
+    return False
 
 
 def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | LogEntrySkipped:
     """Decode a line, or return `LogEntrySkipped` if that fails. `kinds` maps names of events to their classes."""
     try:
         fields: dict[str, Any] = json.loads(line)
-        kind = kinds.get(fields["event"])
-        return LogEntrySkipped(is_newer=True) if kind is None else msgspec.convert(fields, kind)
+        return msgspec.convert(fields, kinds[fields["event"]])
     except DECODE_ERRORS:
         return LogEntrySkipped()
 
@@ -204,14 +198,12 @@ def open_log(path: Path) -> Iterator[int]:
     """Open a log in a folder that is `locked`. A new log that stays empty is deleted.
 
     Raises:
-        OSError: The log cannot be opened, or another program, such as version 0.2, holds it.
+        OSError: The log cannot be opened.
     """
     is_new = not path.exists()
     file = open_private_file(path)
     try:
         path.chmod(PRIVATE_FILE)
-        if os.name == "posix":  # version 0.2, which runs only on POSIX systems, locks the log itself
-            _lock(file)
         yield file
     finally:
         is_unused = is_new and not os.fstat(file).st_size

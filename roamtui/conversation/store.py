@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
@@ -21,15 +20,14 @@ from roamtui.conversation.events import (
     ConversationStarted,
     QuestionAsked,
 )
-from roamtui.conversation.legacy_import import EMPTY_LIBRARY, erase_from_legacy_files, import_legacy_database
 from roamtui.conversation.log import (
     DECODE_ERRORS,
     LOG_SUFFIX,
     Appender,
     ConversationLog,
     decode_entries,
-    decode_log,
     encode_entries,
+    is_other_version,
     locked,
     map_store_errors,
     open_log,
@@ -38,8 +36,10 @@ from roamtui.conversation.log import (
     shred,
 )
 from roamtui.conversation.state import ConversationState, apply, fold_events
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
 from roamtui.errors import ConversationConflictError, StoreError, format_reason
-from roamtui.paths import open_private_file, write_private_file
+from roamtui.paths import open_private_file
 
 _CLOCK_NAME = ".newest"
 """An empty file that has the modification time of the newest change.
@@ -51,6 +51,8 @@ _CLOCK_STEP_NS = 100
 _INDEX_NAME = "index.sqlite3"
 """An index for listing and searching the logs. It may be deleted at any time, and is then rebuilt from the logs."""
 _INDEX_VERSION = 2
+_EMPTY_LIBRARY = Library(source="", root=parse_document(""))
+"""Takes the place of the document if a conversation is read without its document."""
 _TABLE = (
     "CREATE TABLE conversations (id TEXT PRIMARY KEY, size INTEGER, changed INTEGER, source TEXT, title TEXT, "
     "model TEXT, created_at TEXT, updated_at TEXT, questions INTEGER, "
@@ -86,7 +88,7 @@ class ConversationStore:
     """A sentence that says why conversations cannot be saved; empty if they can."""
 
     def __init__(self, folder: Path, *, is_patient: bool = False, is_listed: bool = True) -> None:
-        """Create the folder if it is missing, and import the conversations of older versions.
+        """Create the folder if it is missing.
 
         Args:
             folder: Folder of the logs.
@@ -103,7 +105,6 @@ class ConversationStore:
         self._appenders: defaultdict[str, Appender] = defaultdict(Appender)
         try:
             prepare_folder(self._folder)
-            self._warnings += import_legacy_database(folder, self._import)
         except OSError as error:
             self.problem = f"Could not store conversations in {folder}: {format_reason(error)}."
             if not is_patient:
@@ -115,7 +116,7 @@ class ConversationStore:
         return self._folder.with_name("notes")
 
     def pop_warnings(self) -> tuple[str, ...]:
-        """Return the warnings about imported and deleted conversations, each only once."""
+        """Return the warnings about deleted conversations, each only once."""
         warnings, self._warnings = tuple(self._warnings), []
         return warnings
 
@@ -130,11 +131,16 @@ class ConversationStore:
             content = path.read_bytes() if self._exists(path) else b""
         if not content:
             raise StoreError(_NO_SUCH.format(conversation_id))
-        events, needs_mark = decode_log(content)
+        if is_other_version(content):
+            raise StoreError(
+                f"The conversation {conversation_id} was written by another version of roamtui. Start a new one."
+            )
+        events = decode_entries(content)
+        saved = len(events)
         ids = [event.conversation_id for event in events if isinstance(event, ConversationStarted | ConversationForked)]
-        if needs_mark or ids[-1:] != [conversation_id]:  # the file was copied by hand, or its beginning cannot be read
+        if ids[-1:] != [conversation_id]:  # the file was copied by hand, or its beginning cannot be read
             events.append(ConversationForked(conversation_id=conversation_id))
-        saved = len(events) - needs_mark
+            saved = len(events) - 1
         return ConversationLog(conversation_id=conversation_id, events=events, saved_count=saved, size=len(content))
 
     def load(self, conversation_id: str) -> ConversationState:
@@ -143,7 +149,7 @@ class ConversationStore:
         Raises:
             StoreError: The conversation does not exist or cannot be read.
         """
-        state = fold_events(EMPTY_LIBRARY, self.read(conversation_id).events)
+        state = fold_events(_EMPTY_LIBRARY, self.read(conversation_id).events)
         return apply(state, state.transcript.exchanges[-1].outcome) if state.is_asking else state
 
     def write(self, log: ConversationLog) -> None:
@@ -220,9 +226,9 @@ class ConversationStore:
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
-        """Delete a conversation, and overwrite its bytes, also in the files of older versions.
+        """Delete a conversation, and overwrite its bytes.
 
-        `pop_warnings` then names each file that may still contain some of it.
+        `pop_warnings` then names the index if it may still contain some of it.
 
         Raises:
             StoreError: The conversation does not exist or cannot be deleted.
@@ -231,8 +237,6 @@ class ConversationStore:
         with self._lock, self._saving("delete"):
             if not path.exists():
                 raise StoreError(_NO_SUCH.format(conversation_id))
-            # Erase the legacy files first, because the person can try again only as long as the log exists.
-            left = erase_from_legacy_files(self._folder, conversation_id)
             shred(path)
             index = self._folder / _INDEX_NAME
             try:
@@ -242,17 +246,7 @@ class ConversationStore:
                 try:
                     index.unlink(missing_ok=True)
                 except OSError:
-                    left.append(index)
-        self._warnings += [f"{path} may still contain the deleted conversation. Delete that file too." for path in left]
-
-    def _import(self, log: ConversationLog, at: datetime, changed_at_ns: int) -> None:
-        """Write the log of an older version's conversation if it was not imported before."""
-        path = self._get_path(log.conversation_id)
-        with locked(self._folder):
-            if not path.exists():
-                self._advance_clock(changed_at_ns)
-                entries = encode_entries(log.events, at)
-                write_private_file(path, entries, is_flushed=True, modified_ns=changed_at_ns)
+                    self._warnings.append(f"{index} may still contain the deleted conversation. Delete that file too.")
 
     def _get_path(self, conversation_id: str) -> Path:
         name = conversation_id if conversation_id.isalnum() else "-"
@@ -323,6 +317,8 @@ def _refresh_index(folder: Path, database: str, sql: str) -> Sequence[sqlite3.Ro
             if indexed.get(conversation_id) != size_and_time:
                 with suppress(FileNotFoundError):
                     content = (folder / f"{conversation_id}{LOG_SUFFIX}").read_bytes()
+                    if is_other_version(content):
+                        continue
                     row = (conversation_id, *size_and_time, *_summarise(content))
                     connection.execute(_INSERT, row)
         return connection.execute(sql).fetchall()
@@ -330,8 +326,8 @@ def _refresh_index(folder: Path, database: str, sql: str) -> Sequence[sqlite3.Ro
 
 def _summarise(content: bytes) -> tuple[str | int, ...]:
     """Compute the columns of a log's entry in the index, starting with `source`."""
-    events = decode_log(content)[0]
-    state = fold_events(EMPTY_LIBRARY, events)
+    events = decode_entries(content)
+    state = fold_events(_EMPTY_LIBRARY, events)
     exchanges = state.transcript.exchanges
     words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
     lines = content.split(b"\n")

@@ -238,9 +238,7 @@ class PlainChat:
             _write_lines(*format_event_lines(update.event, library))
             return
         match update.event:
-            case QuestionAsked() as event:
-                if event.within is not None:
-                    _write_lines("", f"## {sanitise_line(library.title_of(event.within))}")
+            case QuestionAsked():
                 self._writer = AnswerWriter()
                 model = self._agent.model
                 is_slow = self._is_typed and model.name != OFFLINE

@@ -6,15 +6,11 @@ A reply is found by its question, so that a replay still works when a later vers
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from roamtui.conversation.events import (
     ConversationEvent,
@@ -26,7 +22,7 @@ from roamtui.conversation.events import (
     StepRecorded,
     TranscriptRebuilt,
 )
-from roamtui.conversation.log import DECODE_ERRORS, decode_entries
+from roamtui.conversation.log import decode_entries, is_other_version
 from roamtui.conversation.transcript import (
     FOUND_LEAD,
     HITS_LEAD,
@@ -34,8 +30,6 @@ from roamtui.conversation.transcript import (
     Role,
     Step,
     StopReason,
-    ToolCall,
-    ToolUse,
     Usage,
 )
 from roamtui.document.plain import sanitise_line, shorten
@@ -56,8 +50,6 @@ RECORDED = "recorded:"
 _PIECE = re.compile(r"\S+\s*|\s+")
 _QUESTION_LENGTH_MAX = 60
 _EMPTY_STEP = Step(text="", uses=())
-_OLD_TRACE_START = b'{"kind": "start"'
-"""Start of a trace of version 0.1, which had a format of its own."""
 
 
 class ReplayStoppedError(RoamtuiError):
@@ -148,7 +140,9 @@ class RecordedModel:
             content = path.read_bytes()
         except OSError as error:
             raise UsageError(f"cannot read {path}: {format_reason(error)}.") from None
-        events = [*_convert_old_trace(content)] if content.startswith(_OLD_TRACE_START) else decode_entries(content)
+        if is_other_version(content):
+            raise UsageError(f"{path} was written by another version of roamtui. `--trace FILE` records a new one.")
+        events = decode_entries(content)
         if not events or not isinstance(events[0], ConversationStarted):
             raise UsageError(f"{path} is not a roamtui conversation. `--trace FILE` records one.")
         self._path = path
@@ -240,71 +234,3 @@ def _split_at(events: Sequence[ConversationEvent], kind: type[ConversationEvent]
     """Split events into parts, each of which starts with an event of type `kind`."""
     starts = [index for index, event in enumerate(events) if isinstance(event, kind)]
     return [events[start:end] for start, end in zip(starts, (*starts[1:], len(events)), strict=False)]
-
-
-def _convert_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR0912 - one case per kind of line
-    """Convert a trace of version 0.1. Unreadable lines are skipped."""
-    question: dict[str, Any] = {}
-    is_asked = False
-    reply: Step | None = None
-    for line in content.splitlines():
-        try:
-            data: dict[str, Any] = json.loads(line)
-            match data["kind"]:
-                case "start":
-                    document = data["document"]
-                    yield ConversationStarted(conversation_id=data["conversation"])
-                    yield DocumentIdentified(source=document["source"], content_hash=document["hash"])
-                case "question":
-                    question, is_asked, reply = data, False, None
-                case "request":
-                    if not is_asked:
-                        yield QuestionAsked(
-                            number=question["number"],
-                            question=question["question"],
-                            within=question["within"],
-                            model=data["model"],
-                            window_tokens=data["window_tokens"],
-                            preface=data["messages"][-1]["text"],
-                        )
-                    elif reply is not None:
-                        yield StepRecorded(step=reply)
-                    is_asked, reply = True, _EMPTY_STEP
-                case "model" if data["event"] == "retrying":
-                    yield RetryScheduled(**data["data"])
-                case "model":
-                    reply = _extend_reply(reply or _EMPTY_STEP, data["event"], data["data"])
-                case "error" if data["overflow"]:
-                    yield TranscriptRebuilt(system="", prologue="", model="", rebuilt_at=0, was_refused=True)
-                    reply = None
-                case "agent" if data["event"] == "QuestionAnswered":
-                    yield from _end_reply(reply or _EMPTY_STEP, msgspec.convert(data["data"], QuestionAnswered))
-                case "abandoned":
-                    yield from _end_reply(
-                        reply or _EMPTY_STEP, QuestionAnswered(answer="", stopped=StopReason.CANCELLED)
-                    )
-                case _:
-                    pass
-        except DECODE_ERRORS:
-            continue
-
-
-def _extend_reply(reply: Step, event: str, data: Mapping[str, Any]) -> Step:
-    match event:
-        case "text":
-            return replace(reply, text=reply.text + data["text"])
-        case "call":
-            use = ToolUse(call=msgspec.convert(data["call"], ToolCall), result="")
-            return replace(reply, uses=(*reply.uses, use))
-        case "usage":
-            return replace(reply, usage=msgspec.convert(data["usage"], Usage))
-        case "stopped":
-            return replace(reply, thinking=data["thinking"])
-        case _:
-            return reply
-
-
-def _end_reply(reply: Step, end: QuestionAnswered) -> Iterator[StepRecorded | QuestionAnswered]:
-    if reply.uses:
-        yield StepRecorded(step=reply)
-    yield replace(end, said=reply.text)

@@ -8,10 +8,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import math
-import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing, suppress
-from functools import cache, partial
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,24 +33,11 @@ from roamtui.sources.web.cache import PageCache
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FAULTS, FULL, SHORT, FaultyDisk
 from tests.conversation.conversations import Recorder, make_library
-from tests.conversation.test_legacy_import import DATABASE
 from tests.conversation.test_notes import make as make_note
 from tests.sources.web.test_cache import REPLY
 
 Failing = Callable[[], AbstractContextManager[list[str]]]
 """Lets the disk fail inside, and lists what was raised."""
-
-
-@cache
-def _make_database() -> bytes:
-    """Return a file of version 0.1 with two conversations."""
-    with closing(sqlite3.connect(DATABASE)) as whole, closing(sqlite3.connect(":memory:")) as few:
-        whole.backup(few)
-        few.execute("DELETE FROM conversations WHERE changed NOT IN (10, 20)")
-        few.execute("DELETE FROM exchanges WHERE conversation_id NOT IN (SELECT id FROM conversations)")
-        few.commit()
-        few.execute("VACUUM")
-        return few.serialize()
 
 
 def _file(folder: Path, name: str) -> Path:
@@ -156,8 +142,9 @@ def rename(folder: Path, failing: Failing) -> None:
 
 
 def delete(folder: Path, failing: Failing) -> None:
-    (folder / "conversations.sqlite3").write_bytes(_make_database())
     store = ConversationStore(folder / "conversations")
+    for name in ("kept", "gone"):
+        store.write(Recorder(name).ask(f"Why {name}?").ask("How?").log)
     (gone, kept) = (summary.id for summary in store.list())
     played = Recorder(gone)
     log = store.read(gone)
@@ -180,24 +167,6 @@ def delete(folder: Path, failing: Failing) -> None:
     log.events += played.ask("And?").log.events[1:]
     store.write(log)
     assert len(store.load(gone).transcript.exchanges) == 3, "what is still open in a program is written whole again"
-
-
-def take_over(folder: Path, failing: Failing) -> None:
-    """What version 0.1 kept: a start that fails, then one that does not."""
-    (folder / "conversations.sqlite3").write_bytes(_make_database())
-    with failing() as told:
-        first = ConversationStore(folder / "conversations", is_patient=True)
-    said = [*told, *([first.problem] if first.problem else []), *first.pop_warnings()]
-    assert len(said) == 1, "one sentence, of what was done or why not"
-    store = ConversationStore(folder / "conversations")
-    said += store.pop_warnings()
-    assert [one for one in said if "Imported 2 conversations from an older version" in one] == said[-1:]
-    assert [summary.title for summary in store.list()] == ["What does code 9 mean?", "When is the tap locked?"]
-    assert [len(store.load(summary.id).transcript.exchanges) for summary in store.list()] == [2, 2]
-    (kept,) = folder.glob("conversations*.sqlite3")
-    assert kept.name.startswith("conversations.imported-")
-    store.write(Recorder("new").ask("New?").log)
-    assert store.list()[0].id == "new"
 
 
 def list_all(folder: Path, failing: Failing) -> None:
@@ -343,7 +312,7 @@ def trace(folder: Path, failing: Failing) -> None:
 
 
 DEEDS = (
-    save_first, save_more, ask_and_open, rename, delete, take_over, list_all, keep_note, delete_note, index_words,
+    save_first, save_more, ask_and_open, rename, delete, list_all, keep_note, delete_note, index_words,
     save_vectors, save_summaries, change_setting, keep_place, cache_page, trace,
 )  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from roamtui.conversation.store import ConversationStore
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
 from tests.conversation.conversations import Recorder
-from tests.conversation.test_legacy_import import DATABASE
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 
 SECRET = "sk-a-secret-0123456789abcdef"  # noqa: S105 - no real one
@@ -69,29 +67,6 @@ def test_what_is_taken_back_stays_until_the_conversation_is_deleted(tmp_path: Pa
     assert _find(tmp_path, "taken-back ") == ["conversations/c0ffee.jsonl"]
     store.delete("c0ffee")
     assert _find(tmp_path, "taken-back ") == []
-
-
-def test_the_copy_of_an_older_version_forgets_too(tmp_path: Path) -> None:
-    words = "How long are tools lent?"
-    shutil.copy(DATABASE, tmp_path / "conversations.sqlite3")
-    store = ConversationStore(tmp_path / "conversations")
-    store.pop_warnings()
-    store.list()
-    assert len(_find(tmp_path, words)) == 3, "in the log, in the index and in the copy"
-    store.delete("069dc9cd06a1")
-    assert _find(tmp_path, words) == _find(tmp_path, "069dc9cd06a1") == []
-    assert store.pop_warnings() == ()
-
-
-def test_where_a_deleted_conversation_may_still_be_is_told(tmp_path: Path) -> None:
-    (tmp_path / "conversations.sqlite3").write_bytes(b"no database, but it holds c0ffee")
-    store = ConversationStore(tmp_path / "conversations")
-    store.pop_warnings()
-    store.write(Recorder().ask().log)
-    store.delete("c0ffee")
-    (aside,) = tmp_path.glob("conversations.damaged-*")
-    assert store.pop_warnings() == (f"{aside} may still contain the deleted conversation. Delete that file too.",)
-    assert _find(tmp_path, "c0ffee") == [aside.name]
 
 
 @pytest.mark.slow

@@ -214,7 +214,7 @@ class Recorder:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a file as another program does: ``.lock`` in a folder of logs, or a log like version 0.2."""
+    """Lock a file as another program does: ``.lock`` in a folder of logs."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         assert lock_descriptor(file.fileno(), blocking=False)

@@ -11,12 +11,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from filelock import lock_descriptor
 
-from roamtui.conversation.events import ConversationForked, LogEntrySkipped, QuestionAsked, TranscriptRebuilt
+from roamtui.conversation.events import ConversationForked, LogEntrySkipped, TranscriptRebuilt
 from roamtui.conversation.library_sync import get_source_key, resume_state
-from roamtui.conversation.log import LOST_QUESTION, ConversationLog, decode_entries, open_log
-from roamtui.conversation.log import locked as locked_by_us
+from roamtui.conversation.log import LOG_VERSION, LOST_QUESTION, ConversationLog, decode_entries
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.conversation.store import ConversationStore
@@ -182,25 +180,15 @@ def test_a_log_deleted_elsewhere_is_written_again(store: ConversationStore, path
     assert _questions(store) == ["Why?", "And?"]
 
 
-@pytest.mark.parametrize("name", [".lock", "c0ffee.jsonl"], ids=["this version", "0.2"])
-def test_a_locked_log_is_reported_and_written_later(store: ConversationStore, path: Path, name: str) -> None:
+def test_a_locked_log_is_reported_and_written_later(store: ConversationStore, path: Path) -> None:
     played = _write(store)
     with (
-        locked(path / name),
+        locked(path / ".lock"),
         pytest.raises(StoreError, match="Could not save the conversation: locked by another program"),
     ):
         store.write(played.ask("And?").log)
     store.write(played.log)
     assert _questions(store) == ["Why?", "And?"]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Version 0.2 runs on POSIX systems only.")
-def test_version_0_2_cannot_lock_a_log_that_is_being_written(store: ConversationStore, path: Path) -> None:
-    _write(store)
-    with locked_by_us(path), open_log(_file(path)), _file(path).open("rb") as theirs:
-        assert not lock_descriptor(theirs.fileno(), blocking=False)
-    with _file(path).open("rb") as theirs:
-        assert lock_descriptor(theirs.fileno(), blocking=False)
 
 
 _KILLED = """
@@ -323,22 +311,19 @@ def test_a_lost_question_gets_a_offsetholder(store: ConversationStore, path: Pat
     assert log.damage_message == "", "it was reported, and the transcript was rebuilt"
 
 
-def test_an_event_of_a_newer_version_stays_and_is_reported(store: ConversationStore, path: Path) -> None:
+def test_a_log_of_another_version_is_refused_in_one_sentence_and_stays(store: ConversationStore, path: Path) -> None:
+    _write(store, "kept")
     _write(store)
-    with _file(path).open("ab") as file:
-        file.write(b'{"event": "moon_landed", "at": "2030-01-01", "crater": "Tycho"}\n')
-    log = store.read("c0ffee")
-    assert isinstance(log.events[-1], LogEntrySkipped)
-    assert "1 entry was written by a newer roamtui" in log.damage_message
-    log.events += Recorder().ask("And?").log.events[2:]
-    store.write(log)
-    assert b"moon_landed" in _file(path).read_bytes()
-    assert _questions(store) == ["Why?", "And?"]
-
-
-def test_unknown_fields_are_ignored_and_missing_ones_have_defaults() -> None:
-    newer = b'{"event": "question_asked", "at": "", "number": 1, "question": "Why?", "mood": {"a": [1]}}\n'
-    assert decode_entries(newer) == [QuestionAsked(number=1, question="Why?")]
+    content = _file(path).read_bytes()
+    start = f'{{"format": "roamtui conversation", "version": {LOG_VERSION}, '.encode()
+    assert content.startswith(start)
+    for other in (b'{"format": "roamtui conversation", "version": 99, ', b"{"):
+        changed = other + content.removeprefix(start)
+        _file(path).write_bytes(changed)
+        with pytest.raises(StoreError, match="was written by another version of roamtui"):
+            store.read("c0ffee")
+        assert [summary.id for summary in store.list()] == ["kept"]
+        assert _file(path).read_bytes() == changed
 
 
 @pytest.mark.parametrize(

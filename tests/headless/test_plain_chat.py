@@ -19,7 +19,6 @@ from roamtui.conversation.transcript import Role, StopReason
 from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError, UsageError
 from roamtui.headless.plain_chat import AnswerWriter, PlainChat, approve
-from roamtui.library_loader import open_library
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -249,18 +248,3 @@ def test_an_answer_is_written_by_sentences(capsys: pytest.CaptureFixture[str]) -
     writer.finish("One is. Two\nthree and four")
     assert seen == ["", "One is. ", "Two\n", "", ""]
     assert capsys.readouterr().out == "three\nand four\n"
-
-
-def test_a_question_that_names_several_files_is_answered_for_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, text in (("lease.md", "# Lease\n\nSixty days.\n"), ("act.md", "# Act\n\nNinety days.\n")):
-        (tmp_path / name).write_text(text)
-    chat = Chat([ScriptedReply(text=text) for text in ("Sixty.", "Ninety.", "Both.")])
-    library = open_library((str(tmp_path / "lease.md"), str(tmp_path / "act.md")))
-    chat.agent = Agent(Session.start(library), chat.model)
-    chat.run(io.StringIO("What do the lease and the act each say?\nAnd together?\n"), monkeypatch)
-    parts = ["## lease.md", "Sixty.", "## act.md", "Ninety.", "Both."]
-    assert [line for line in capsys.readouterr().out.splitlines() if line in parts] == parts
-    exchanges = chat.agent.session.state.transcript.exchanges
-    assert [exchange.within is not None for exchange in exchanges] == [True, True, False]

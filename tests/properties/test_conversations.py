@@ -28,10 +28,10 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.library_sync import resume_state
-from roamtui.conversation.log import ConversationLog, decode_log, encode_entries
+from roamtui.conversation.log import ConversationLog, decode_entries, encode_entries
 from roamtui.conversation.question_flow import is_delivered_in
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold_events
+from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Message
 from roamtui.errors import ModelError
@@ -73,7 +73,7 @@ class _MemoryStore(ConversationStore):
 
     @override
     def read(self, conversation_id: str) -> ConversationLog:
-        events, _ = decode_log(b"".join(self.saves[conversation_id]))
+        events = decode_entries(b"".join(self.saves[conversation_id]))
         return ConversationLog(conversation_id=conversation_id, events=events, saved_count=len(events))
 
 
@@ -266,20 +266,6 @@ class Conversations(RuleBasedStateMachine):
         self.session = self.session.fork(number)
         self.sent = ()
 
-    @precondition(lambda self: self.state.id in self.store.saves)
-    @rule(first=st.integers(0, 30), count=st.integers(1, 4))
-    def read_repeats_of_version_0_2(self, first: int, count: int) -> None:
-        """Without its file of the order, version 0.2 appended all events since the last complete save each time."""
-        saves = self.store.saves[self.state.id]
-        first %= len(saves)
-        tries = (b"".join(saves[first : end + 1]) for end in range(first, min(first + count, len(saves))))
-        doubled, needs_mark = decode_log(b"".join((*saves[:first], *tries, *saves[first + count :])))
-        assert not needs_mark
-        complete, _ = decode_log(b"".join(saves))
-        assert _list_content(fold_events(self.state.library, doubled)) == _list_content(
-            fold_events(self.state.library, complete)
-        )
-
     @rule(name=st.sampled_from(["one", "two"]))
     def switch_model(self, name: str) -> None:
         self.model_name = name
@@ -305,7 +291,7 @@ class Conversations(RuleBasedStateMachine):
     @invariant()
     def the_log_restores_the_state(self) -> None:
         state = self.state
-        events, _ = decode_log(encode_entries(self.session._log.events))
+        events = decode_entries(encode_entries(self.session._log.events))
         assert events == self.session._log.events
         assert resume_state(events, state.library, state.options) == (state, ())
 
