@@ -1,4 +1,4 @@
-"""Sets up search from the settings: embedder, reranker, rewriter and index."""
+"""Sets up search from the settings: embedder, reranker and index."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roamtui.headless.output import EmbeddingProgress, warn
 from roamtui.models.embedders import SemanticSearchOffer, find_embedder
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import OFFLINE, make_model
-from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, ModelRewriter, make_embedder
+from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, make_embedder
 from roamtui.paths import cache_path, indexes_path
 from roamtui.search.base import Progress, Searcher, SearchServices
 from roamtui.search.factory import make_searcher
@@ -40,7 +40,7 @@ def make_searcher_factory(
     """Return a function that creates a library's searcher, or returns None if search is off.
 
     Args:
-        settings: The person's settings. The model that they name reranks and rewrites.
+        settings: The person's settings. The model that they name reranks.
         on_warning: Receives a sentence about each fallback and each rebuild.
         progress: Receives the progress of embedding, or None for lines on stderr.
         needs_vectors: Whether a hybrid search fails if its embedder fails, instead of falling back to keywords.
@@ -105,8 +105,7 @@ def make_search_services(
     Arguments and errors are as in `make_searcher_factory`.
     """
     options = settings.retrieval
-    is_reranked = options.rerank is not Rerank.OFF
-    needs_model = options.mode is not SearchMode.OFF and (is_reranked or options.rewrite)
+    needs_model = options.mode is not SearchMode.OFF and options.rerank is not Rerank.OFF
     if not options.needs_vectors and not needs_model:
         return SearchServices()
     background = background or BackgroundLoop()
@@ -124,14 +123,9 @@ def make_search_services(
     if needs_model:
         name = settings.model
         if name == OFFLINE or name.startswith(RECORDED):
-            flag = "--rerank off" if is_reranked else "--no-rewrite"
-            raise UsageError(f"the model {OFFLINE} cannot rerank or rewrite. Choose another with --model, or {flag}.")
+            raise UsageError(f"the model {OFFLINE} cannot rerank. Choose another with --model, or --rerank off.")
         model_options = settings.model_options(name)
         model = make_model(name, api_base=settings.api_base, options=model_options, worker=background.worker)
         best_count = _CHOSEN_COUNT if options.rerank is Rerank.CHOOSE else None
-        services = replace(
-            services,
-            reranker=ModelReranker(model, background, best_count=best_count) if is_reranked else None,
-            rewriter=ModelRewriter(model, background) if options.rewrite else None,
-        )
+        services = replace(services, reranker=ModelReranker(model, background, best_count=best_count))
     return services

@@ -22,7 +22,6 @@ OPTIONS = list_options(RetrievalOptions)
         ("mode", 3, "must be one of off, keyword, vector, hybrid"),
         ("rerank", True, "must be one of off, scores, choose"),
         ("embedder", 7, "must be a quoted string"),
-        ("rewrite", "yes", "must be true or false"),
         ("limit", 0, "must be a whole number of 1 or more"),
         ("limit", 2.5, "must be a whole number of 1 or more"),
         ("limit", True, "must be a whole number of 1 or more"),
@@ -54,9 +53,9 @@ def test_a_path_alone_is_read_as_argparse_reads_it(path: str) -> None:
 
 
 def test_settings_that_are_given_are_told_from_those_that_are_not() -> None:
-    words = ["ask", "a.md", "q", "--model", "", "--no-rewrite", "--limit=3", "--keep-open", "all"]
+    words = ["ask", "a.md", "q", "--model", "", "--limit=3", "--keep-open", "all"]
     given = getattr(parse_command_line(words), "overrides")  # noqa: B009 - not every command has settings
-    assert given == {"keep_open": "all", "retrieval": {"limit": 3, "rewrite": False}}
+    assert given == {"keep_open": "all", "retrieval": {"limit": 3}}
     settings = load_settings(given)
     assert (settings.model, settings.keep_open, settings.retrieval.limit) == ("offline", KeepOpenMode.ALL, 3)
 

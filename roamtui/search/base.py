@@ -132,24 +132,12 @@ class Reranker(Protocol):
         """
 
 
-class Rewriter(Protocol):
-    """Rewrites a follow-up as a standalone query. Thread-safe."""
-
-    def rewrite(self, query: str, earlier: Sequence[str]) -> str:
-        """Return a query that makes sense without the earlier messages.
-
-        Raises:
-            RoamtuiError: There was no usable answer. The message is for the person.
-        """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchServices:
     """Models, callbacks and folders for a search. Most search modes need only some of them."""
 
     embedder: Embedder | None = None
     reranker: Reranker | None = None
-    rewriter: Rewriter | None = None
     vector_folder: Path | None = None
     """Folder for vectors, or None to store none."""
     progress: Progress | None = None

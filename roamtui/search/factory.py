@@ -35,13 +35,13 @@ def make_searcher(
         searcher = keyword = KeywordSearcher(library, options, location=location)
         if options.needs_vectors or options.neighbour_count:
             searcher = HybridSearcher(library, keyword, options, services)
-    is_assisted = options.rerank is not Rerank.OFF or options.rewrite
+    is_assisted = options.rerank is not Rerank.OFF
     is_limited = options.limit is not None or options.max_tokens is not None or options.score_threshold > 0
     return ModelAssistedSearcher(searcher, library, options, services) if is_assisted or is_limited else searcher
 
 
 class ModelAssistedSearcher:
-    """Wraps a searcher so that a model may rewrite the query and rerank the hits, and applies the configured limits."""
+    """Wraps a searcher so that a model may rerank the hits, and applies the configured limits."""
 
     def __init__(
         self, searcher: Searcher, library: Library, options: RetrievalOptions, services: SearchServices
@@ -70,13 +70,8 @@ class ModelAssistedSearcher:
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
         """Return the hits within the limits. The best hit stays even if it is too long. See `Searcher`."""
-        library, options, rewriter = self._library, self._options, self._services.rewriter
+        library, options = self._library, self._options
         limit = min(limit, options.limit or limit)
-        if rewriter is not None and earlier and query.strip():
-            try:
-                query, earlier = rewriter.rewrite(query, earlier), ()
-            except RoamtuiError as error:
-                self._services.warn_once(f"Could not rewrite the question: {error}")
         hits = self._searcher.search(query, limit=max(limit, self._rerank_count), within=within, earlier=earlier)
         hits = self._rerank(library, query, hits)[:limit]
         tokens = 0

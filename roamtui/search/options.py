@@ -65,7 +65,6 @@ class RetrievalOptions:
     chunk_overlap: int = option(0, "characters repeated from the previous chunk")
     rerank: Rerank = option(Rerank.OFF, "rerank results with the model (one request)", name="--rerank")
     rerank_count: int = option(20, "number of results that the model reranks", low=2, high=100)
-    rewrite: bool = option(False, "rewrite follow-ups as standalone questions (one request)", name="--rewrite")
 
     @property
     def needs_vectors(self) -> bool:

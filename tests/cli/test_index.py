@@ -214,5 +214,5 @@ def test_the_app_in_a_browser_searches_as_it_was_told(
 ) -> None:
     served: list[list[str]] = []
     monkeypatch.setattr("roamtui.tui.web_server.run_server", lambda words, **_: served.append(words))
-    assert run("serve", garden, "--mode", "keyword", "--limit", "3", "--no-rewrite", "--api-base", "http://x").code == 0
-    assert served == [["--api-base=http://x", "--mode=keyword", "--limit=3", "--no-rewrite", "--", str(garden)]]
+    assert run("serve", garden, "--mode", "keyword", "--limit", "3", "--api-base", "http://x").code == 0
+    assert served == [["--api-base=http://x", "--mode=keyword", "--limit=3", "--", str(garden)]]

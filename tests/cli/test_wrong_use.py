@@ -47,7 +47,6 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("ask x.md q --mode vector", "needs an embedder; off and keyword work without"),
         ("search x.md q --mode hybrid --embedder word", 'invalid embedder name "word"'),
         ("ask x.md q --rerank scores", "offline cannot rerank"),
-        ("search x.md q --rewrite", "--no-rewrite"),
         ("search x.md q --rerank scores --model 'two words'", "invalid model name"),
         ("conversations show", "the ID"),
         ("conversations list abc", "no ID"),

@@ -1,4 +1,4 @@
-"""Models in search: embedders, the reranker and the rewriter, which ignore any other reply."""
+"""Models in search: embedders and the reranker, which ignores any other reply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from roamtui.models.search_models import (
     LitellmEmbedder,
     LocalEmbedder,
     ModelReranker,
-    ModelRewriter,
     get_model_folder,
     make_embedder,
     parse_choice,
@@ -115,22 +114,6 @@ def test_any_reply_gives_places_that_exist(reply: str) -> None:
     choice = parse_choice(reply, 3)
     assert set(choice) <= {0, 1, 2}
     assert len(set(choice)) == len(choice)
-
-
-def test_a_follow_up_becomes_a_question_of_its_own(background: BackgroundLoop) -> None:
-    model = ScriptedModel([ScriptedReply(text=' "What does the late fee cost?"\n\n')])
-    earlier = ("Is there a fee?", "Yes, a late fee.\x1b[31m")
-    assert ModelRewriter(model, background).rewrite("And its price?", earlier) == "What does the late fee cost?"
-    asked = model.requests[0].messages[1].text
-    assert "- Yes, a late fee." in asked
-    assert "\x1b" not in asked
-    assert asked.endswith("Last question: And its price?")
-
-
-@pytest.mark.parametrize("reply", ["", " \n ", "One line.\nAnother line.", "word " * 200])
-def test_what_is_no_single_question_is_no_query(background: BackgroundLoop, reply: str) -> None:
-    with pytest.raises(ModelError, match="no single question"):
-        ModelRewriter(ScriptedModel([ScriptedReply(text=reply)]), background).rewrite("x", ("y",))
 
 
 def _threads() -> list[threading.Thread]:

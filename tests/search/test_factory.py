@@ -23,7 +23,6 @@ HANDBOOK = make_library(
         ({"mode": SearchMode.OFF}, type(None)),
         ({}, KeywordSearcher),
         ({"neighbour_count": 1}, HybridSearcher),
-        ({"rewrite": True}, ModelAssistedSearcher),
         ({"mode": SearchMode.HYBRID, "rerank": Rerank.SCORES}, ModelAssistedSearcher),
         ({"mode": SearchMode.VECTOR}, HybridSearcher),
         ({"mode": SearchMode.HYBRID}, HybridSearcher),

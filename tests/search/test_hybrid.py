@@ -57,18 +57,6 @@ class ScriptedReranker:
         return self._order
 
 
-class ScriptedRewriter:
-    def __init__(self, query: str | None) -> None:
-        self._query = query
-
-    def rewrite(self, query: str, earlier: Sequence[str]) -> str:
-        assert query
-        assert earlier
-        if self._query is None:
-            raise ModelError("The model said nothing useful.")
-        return self._query
-
-
 def _make(options: dict[str, Any], library: Library = HANDBOOK, **services: Any) -> Searcher:  # noqa: ANN401
     retrieval = RetrievalOptions(**{"mode": SearchMode.HYBRID, "chunk_size": 200, **options})
     searcher = make_searcher(library, retrieval, SearchServices(**{"embedder": HashedEmbedder(), **services}))
@@ -128,17 +116,6 @@ def test_without_a_usable_answer_the_order_stays_with_one_warning() -> None:
     assert _find(searcher, "late fees") == _find(_make({}), "late fees")
     _find(searcher, "late fees")
     assert warnings == ["Could not rerank: The model said nothing useful."]
-
-
-def test_a_follow_up_is_rewritten_or_searched_unchanged() -> None:
-    warnings: list[str] = []
-    earlier = ("Tell me of the garden.", "It is fine.")
-    roses = _make({"rewrite": True}, rewriter=ScriptedRewriter("roses"))
-    assert _find(roses, "And those?", earlier=earlier)[0] == "Watering"
-    searcher = _make({"rewrite": True}, rewriter=ScriptedRewriter(None), on_warning=warnings.append)
-    assert _find(searcher, "late fees", earlier=earlier)[0] == "Late fees"
-    assert warnings == ["Could not rewrite the question: The model said nothing useful."]
-    assert _find(roses, "late fees")[0] == "Late fees"
 
 
 def test_a_follow_up_is_embedded_with_the_topic_of_the_conversation() -> None:
