@@ -19,6 +19,7 @@ from roamtui.models.offline import SECTIONS_MAX, OfflineModel, choose_sections
 from roamtui.models.offline_request import ParsedHit, ParsedRequest, parse_messages
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.site import FakeSite
+from tests.real_documents import find_data_dir
 
 FERRY = """\
 # Ferry handbook
@@ -180,6 +181,87 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     answer = await make_talk().ask("Who composed the national anthem of Norway?")
     assert answer.stopped is StopReason.NOT_FOUND
     assert answer.citations == ()
+
+
+_LONG = "The parties keep their papers in order and speak with each other once a month. " * 60
+_CONTRACT = f"""\
+# FRANCHISE AGREEMENT
+
+## 1. GRANT
+
+### 1.01
+
+This Agreement grants one shop. {_LONG}
+
+## 2. TERM AND RENEWAL
+
+### 2.01
+
+The term of this Agreement shall be for 10 years commencing on the date of its execution.
+
+## 3. GENERAL
+
+### 3.01
+
+This Agreement and the documents referred to herein constitute the entire Agreement. {_LONG}
+"""
+_ANNUAL_REPORT = f"""\
+# Annual report
+
+## Item 1. Business
+
+We sell lamps. {_LONG}
+
+## Item 1A. Risk Factors
+
+### Risks related to our operations
+
+Our only plant may burn down, and nobody else makes our glass.
+
+## Item 2. Properties
+
+One plant. {_LONG}
+"""
+_STAFF_HANDBOOK = f"""\
+# Employee handbook
+
+## Pay
+
+Wages are paid on the 25th. {_LONG}
+
+## Working from other countries
+
+You may spend up to 30 days a year away. Tell payroll two weeks before.
+
+## Workplace
+
+Desks are shared. {_LONG}
+"""
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "passage"),
+    [
+        (_CONTRACT, "How long does the agreement last?", "shall be for 10 years"),
+        (_ANNUAL_REPORT, "What are the biggest risks?", "Our only plant may burn down"),
+        (_STAFF_HANDBOOK, "Can I work while abroad?", "up to 30 days a year away"),
+    ],
+    ids=["contract", "annual report", "handbook"],
+)
+async def test_a_section_whose_title_fits_the_question_is_never_not_found(
+    document: str, question: str, passage: str
+) -> None:
+    answer = await make_talk(document).ask(question)
+    assert answer.stopped is StopReason.ANSWERED
+    assert passage in answer.answer.partition("\n\n**")[0], "the first passage"
+
+
+async def test_a_section_on_the_term_of_a_real_contract_is_shown() -> None:
+    paths = [*find_data_dir().glob("sets/cuad-contracts/docs/AIRTECH*")]
+    if not paths:
+        pytest.skip("no real documents here")
+    answer = await make_talk(paths[0].read_text("utf-8")).ask("How long does the agreement last?")
+    assert "The term of this Agreement shall be for 10 years" in answer.answer.partition("\n\n**")[0]
 
 
 @pytest.mark.parametrize(
