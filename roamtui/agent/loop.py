@@ -376,7 +376,9 @@ class Agent:
             excerpts = tuple(span for use in reply.uses for span in use.excerpts)
             outcome = await self._run_call(call, room, excerpts)
             room = max(0, room - estimate_tokens(outcome.text))
-            reply.uses.append(ToolUse(call=call, result=outcome.text, excerpts=outcome.excerpts))
+            reply.uses.append(
+                ToolUse(call=call, result=outcome.text, excerpts=outcome.excerpts, deliveries=outcome.deliveries)
+            )
             for event in outcome.events:
                 yield event
             yield outcome.finished

@@ -295,6 +295,8 @@ class QuestionAsked:
     """Text before the question in the prompt: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()
     """Document text that the search results in the preface quote."""
+    deliveries: tuple[Span, ...] = ()
+    """Text of open sections in the preface."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked it. The conversation can still be continued."""
 

@@ -5,6 +5,7 @@ Like `update`, these functions have no side effects.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from roamtui.conversation.commands import ExpandSections, Origin
@@ -23,7 +24,7 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
 )
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply, apply_all
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, OpenSection, StopReason
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Step, StopReason
 from roamtui.conversation.update import (
     Events,
     ExpandEvents,
@@ -37,7 +38,6 @@ from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_text
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import render_open_section
-from roamtui.outline.id_marks import annotate_with_ids
 from roamtui.outline.labels import format_path
 from roamtui.outline.spans import Bounds, merge_bounds
 
@@ -152,7 +152,10 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
     if context.note:
         parts.append(f"({context.note})")
-    new_events = (replace(asked, preface="\n\n".join(parts)), *context.search_events, *delivered, *expanded)
+    deliveries += tuple(one for event in expanded if isinstance(event, SectionsExpanded) for one in event.deliveries)
+    spans = tuple(span for delivery in deliveries for span in delivery.spans)
+    asked = replace(asked, preface="\n\n".join(parts), deliveries=spans)
+    new_events = (asked, *context.search_events, *delivered, *expanded)
     return apply_all(state, new_events), (*events, *new_events)
 
 
@@ -222,15 +225,13 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     is not in these.
     """
     exchanges = state.transcript.exchanges
-    current_text = collect_delivered_text(exchanges[-1]) if state.is_asking else ""
+    current = _list_deliveries(exchanges[-1], exchanges[-1].steps) if state.is_asking else ()
     first_with_steps = len(exchanges) - 1 if state.is_asking else len(exchanges)
     blocks: list[str] = []
     rendered: dict[str, list[Bounds]] = {}
     for section in state.open_sections:
         merged = merge_bounds(  # the text that the prologue must deliver
-            (span.start, span.end)
-            for span in section.deliveries
-            if not is_delivered_in(state, section, span, current_text)
+            (span.start, span.end) for span in section.deliveries if span not in current
         )
         if merged:
             doc = section.deliveries[0].doc
@@ -266,14 +267,9 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     )
 
 
-def collect_delivered_text(exchange: Exchange) -> str:
-    """Join the preface and the tool results of an exchange, which hold all section text that it delivered."""
-    return "\n".join((exchange.preface, *(use.result for step in exchange.steps for use in step.uses)))
-
-
-def is_delivered_in(state: ConversationState, section: OpenSection, span: Span, text: str) -> bool:
-    """Check whether `text` (a preface or tool results) contains `span` as it was delivered, with ids."""
-    return bool(text) and annotate_with_ids(state.library, span, section_id=section.section_id) in text
+def _list_deliveries(exchange: Exchange, steps: Iterable[Step]) -> frozenset[Span]:
+    """List the section text in the preface of an exchange and in the results of `steps`."""
+    return frozenset((*exchange.deliveries, *(span for step in steps for use in step.uses for span in use.deliveries)))
 
 
 def shrink_transcript(state: ConversationState, context: PromptContext) -> Update:
@@ -294,12 +290,10 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Updat
         dropped = last.steps[:-1] or last.steps
         if not dropped:
             return state, ()
-        dropped_text = collect_delivered_text(replace(last, preface="", steps=dropped))
+        dropped_spans = _list_deliveries(replace(last, deliveries=()), dropped)
         kept: list[Delivery] = []
         for section in state.open_sections:
-            kept_spans = tuple(
-                span for span in section.deliveries if not is_delivered_in(state, section, span, dropped_text)
-            )
+            kept_spans = tuple(span for span in section.deliveries if span not in dropped_spans)
             if section.is_pinned or len(kept_spans) == len(section.deliveries):
                 continue
             if kept_spans:

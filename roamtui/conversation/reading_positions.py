@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from roamtui.conversation.log import locked
 from roamtui.paths import make_private_folder, write_private_file
 
 _SOURCES_MAX = 500
@@ -41,10 +42,15 @@ class ReadingPositions:
         return None
 
     def save(self, source: str, position: ReadingPosition) -> None:
-        """Save the position in a document."""
+        """Save the position in a document, while other programs wait."""
+        if self._path is None:
+            return
         with suppress(OSError):  # a file that cannot be read now must not be overwritten
-            positions = {name: saved for name, saved in self._read().items() if name != source}
-            self._write({**positions, source: position})
+            make_private_folder(self._path.parent)
+            with locked(self._path.parent, self._path.name):
+                others = {name: saved for name, saved in self._read().items() if name != source}
+                newest = dict(list({**others, source: position}.items())[-_SOURCES_MAX:])
+                write_private_file(self._path, json.dumps(newest).encode())
 
     def _read(self) -> dict[str, object]:
         with suppress(FileNotFoundError, ValueError):
@@ -52,9 +58,3 @@ class ReadingPositions:
             if isinstance(positions, dict):
                 return positions
         return {}
-
-    def _write(self, positions: dict[str, object]) -> None:
-        if self._path is not None:
-            newest = dict(list(positions.items())[-_SOURCES_MAX:])
-            make_private_folder(self._path.parent)
-            write_private_file(self._path, json.dumps(newest).encode())

@@ -114,6 +114,8 @@ class Exchange:
     """Text before the question in the prompt; see `QuestionAsked`."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the search results of the preface. It can be quoted although its sections are not open."""
+    deliveries: tuple[Span, ...] = ()
+    """Text of open sections in the preface."""
     steps: tuple[Step, ...] = ()
     answer: str = ""
     stopped: StopReason | None = None
@@ -238,6 +240,8 @@ class ConversationState:
     """Oldest first."""
     unfolded: frozenset[str] = frozenset()
     """Ids of the nodes that are unfolded in the tree."""
+    unfolded_by_agent: frozenset[str] = frozenset()
+    """Those that the agent unfolded."""
     reading_id: str | None = None
     """Id of the section that the person is reading, or None."""
     undo_stack: tuple[UndoStep, ...] = ()
@@ -417,10 +421,13 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
             return replace(state, needs_rebuild=True)
         case OriginsApproved(origins=origins):
             return replace(state, approved_origins=state.approved_origins | set(origins))
-        case NodesUnfolded(section_ids=ids):
-            return replace(state, unfolded=state.unfolded | set(ids))
+        case NodesUnfolded(section_ids=ids, origin=origin):
+            by_agent = state.unfolded_by_agent | set(ids if origin is Origin.AGENT else ())
+            return replace(state, unfolded=state.unfolded | set(ids), unfolded_by_agent=by_agent)
         case NodesFolded(section_ids=ids):
-            return replace(state, unfolded=state.unfolded - set(ids))
+            return replace(
+                state, unfolded=state.unfolded - set(ids), unfolded_by_agent=state.unfolded_by_agent - set(ids)
+            )
         case ReadingSectionChanged(section_id=section_id):
             return replace(state, reading_id=section_id)
         case NodesLoaded(moved=moved):
@@ -449,6 +456,7 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
                 open_before=state.open_sections,
                 preface=event.preface,
                 excerpts=event.excerpts,
+                deliveries=event.deliveries,
                 model=event.model,
             )
             if state.is_asking:  # the log has lost the end of the previous question
@@ -596,6 +604,7 @@ def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationSt
             for section in state.open_sections
         ),
         unfolded=frozenset(moved.get(node_id, node_id) for node_id in state.unfolded),
+        unfolded_by_agent=frozenset(moved.get(node_id, node_id) for node_id in state.unfolded_by_agent),
         reading_id=moved.get(state.reading_id, state.reading_id) if state.reading_id is not None else None,
         undo_stack=(),
         needs_rebuild=True,

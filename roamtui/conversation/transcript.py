@@ -98,6 +98,8 @@ class ToolUse:
     result: str
     excerpts: tuple[Span, ...] = ()
     """Document text in the result. It can be quoted although its sections are not open."""
+    deliveries: tuple[Span, ...] = ()
+    """Text of open sections in the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -281,8 +281,8 @@ def update(state: ConversationState, command: Command) -> Update:
             events = _undo(state, command)
         case CloseAgentOpened(origin=origin):
             by_agent = [section.section_id for section in state.open_sections if _is_wanted_by_agent_only(section)]
-            unfolded = dict.fromkeys(node_id for step in state.undo_stack for node_id in step.unfolded_ids)
-            events = (*make_close_events(state, by_agent, origin, CloseReason.ASKED), *_fold(state, unfolded, origin))
+            folded = _fold(state, sorted(state.unfolded_by_agent), origin)
+            events = (*make_close_events(state, by_agent, origin, CloseReason.ASKED), *folded)
         case _:
             assert_never(command)
     return apply_all(state, events), events
@@ -359,7 +359,8 @@ def _undo(state: ConversationState, command: Undo) -> Events:
         restored.append(replace(current, is_pinned=earlier.is_pinned, is_closing=is_closing, closing_by=closing_by))
     folded = _fold(state, step.unfolded_ids, command.origin)
     unfolding = tuple(node_id for node_id in step.folded_ids if node_id in library and node_id not in state.unfolded)
-    unfolded = (NodesUnfolded(section_ids=unfolding, origin=command.origin),) if unfolding else ()
+    # only nodes that the agent unfolded are ever folded by a step
+    unfolded = (NodesUnfolded(section_ids=unfolding, origin=Origin.AGENT),) if unfolding else ()
     events = (*make_close_events(state, closing, command.origin, CloseReason.UNDO), *folded, *unfolded)
     undone = UndoApplied(deed=step, restored=tuple(restored))
     after = apply_all(state, (*events, undone))

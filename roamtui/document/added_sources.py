@@ -50,8 +50,9 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
         title=format_source_names(sources),
         columns=build_columns(rows, 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
+        kept_ids=(),
     )
-    vars(root)["ids"] = (*ids, *root.ids[first_row:])  # as they were, even if one has a salt
+    root = replace(root, kept_ids=(*ids, *root.ids[first_row:]))
     grown = replace(library, root=root, sources=sources, summaries={**library.summaries, **added.summaries})
     new_ids: dict[str, str] = {}
     """Id in the grown library of each node of `added`."""

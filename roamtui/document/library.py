@@ -239,9 +239,11 @@ class Library:
         else:
             listed = list_listing_rows(columns)
             root = replace(
-                self.root, title=format_source_names(kept), columns=build_columns([listed[row] for row in rows], 0)
+                self.root,
+                title=format_source_names(kept),
+                columns=build_columns([listed[row] for row in rows], 0),
+                kept_ids=tuple(ids[row] for row in rows),
             )
-            vars(root)["ids"] = tuple(ids[row] for row in rows)  # as they were, even if one has a salt
         return replace(self, root=root, grafts=grafts, aliases=aliases, sources=sources)
 
     @cached_property

@@ -115,9 +115,13 @@ def begin(
 def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
     """Play one step of the agent that opens sections in one call."""
     number = sum(len(exchange.steps) for exchange in state.transcript.exchanges) + 1
-    state, results = expand_by_agent(state, *titles)
-    call = ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}")
-    use = ToolUse(call=call, result="\n\n".join(result.text for result in results))
+    state, events = update(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT))
+    expanded = next(event for event in events if isinstance(event, SectionsExpanded))
+    use = ToolUse(
+        call=ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}"),
+        result="\n\n".join(result.text for result in expanded.results),
+        deliveries=tuple(span for delivery in expanded.deliveries for span in delivery.spans),
+    )
     return apply(state, StepRecorded(step=Step(text=text, uses=(use,))))
 
 

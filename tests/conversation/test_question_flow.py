@@ -20,11 +20,16 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import (
     begin_question,
     finish_question,
+    make_rebuild_event,
     select_sections_to_close,
     shrink_transcript,
 )
-from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpenMode, Transcript
+from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpenMode, Transcript, apply
 from roamtui.conversation.transcript import Citation, OpenSection, QuoteState, Role, StopReason, Usage
+from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_document
 from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
@@ -318,6 +323,21 @@ def test_a_section_that_lost_one_page_keeps_the_other() -> None:
     assert shrunk.open_sections[0].tokens < state.open_sections[0].tokens
     again = step(shrunk, f"{section_id}:1")
     assert len(again.open_sections[0].deliveries) == 2
+
+
+def test_text_is_delivered_once_although_a_page_loads_during_the_question() -> None:
+    rows = [NodeRow(NodeKind.FILE, 1, name, 0) for name in ("a.md", "b.md")]
+    listing = Library(source="docs", root=Document(key="", title="", text="", columns=build_columns(rows, 0)))
+    file, page = listing.root.ids
+    library = listing.graft_all({file: parse_document("# Alpha\n\nSee [fees](b.md#fees). Words of alpha.", key="a.md")})
+    state = step(begin(replace(make_state(), library=library)), "Alpha")
+    loaded = library.graft_all({page: parse_document("# Beta\n\n## Fees\n\nTwo euros.\n", key="b.md")})
+    state = step(replace(state, library=loaded), "Fees")
+    rebuilt = apply(state, make_rebuild_event(state, PROMPT_CONTEXT))
+    assert read_all(rebuilt).count("Words of alpha.") == 1
+    shrunk = shrink_transcript(state, PROMPT_CONTEXT)[0]
+    assert read_all(shrunk).count("Words of alpha.") == 0, "a stub"
+    assert find(state, "Alpha") not in shrunk.open_ids
 
 
 def test_shrinking_without_candidates_changes_nothing() -> None:

@@ -33,11 +33,14 @@ from roamtui.conversation.events import (
     SectionsPinned,
     UndoApplied,
 )
+from roamtui.conversation.library_sync import reload_state
+from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState, apply_all
 from roamtui.conversation.transcript import OpenSection
 from roamtui.conversation.update import make_undo_events, update
 from roamtui.document.tokens import estimate_tokens
 from tests.conversation.conversations import (
+    TEXT,
     ask,
     begin,
     close_by,
@@ -254,7 +257,7 @@ def test_folding_does_not_affect_open_sections(origin: Origin) -> None:
     assert update(folded, FoldNodes(section_ids=(parent, "deadbeef"), origin=origin)) == (folded, ())
     unfolded, events = update(folded, UnfoldNodes(section_ids=(parent, "deadbeef"), origin=origin))
     assert events == (NodesUnfolded(section_ids=(parent,), origin=origin),)
-    assert unfolded == state
+    assert (unfolded.unfolded, unfolded.open_sections) == (state.unfolded, state.open_sections)
     assert update(unfolded, UnfoldNodes(section_ids=(parent,), origin=origin)) == (unfolded, ())
 
 
@@ -300,6 +303,17 @@ def test_closing_the_agents_sections_keeps_the_persons_and_pinned_ones() -> None
         NodesFolded(section_ids=(find(state, "Manual"), find(state, "Parent")), origin=Origin.PERSON),
     )
     assert update(after, CloseAgentOpened()) == (after, ())
+    again = do(do(after, Undo()), CloseAgentOpened())
+    assert (again.open_ids, again.unfolded) == (after.open_ids, after.unfolded)
+
+
+def test_nodes_that_the_agent_unfolded_are_folded_after_a_rewind_or_a_reload() -> None:
+    state = do(make_state(), UnfoldNodes(section_ids=(find(make_state(), "Manual"),)))
+    rewound = rewind(ask(state, "Child one"), 1)[0]
+    reloaded = reload_state(ask(state, "Child one"), make_library(TEXT.replace("Introduction.", "Welcome.")))[0]
+    for changed in (rewound, reloaded):
+        assert find(state, "Parent") in changed.unfolded
+        assert do(changed, CloseAgentOpened()).unfolded == {find(state, "Manual")}, "the person unfolded it"
 
 
 def test_a_section_that_the_person_opened_stays_the_persons() -> None:

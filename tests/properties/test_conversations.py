@@ -29,13 +29,13 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.library_sync import resume_state
 from roamtui.conversation.log import ConversationLog, decode_entries, encode_entries
-from roamtui.conversation.question_flow import is_delivered_in
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Message
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
+from roamtui.outline.id_marks import annotate_with_ids
 from roamtui.outline.spans import merge_bounds
 from tests.anomalies.waits import cancel_at_wait
 from tests.conversation.conversations import TEXT, check_messages, make_library
@@ -226,7 +226,7 @@ class Conversations(RuleBasedStateMachine):
         text = "\n".join(message.text for message in request.messages)
         for section in self.state.open_sections:
             for span in section.deliveries:
-                assert is_delivered_in(self.state, section, span, text)
+                assert annotate_with_ids(self.state.library, span, section_id=section.section_id) in text
         for words in _LAST_WORDS.values():
             assert text.count(words) <= 1
 

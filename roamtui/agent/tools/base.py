@@ -45,6 +45,8 @@ class ToolOutcome:
     """Events of the call, in order."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the result, except for the text of opened sections."""
+    deliveries: tuple[Span, ...] = ()
+    """Text of opened sections in the result."""
 
 
 class Tool(Protocol):

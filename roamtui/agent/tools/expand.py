@@ -9,6 +9,7 @@ from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_section_ids
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import ConversationEvent, SectionsExpanded, ToolFinished, ToolResult
 from roamtui.conversation.state import ConversationState
+from roamtui.document.node import Span
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_node_title
 
@@ -73,14 +74,16 @@ class ExpandTool:
         events: list[ConversationEvent] = []
         results: list[ToolResult] = []
         texts: list[str] = []
+        spans: list[Span] = []
         async for event in context.session.dispatch(command):
             events.append(event)
             if isinstance(event, SectionsExpanded):
                 results += [ToolResult(id=result.id, status=result.status) for result in event.results]
                 texts += [result.text for result in event.results]
+                spans += [span for delivery in event.deliveries for span in delivery.spans]
         if ignored_ids:
             texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
         if hint := _format_closable_hint(context.session.state, ids):
             texts.append(hint)
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
-        return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events))
+        return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events), deliveries=tuple(spans))
