@@ -9,7 +9,7 @@ from roamtui.agent.citations import verify_citations
 from roamtui.agent.prompt import NOT_FOUND_START
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, StopReason
+from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten, strip_blank_lines
@@ -40,6 +40,12 @@ _TOO_EXPENSIVE = (
     "The next step could exceed the spending limit of this conversation. "
     "Raise max_cost_usd or start a new conversation."
 )
+_OTHER_PLACES = {
+    QuoteState.MISATTRIBUTED: "elsewhere",
+    QuoteState.JOINED: "joined from several sentences",
+    QuoteState.UNVERIFIED: "nowhere",
+}
+"""Where the words of a quote are that is not verified."""
 _NO_ANSWER_AT_LIMIT = "The model used all its steps without answering. Ask a narrower question or ask again."
 
 
@@ -57,7 +63,8 @@ def build_outcome(
     """
     answer = strip_blank_lines(final_text)
     if stopped is StopReason.COST:
-        return QuestionAnswered(answer=answer, stopped=stopped, error=_TOO_EXPENSIVE)
+        citations = verify_citations(answer, state)
+        return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, error=_TOO_EXPENSIVE)
     if not answer:
         if stopped is StopReason.STEP_LIMIT:
             return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER_AT_LIMIT)
@@ -135,9 +142,14 @@ def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:
 
 
 def format_verification(citations: tuple[Citation, ...]) -> str:
-    """Format how many quotes are in the text; empty without quotes. A quote in the text may still answer nothing."""
+    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
     verified, quotes = count_verified(citations)
-    return f"{verified}/{quotes} {'quote' if quotes == 1 else 'quotes'} found in the text" if quotes else ""
+    if verified == quotes:
+        return f"{verified}/{quotes} {'quote' if quotes == 1 else 'quotes'} found in the text" if quotes else ""
+    states = [citation.state for citation in citations]
+    counts = {"where cited": verified} | {place: states.count(state) for state, place in _OTHER_PLACES.items()}
+    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
+    return f"{format_count(quotes, 'quote')}: {places}"
 
 
 _CITE_REMINDER = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from roamtui.agent.answer import build_outcome, choose_reminder
+from roamtui.agent.citations import verify_citations
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
@@ -193,23 +194,26 @@ class Agent:
                 text, reason = progress.get_final_text(), progress.reply.reason
                 outcome = build_outcome(self.session.state, text, progress.stopped, self.searcher, reason=reason)
             except ModelError as error:
-                outcome = QuestionAnswered(answer=progress.get_final_text(), stopped=StopReason.ERROR, error=str(error))
+                outcome = replace(self._make_partial(progress, StopReason.ERROR), error=str(error))
             changes = await self.session.finish_question(replace(outcome, usage=progress.usage, steps=progress.steps))
             is_saved = True
             for change in changes:
                 yield change
         finally:
             if self.session.state.is_asking and self.session.state.question_number == number:
-                partial = QuestionAnswered(
-                    answer=progress.get_final_text(),
-                    stopped=StopReason.CANCELLED,
-                    usage=progress.usage,
-                    steps=progress.steps,
-                )
+                partial = self._make_partial(progress, StopReason.CANCELLED)
                 step = progress.reply.make_step() if progress.is_running_calls else None
                 self.session.abandon_question(partial, step=step)
             elif not is_saved:
                 self.session.flush()
+
+    def _make_partial(self, progress: QuestionRun, stopped: StopReason) -> QuestionAnswered:
+        """Return the answer so far with its verdicts."""
+        answer = progress.get_final_text()
+        citations = verify_citations(answer, self.session.state)
+        return QuestionAnswered(
+            answer=answer, stopped=stopped, citations=citations, usage=progress.usage, steps=progress.steps
+        )
 
     async def _begin(self, question: str, within: str | None) -> tuple[ConversationEvent, ...]:
         """Start the question together with the sections and hits that search finds for it."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from roamtui.agent.answer import format_verification
+from roamtui.agent.proof import AnswerProof, match_citations
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import Citation, StopReason
+from roamtui.conversation.transcript import Citation, QuoteState, StopReason
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.models.registry import OFFLINE
@@ -66,6 +69,21 @@ def list_passages(exchange: Exchange, library: Library) -> tuple[ShownPassage, .
     """
     reply = read_passage_reply(exchange, library)
     return reply.passages if reply is not None else ()
+
+
+def format_proof(exchange: Exchange) -> str:
+    """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
+    if not replies_with_passages(exchange):
+        return format_verification(exchange.citations)
+    return format_count(len(exchange.citations), "passage") if exchange.citations else ""
+
+
+def match_proof(exchange: Exchange) -> AnswerProof:
+    """Match the citations of an answer to its quotes and marks, without verdicts if it consists of passages."""
+    if not replies_with_passages(exchange):
+        return match_citations(exchange.answer, exchange.citations)
+    unjudged = [replace(citation, state=QuoteState.NO_QUOTE) for citation in exchange.citations]
+    return match_citations(exchange.answer, unjudged)
 
 
 def _list_passages(exchange: Exchange, library: Library) -> Iterator[ShownPassage]:

@@ -14,6 +14,7 @@ A person writes a quote with a link to its file, and to its section, in the same
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
@@ -21,7 +22,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache, lru_cache, partial
+from html import unescape
 from itertools import pairwise
+from pathlib import PurePath
 from urllib.parse import unquote
 
 from roamtui.agent.citations import MARK, make_citation, parse_citations
@@ -34,17 +37,29 @@ from roamtui.conversation.notes import Note, hash_section
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.errors import SourceError
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
-    r"^(?:-|\d+\.(?: [✓!✗])?) \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): \")(?P<quote>.+)\"[ \t]*$",
+    r"^(?:-|\d+\.(?: [✓!✗])?) \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
 )
+_CELL_LINE = re.compile(
+    r"^- \S \*\*.* (?P<quote>\"(?:[^\"\\\n]|\\.)*+\")(?: \((?P<state>[a-z ]+)\))?"
+    r" \(\[(?:[^\[\]\\\n]|\\.)*+\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
+    re.MULTILINE,
+)
+"""A line of a table of several documents. In its quote, quotation marks have backslashes."""
+_HTML_QUOTE = re.compile(
+    r"<q data-source=\"(?P<source>[^\"]*)\" data-section=\"(?P<id>[^\"]*)\" data-quote=\"(?P<quote>[^\"]*)\">"
+)
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
-_VERIFIED = (QuoteState.EXACT.label, QuoteState.EXACT.value, QuoteState.NORMALISED.value)
+PASSAGE_LABEL = "passage"
+"""Stands in exports of passages in place of a verdict."""
+_VERIFIED = (QuoteState.EXACT.label, PASSAGE_LABEL, QuoteState.EXACT.value, QuoteState.NORMALISED.value)
 """States of a found quote in exports, in the current wording and in older ones."""
 _PATH_STEP = " › "
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
@@ -110,14 +125,82 @@ def parse_source_line(markdown: str) -> str:
     return match["source"] if match else ""
 
 
-def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims in a Markdown file called `name`, in order. A person or an export may have written it."""
+def format_quote(quote: str) -> str:
+    """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads every character again."""
+    text = json.dumps(quote, ensure_ascii=False)
+    return text if sanitise_text(text) == text else json.dumps(quote).replace("\x7f", "\\u007f")
+
+
+def _parse_quote(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:  # a person has written it, without escapes
+        return text[1:-1]
+
+
+def read_claims(text: str, name: str) -> tuple[Claim, ...]:
+    """Return the claims in a file called `name`: an export, or Markdown that a person has written.
+
+    Raises:
+        SourceError: A file with the suffix of JSON is no export.
+    """
+    match PurePath(name).suffix.lower():
+        case ".json":
+            return _read_json_claims(text, name)
+        case ".html":
+            return tuple(
+                Claim(
+                    quote=_parse_quote(unescape(quote["quote"])),
+                    place=name,
+                    line=_get_line_number(text, quote.start()),
+                    source=unescape(quote["source"]),
+                    section_id=quote["id"],
+                )
+                for quote in _HTML_QUOTE.finditer(text)
+            )
+        case _:
+            return _read_markdown_claims(text, name)
+
+
+def _read_json_claims(text: str, name: str) -> tuple[Claim, ...]:
+    """Read the claims of a conversation or a table. They have no lines."""
+    try:
+        exported = json.loads(text)
+        sourced = [(exported.get("source", ""), exchange) for exchange in exported.get("exchanges", ())]
+        sourced += [(row["source"], cell) for row in exported.get("rows", ()) for cell in row["cells"]]
+        return tuple(
+            Claim(quote=cited["quote"], place=name, source=source, section_id=cited["section_id"])
+            for source, answer in sourced
+            for cited in answer["citations"]
+            if cited["quote"] is not None and cited["verified"]
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise SourceError(f"{name} is not an export of roamtui. Name one, or a Markdown or HTML file.") from None
+
+
+def _read_markdown_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     exported = [*_CITATION_LINE.finditer(markdown)]
-    exported_quotes = {" ".join(line["quote"].split()) for line in exported}
+    cells = [*_CELL_LINE.finditer(markdown)]
+    exported_quotes = {" ".join(_parse_quote(line["quote"]).split()) for line in (*exported, *cells)}
     claims = [
-        Claim(quote=line["quote"], place=name, line=_get_line_number(markdown, line.start()), section_id=line["id"])
+        Claim(
+            quote=_parse_quote(line["quote"]),
+            place=name,
+            line=_get_line_number(markdown, line.start()),
+            section_id=line["id"],
+        )
         for line in exported
         if line["state"] in _VERIFIED
+    ]
+    claims += [
+        Claim(
+            quote=_parse_quote(line["quote"]),
+            place=name,
+            line=_get_line_number(markdown, line.start()),
+            source=unquote(line["wide"] or line["target"]),
+        )
+        for line in cells
+        if line["state"] is None
     ]
     links: dict[str, re.Match[str]] = {}
 
@@ -127,14 +210,14 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
         return f"[{placeholder_id}]"
 
     # links become ids, so that a quote binds to its link as it would to an id in an answer
-    text = _LINK.sub(replace_link, _CITATION_LINE.sub("", markdown))
+    text = _LINK.sub(replace_link, _CELL_LINE.sub("", _CITATION_LINE.sub("", markdown)))
     for quotation in parse_citations(text).quotes:
         if quotation.is_code or not quotation.marks:
             continue
         quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)
         words = " ".join(quote.split())
-        if any(exported_quote.startswith(words) for exported_quote in exported_quotes):
-            continue  # only the beginning is compared, because `parse_citations` cuts off a link at the end
+        if any(words in exported_quote for exported_quote in exported_quotes):
+            continue  # only a part is compared, because `parse_citations` may end a quote at a mark inside it
         section_id, source, anchor = quotation.marks[0].section_id, "", ""
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")

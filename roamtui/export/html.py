@@ -17,9 +17,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import read_answer_markdown
+from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
 from roamtui.agent.proof import AnswerProof, JudgedMark, match_citations
+from roamtui.agent.recheck import PASSAGE_LABEL, format_quote
 from roamtui.agent.source_list import find_quote_section, format_place
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
@@ -63,7 +64,7 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 
     `library` is the current version of the document. If it is None, the page shows no sections.
     """
-    page = _ReplayPage(library)
+    page = _ReplayPage(library, source)
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
@@ -103,6 +104,7 @@ class _ReplayPage:
     """Renders the parts of a page: each exchange, then the outline and the sections that the exchanges touched."""
 
     library: Library | None
+    source: str
     timeline: list[dict[str, Any]] = field(default_factory=list)
     """Steps of the replay in order, each with its duration in ticks."""
     touched: dict[str, None] = field(default_factory=dict)
@@ -128,14 +130,15 @@ class _ReplayPage:
                 case _:
                     pass
         items = []
+        is_passage = replies_with_passages(exchange)
         for position, citation in enumerate(exchange.citations, 1):
-            items.append(self._render_citation(f"c{number}-{position}", citation))
-        proof = match_citations(exchange.answer, exchange.citations)
+            items.append(self._render_citation(f"c{number}-{position}", citation, is_passage=is_passage))
+        proof = match_proof(exchange)
         markdown = read_answer_markdown(exchange.answer, proof)
         renderer = _BlockRenderer(markdown.links, proof, f"c{number}-", self.opened)
         self.timeline.append({"stream": f"a{number}", "say": "Answer"})
         endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
-        endings += filter(None, [format_verification(exchange.citations), proof.summary] if items else ())
+        endings += filter(None, [format_proof(exchange), "" if is_passage else proof.summary] if items else ())
         ending = f'<p class="ending">{escape(" · ".join(endings))}</p>' if endings else ""
         sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
         self.timeline.append({"show": [f"e{number}"], "ticks": _STEP_TICKS, "say": ""})
@@ -156,10 +159,11 @@ class _ReplayPage:
             self.opened.update(dict.fromkeys(new))
             self.timeline.append({"open": new, "ticks": _STEP_TICKS, "say": "Opened"})
 
-    def _render_citation(self, name: str, citation: Citation) -> str:
+    def _render_citation(self, name: str, citation: Citation, *, is_passage: bool) -> str:
         library, state, quote = self.library, citation.state, citation.quote
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
-        place = f"{citation.place} · {state.label}"
+        place, label = citation.place, PASSAGE_LABEL if is_passage else state.label
+        place = f"{place} · {label}"
         if library is not None and (section_id := find_quote_section(citation, library)) in library:
             self._add_sections([citation.section_id, section_id])
             place = format_place(citation, library)
@@ -168,10 +172,10 @@ class _ReplayPage:
                 target = f"m{name}"
                 self.quotes.setdefault(section_id, []).append((quote, target))
             path = f'<a href="#{target}">{path}</a>'
-        sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
-        words = f"<q>{escape(_to_plain_text(quote))}</q>" if quote else ""
+        sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign and not is_passage else ""
+        words = render_quote(citation, self.source, _to_plain_text(quote)) if quote else ""
         location = f'<span class="{state.value}">{escape(place)}</span>'
-        return f'<li id="{name}" title="{escape(state.label)}">{sign}{path} {words} <small>{location}</small></li>'
+        return f'<li id="{name}" title="{escape(label)}">{sign}{path} {words} <small>{location}</small></li>'
 
     def render_outline(self) -> str:
         """Render the outline around the touched sections. Long lists of siblings are shortened."""
@@ -210,6 +214,15 @@ class _ReplayPage:
                 title = escape(sanitise_line(library.title_of(section_id)))
                 sections.append(f'<section id="s-{section_id}" aria-label="{title}">{body}</section>')
         return "".join(sections)
+
+
+def render_quote(citation: Citation, source: str, words: str) -> str:
+    """Render a quote, and if it was found, the attributes that `recheck` reads. `words` are what a person sees."""
+    data = ""
+    if citation.quote and citation.is_verified:
+        quote = escape(format_quote(citation.quote))
+        data = f' data-source="{escape(source)}" data-section="{escape(citation.section_id)}" data-quote="{quote}"'
+    return f"<q{data}>{escape(words)}</q>"
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}

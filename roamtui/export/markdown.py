@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import count, groupby
+from itertools import count, groupby, repeat
 from pathlib import PurePath
 
-from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import is_link_text
 from roamtui.agent.citations import extract_quotations
-from roamtui.agent.proof import AnswerProof, match_citations
-from roamtui.agent.recheck import LocatedNote
+from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
+from roamtui.agent.proof import AnswerProof
+from roamtui.agent.recheck import PASSAGE_LABEL, LocatedNote, format_quote
 from roamtui.agent.source_list import list_path_titles
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
@@ -23,7 +22,6 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
 
-_NEXT_ITEM = re.compile(r"(?<!\s)\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
 _NO_STRIKE = re.compile(r"\n[ \t]*(?:\n|[-*+>#|]|\d+[.)])|~")
 """Words that contain a match cannot be struck through as a whole."""
 _QUOTED_WORDS = re.compile(r".\s*(?P<words>\S.*?)\s*[\"“”«»」』〞〟＂]?\Z", re.DOTALL)
@@ -39,7 +37,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in state.transcript.exchanges:
         parts.append(f"## {sanitise_line(exchange.question)}")
-        proof = match_citations(exchange.answer, exchange.citations)
+        proof, label = match_proof(exchange), PASSAGE_LABEL if replies_with_passages(exchange) else ""
         if exchange.answer:
             pieces, position = list[str](), 0
             for start, end, text in sorted(_list_replacements(exchange.answer, proof)):
@@ -48,8 +46,8 @@ def render_markdown(state: ConversationState, source: str) -> str:
             parts.append("".join([*pieces, exchange.answer[position:]]))
         parts += [f"*{notice.text}*" for notice in make_outcome_notices(exchange.outcome)]
         if exchange.citations:
-            parts.append("\n".join(map(format_source_line, exchange.citations, count(1))))
-            if summary := " · ".join(filter(None, [format_verification(exchange.citations), proof.summary])):
+            parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))
+            if summary := " · ".join(filter(None, [format_proof(exchange), "" if label else proof.summary])):
                 parts.append(f"*{summary}*")
     return sanitise_text("\n\n".join(parts)) + "\n"
 
@@ -74,19 +72,13 @@ def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, i
             yield words.end("words"), words.end("words"), "~~"
 
 
-def format_source_line(citation: Citation, number: int) -> str:
-    """Format a citation as a line that `recheck` reads again."""
+def format_source_line(citation: Citation, number: int, label: str = "") -> str:
+    """Format a citation as a line that `recheck` reads again. A `label` replaces its verdict."""
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
     path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
-    # A quote of several list items or table rows is written on one line, with an ellipsis between them.
-    quote = f': "{sanitise_line(_NEXT_ITEM.sub(" … ", citation.quote))}"' if citation.quote else ""
-    sign = f"{citation.state.sign} " if citation.state.sign else ""
-    return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({citation.state.label}){quote}"
-
-
-def take_first_item(citation: Citation) -> Citation:
-    """Return a citation of only the first list item or table row of its quote, so that `recheck` can find it."""
-    return replace(citation, quote=_NEXT_ITEM.split(citation.quote)[0]) if citation.quote else citation
+    quote = f": {format_quote(citation.quote)}" if citation.quote else ""
+    sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
+    return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.state.label}){quote}"
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:

@@ -14,16 +14,18 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from html import escape
-from itertools import chain, count
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any
 
+from roamtui.agent.recheck import PASSAGE_LABEL, format_quote
 from roamtui.conversation.transcript import Citation
+from roamtui.document.counts import format_count
 from roamtui.document.plain import escape_json, sanitise_line, shorten
-from roamtui.export.html import make_csp_hash
+from roamtui.export.html import make_csp_hash, render_quote
 from roamtui.export.json import to_json_citation
-from roamtui.export.markdown import format_source_line, take_first_item
-from roamtui.table.cells import Cell
+from roamtui.export.markdown import format_source_line
+from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, to_json_column
 from roamtui.table.runner import TableRun
 from roamtui.table.store import Row, TableContent
@@ -147,7 +149,9 @@ def _render_answers(content: TableContent, row: Row, model: str, folder: Path | 
         if cell.note or not cell.value:
             parts.append(f"*{_escape_markdown(cell.note or cell.state.label)}*")
         if cell.citations:
-            parts.append("\n".join(map(format_source_line, map(take_first_item, cell.citations), count(1))))
+            label = PASSAGE_LABEL if cell.is_passage else ""
+            lines = map(format_source_line, cell.citations, count(1), repeat(label))
+            parts.append("\n".join(lines))
     return parts
 
 
@@ -167,25 +171,18 @@ def _render_proof(column: Column, cell: Cell, path: str) -> str:
     if not cell.value and cell.note:
         return f"- {cell.state.sign} **{_escape_markdown(column.title)}**:{note}"
     lead = f"- {cell.state.sign} **{_escape_markdown(column.title)}**: "
-    if (
-        cell.is_passage
-        and proof is not None
-        and take_first_item(proof) == proof
-        and sanitise_line(proof.quote or "") == cell.value
-    ):
+    if cell.is_passage and proof is not None and sanitise_line(proof.quote or "") == cell.value:
         return f"{lead}{_render_quote_link(proof, path)}{note}"  # the value is the quote itself
     link = f" — {_render_quote_link(proof, path)}" if proof is not None else ""
     return f"{lead}{_escape_markdown(cell.value) or cell.state.label}{link}{note}"
 
 
 def _render_quote_link(citation: Citation, path: str) -> str:
-    """Render a quote with a link to its document, in the form that `recheck` reads in a person's text."""
-    quote = sanitise_line(take_first_item(citation).quote or "")
-    opening, closing = ("“", "”") if '"' in quote else ('"', '"')
+    """Render a quote with a link to its document, in the form that `recheck` reads."""
     place = _escape_markdown(" > ".join([*citation.path[-1:], citation.place]))
     target = f"<{path}>" if re.search(r"[\s()]", path) else path
     sign = "" if citation.is_verified else f" ({citation.state.label})"
-    return f"{opening}{quote}{closing}{sign} ([{place}]({target}))"
+    return f"{format_quote(citation.quote or '')}{sign} ([{place}]({target}))"
 
 
 def _escape_markdown(text: str) -> str:
@@ -207,8 +204,9 @@ def render_html_table(content: TableContent, model: str = "") -> str:
     policy = make_csp_hash(_STYLE)
     head = "".join(f"<th>{escape(column.title)}" for column in content.columns)
     body = "".join(
-        f"<tr><th>{escape(row.title)}{''.join(map(_render_html_cell, content.list_cells(row, model)))}\n"
+        f"<tr><th>{escape(row.title)}{''.join(map(_render_html_cell, cells, repeat(row)))}\n"
         for row in content.rows
+        for cells in [content.list_cells(row, model)]
     )
     note = f"<p>{_PASSAGE_NOTE}</p>" if _has_passages(content, model) else ""
     title = f"{len(content.rows)} documents, {len(content.columns)} questions"
@@ -230,15 +228,17 @@ def render_html_table(content: TableContent, model: str = "") -> str:
 """
 
 
-def _render_html_cell(cell: Cell | None) -> str:
+def _render_html_cell(cell: Cell | None, row: Row) -> str:
     if cell is None:
         return "<td>"
     words = f"<b>{cell.state.sign}</b> {escape(sanitise_line(cell.value or cell.state.label))}"
     proof = cell.proof
     parts = [f"<p><small>{escape(sanitise_line(cell.note))}</small>"] if cell.note else []
     if proof is not None:
-        place = " > ".join([*proof.path, f"{proof.place} ({proof.state.label})"])
-        parts.append(f"<p><q>{escape(sanitise_line(proof.quote or ''))}</q><p><small>{escape(place)}</small>")
+        verdict = "" if cell.is_passage else f" ({proof.state.label})"
+        place = " > ".join([*proof.path, f"{proof.place}{verdict}"])
+        quote = render_quote(proof, row.source, sanitise_line(proof.quote or ""))
+        parts.append(f"<p>{quote}<p><small>{escape(place)}</small>")
     details = f"<details><summary>{words}</summary>{''.join(parts)}</details>" if parts else words
     return f'<td class="{cell.state.value}">{details}'
 
@@ -246,7 +246,7 @@ def _render_html_cell(cell: Cell | None) -> str:
 def format_progress(run: TableRun) -> str:
     """Format what a run has done, used and found, and what it may cost."""
     parts = [f"{run.done:,} of {run.total:,} cells"]
-    if states := ", ".join(f"{number:,} {state.label}" for state, number in run.counts.items() if number):
+    if states := ", ".join(_count_state(state, number) for state, number in run.counts.items() if number):
         parts[0] += f": {states}"
     if run.kept:
         parts.append(f"{run.kept:,} from before")
@@ -259,6 +259,10 @@ def format_progress(run: TableRun) -> str:
     if run.waiting_reason:
         parts.append(f"waiting: {run.waiting_reason}")
     return " · ".join(parts)
+
+
+def _count_state(state: CellState, number: int) -> str:
+    return format_count(number, state.label) if state is CellState.PASSAGE else f"{number:,} {state.label}"
 
 
 RENDERERS: Mapping[str, Callable[[TableContent, str, Path], str]] = {

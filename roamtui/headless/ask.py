@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from roamtui.agent.answer import format_verification, list_unopened_hits
+from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
-from roamtui.agent.passages import list_passages
+from roamtui.agent.passages import format_proof, list_passages, replies_with_passages
 from roamtui.agent.proof import match_citations
 from roamtui.conversation.events import (
     EVENT_NAMES,
@@ -223,12 +223,14 @@ class _AskReport:
 def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     """Format a line for each citation, then the verification, unopened sections, and the model with its tokens."""
     library, lines = agent.session.state.library, []
+    exchange = agent.session.state.transcript.exchanges[-1]
     for citation in final.citations:
         label = "no such section"
         if citation.section_id in library:
-            label = f"{format_path(library, citation.section_id)}, {citation.place}: {citation.state.label}"
+            verdict = "" if replies_with_passages(exchange) else f": {citation.state.label}"
+            label = f"{format_path(library, citation.section_id)}, {citation.place}{verdict}"
         lines.append(f"[{citation.section_id}] {label}")
-    if proof := format_verification(final.citations):
+    if proof := format_proof(exchange):
         lines.append(proof)
     elif final.is_unproven:
         lines.append("no quotes to verify")

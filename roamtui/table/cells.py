@@ -8,11 +8,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from roamtui.agent.citations import MARK
-from roamtui.agent.passages import list_passages
+from roamtui.agent.passages import ShownPassage, list_passages
+from roamtui.agent.recheck import cite_span
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
+from roamtui.search.passages import find_question_words
+from roamtui.search.sentences import rank_sentences
 from roamtui.table.columns import Column
 
 CELL_INSTRUCTIONS = f"""\
@@ -31,6 +34,8 @@ class CellState(StrEnum):
     """The result of a question about a row."""
 
     FOUND = "found"
+    PASSAGE = "passage"
+    """The value is the best passage that search found. No model has read it, so nothing says that it answers."""
     PARTLY = "partly"
     """There is a value, but it does not have the type of its column, or a quote is missing or not verified."""
     NOT_FOUND = "not_found"
@@ -47,7 +52,13 @@ class CellState(StrEnum):
         return self.value.replace("_", " ")
 
 
-_SIGNS = {CellState.FOUND: "✓", CellState.PARTLY: "!", CellState.NOT_FOUND: "–", CellState.FAILED: "✗"}
+_SIGNS = {
+    CellState.FOUND: "✓",
+    CellState.PASSAGE: "·",
+    CellState.PARTLY: "!",
+    CellState.NOT_FOUND: "–",
+    CellState.FAILED: "✗",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +75,18 @@ class Cell:
     state: CellState
     value: str = ""
     note: str = ""
-    """Why the state is not `FOUND`, in a few words."""
+    """What is wrong with the value, in a few words."""
     citations: tuple[Citation, ...] = ()
     conversation: str = ""
     """Id of the conversation in the folder of the table; empty if nothing was asked."""
     usage: Usage = field(default_factory=Usage)
-    is_passage: bool = False
-    """Whether the value is the best passage, which no model has read."""
     at: str = ""
     """When it was recorded: ISO 8601, UTC."""
+
+    @property
+    def is_passage(self) -> bool:
+        """Whether the value is a passage, which no model has read."""
+        return self.state is CellState.PASSAGE
 
     @property
     def proof(self) -> Citation | None:
@@ -98,8 +112,9 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
         return replace(cell, state=CellState.FAILED, note=exchange.error or "stopped")
     passages = list_passages(exchange, library)
     if passages:
-        citations: tuple[Citation, ...] = (passages[0].citation,)
-        value = sanitise_line(passages[0].text).strip()
+        citation = _cite_from_answer(passages[0], column.question, library)
+        citations: tuple[Citation, ...] = (citation,)
+        value = sanitise_line(citation.quote or "").strip()
     else:
         citations, value = exchange.citations, _parse_value(exchange.answer)
     if not value:
@@ -107,8 +122,18 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
     faults += [_describe_fault(citations, library, within)]
     note = ", ".join(filter(None, faults))
-    state = CellState.PARTLY if note else CellState.FOUND
-    return replace(cell, state=state, value=value, note=note, citations=citations, is_passage=bool(passages))
+    state = CellState.PASSAGE if passages else CellState.PARTLY if note else CellState.FOUND
+    return replace(cell, state=state, value=value, note=note, citations=citations)
+
+
+def _cite_from_answer(passage: ShownPassage, question: str, library: Library) -> Citation:
+    """Cite a passage from the sentence on that holds the words of the question."""
+    words = find_question_words(question, [passage.text])
+    sentences = rank_sentences(passage.text, words.words, limit=1, forms=words.forms)
+    if passage.span is None or not sentences:
+        return passage.citation
+    span = passage.span.get_part(sentences[0].start, len(passage.text))
+    return cite_span(passage.citation.section_id, span, library)
 
 
 def _parse_value(answer: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.answer import ANSWER_REMINDER, list_unopened_hits
+from roamtui.agent.answer import ANSWER_REMINDER, format_verification, list_unopened_hits
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.events import ReminderSent
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.errors import SourceError
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
@@ -152,3 +152,20 @@ async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:
     assert not answer.is_unproven
     assert desk.sent[-1].text == ANSWER_REMINDER
     check_messages(desk.sent)
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        (["exact", "misattributed", "normalised", "unverified"], "4 quotes: 2 where cited, 1 elsewhere, 1 nowhere"),
+        (["misattributed", "no_quote"], "1 quote: 1 elsewhere"),
+        (["exact", "no_quote", "exact"], "2/2 quotes found in the text"),
+        (["no_quote"], ""),
+    ],
+)
+def test_quotes_are_counted_by_where_their_words_are(states: list[str], words: str) -> None:
+    citations = tuple(
+        Citation(section_id="a8a96034", quote=None if state == "no_quote" else "x", state=QuoteState(state))
+        for state in states
+    )
+    assert format_verification(citations) == words

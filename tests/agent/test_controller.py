@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
+from roamtui.agent.proof import match_citations
 from roamtui.conversation.commands import CloseSections, ExpandSections, FoldNodes, Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -41,7 +42,7 @@ from roamtui.search.base import EmbedKind, Searcher, SearchServices
 from roamtui.search.factory import make_searcher
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
-from tests.agent.asking import MANUAL, expanding, make_agent, saying
+from tests.agent.asking import MANUAL, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import find, make_library
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
@@ -207,6 +208,26 @@ async def test_a_cancelled_question_is_published_to_its_end() -> None:
     assert ending.stopped is StopReason.CANCELLED
     assert ending.answer == "It costs 2 euros"
     assert sum(isinstance(event, QuestionAnswered) for event in seen) == 1
+
+
+@pytest.mark.parametrize("error", [None, ModelError("The connection broke.")])
+async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: ModelError | None) -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    text = f'It costs "2 euros a day" [{fees}]. It was "3 francs" [{fees}]. And th'
+    gate = None if error else asyncio.Event()
+    model_of(agent).add_replies(
+        expanding(fees), ScriptedReply(text=f"{text}en", chunk_size=len(text), gate=gate, gate_after=1, error=error)
+    )
+    controller, seen = control(agent)
+    asking = asyncio.create_task(controller.ask("How much?"))
+    await wait_for(lambda: any(isinstance(event, AnswerStreamed) for event in seen))
+    if error is None:
+        asking.cancel()
+    await asyncio.wait({asking})
+    exchange = controller.state.transcript.exchanges[-1]
+    assert exchange.stopped is (StopReason.ERROR if error else StopReason.CANCELLED)
+    assert [mark.label for mark in match_citations(exchange.answer, exchange.citations).marks] == ["[1 ✓]", "[2 ✗]"]
 
 
 async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conversation() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,12 +10,15 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import list_passages, read_passage_reply
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from roamtui.export.html import render_html
+from roamtui.export.markdown import render_markdown
 from roamtui.models.offline import OfflineModel
 from roamtui.search.keyword import KeywordSearcher
+from tests.conversation.conversations import make_state
 from tests.real_documents import PROJECT_DIR
 
 MILL = """# Mill
@@ -51,6 +55,14 @@ async def test_a_passage_is_the_text_of_the_document() -> None:
     assert first.text.startswith("There are two stones")
     assert first.text.endswith("| lower | 1,400 kg |")
     assert first.citation.path == ("Mill", "Stones")
+
+
+async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
+    exchange, library = await _ask("How heavy is the upper stone?")
+    state = replace(make_state(), library=library, transcript=Transcript(exchanges=(exchange,)))
+    for exported in (render_markdown(state, "mill.md"), render_html(state, "mill.md", library)):
+        assert "1 passage" in exported
+        assert not re.search("✓|found in the text|is quoted", exported)
 
 
 async def test_a_passage_that_the_document_has_lost_is_what_was_quoted() -> None:

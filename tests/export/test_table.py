@@ -90,10 +90,11 @@ def test_one_document_is_written_as_questions_and_answers_that_can_be_rechecked(
     text = render_markdown_table(make_table(tmp_path, "60 days", quote=quote), folder=tmp_path)
     assert text == (
         "# 0.md\n\nSource: 0.md\n\n## How long is the notice period?\n\n60 days\n\n"
-        '1. ✓ [a8a96034] Lease > Notice, line 3 (quote found in the text): "- The period is 60 days."\n'
+        "1. ✓ [a8a96034] Lease > Notice, line 3 (quote found in the text): "
+        '"- The period is 60 days.\\n- It begins on the first."\n'
     )
     (claim,) = read_claims(text, "faq.md")
-    assert claim.quote == "- The period is 60 days."
+    assert claim.quote == quote
 
 
 def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, SourceError, StoreError
+from roamtui.export.table import RENDERERS
 from roamtui.models.base import ModelRequest, Prices
 from roamtui.models.offline import OfflineModel
 from roamtui.paths import conversations_path
@@ -262,8 +263,24 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(tmp_path: Path)
     cell, missing = content.list_cells(content.rows[0])
     assert cell is not None
     assert missing is not None
-    assert (cell.value, cell.state, cell.is_passage) == ("The notice period is 60 days.", CellState.FOUND, True)
-    assert (missing.state, missing.is_passage) == (CellState.NOT_FOUND, False)
+    assert (cell.value, cell.state) == ("The notice period is 60 days.", CellState.PASSAGE)
+    assert missing.state is CellState.NOT_FOUND
+    for render in RENDERERS.values():
+        assert not re.search("✓|found in the text|verdict", render(content, "", tmp_path))
+
+
+async def test_a_passage_in_a_cell_begins_with_the_sentence_that_holds_the_words_of_the_question(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "leases").mkdir()
+    lead = "The flat is on the third floor. Its windows face the yard, and the stairs are swept each Friday. "
+    end = "The notice period for either party is 60 days. It begins on the first of a month."
+    (tmp_path / "leases" / "lease.md").write_text(f"# Lease\n\n{lead}{end}\n", "utf-8")
+    _, content = await fill(tmp_path / "table", define(tmp_path / "leases", PERIOD), OfflineModel())
+    cell = content.list_cells(content.rows[0])[0]
+    assert cell is not None
+    assert cell.proof is not None
+    assert (cell.value, cell.proof.quote) == (end, end)
 
 
 async def test_with_the_offline_model_a_doubtful_passage_is_an_answer_but_no_cell(tmp_path: Path) -> None:
@@ -282,7 +299,7 @@ async def test_with_the_offline_model_a_doubtful_passage_is_an_answer_but_no_cel
         "utf-8",
     )
     _, content = await fill(tmp_path / "table", define(folder, question, PERIOD), OfflineModel())
-    assert list_states(content) == [["not_found", "found"]]
+    assert list_states(content) == [["not_found", "passage"]]
     library, _ = open_one(str(folder / "deal.md"))
     agent = Agent(Session.start(library), OfflineModel(), KeywordSearcher(library))
     answered = [event async for event in agent.ask(question)][-1]

@@ -141,7 +141,8 @@ class TableScreen(Dialog[None]):
             last = [Content.styled(sanitise_line(cell.note), "$warning")] if cell.value and cell.note else []
             if cell.proof is not None:
                 place = STEP.join(map(sanitise_line, [*cell.proof.path, cell.proof.place]))
-                last.append(Content.styled(f"{place} · {cell.proof.state.label}", "$muted"))
+                verdict = "" if cell.is_passage else f" · {cell.proof.state.label}"
+                last.append(Content.styled(f"{place}{verdict}", "$muted"))
             ending = Content(" · ").join(last)
             has_quote = cell.proof is not None and not cell.is_passage
             # The question takes one line.

@@ -17,7 +17,7 @@ from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
-from roamtui.table.cells import Cell
+from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row
 
@@ -28,7 +28,7 @@ _COLUMN_WIDTH_MIN = 18
 """Minimum width of a column in cells. Columns that do not fit scroll, and arrows in the header point to them."""
 _VALUE_LENGTH_MAX = 300
 """Maximum number of characters of a value to draw. A passage may have thousands, but no column is that wide."""
-_STATES = ("found", "partly", "not_found", "failed")
+_STATES = tuple(state.value for state in CellState)
 
 
 class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):

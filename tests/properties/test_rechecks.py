@@ -1,0 +1,88 @@
+"""Whatever is exported and rechecked on the same documents is the same, whatever characters its quotes have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from roamtui.agent.quotes import find_quote
+from roamtui.agent.recheck import ClaimStatus, cite_span, read_claims, recheck
+from roamtui.conversation.state import ConversationState, Exchange, Transcript
+from roamtui.conversation.transcript import Citation, StopReason
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.document.parse import parse_document
+from roamtui.export.html import render_html
+from roamtui.export.json import render_json
+from roamtui.export.markdown import render_markdown
+from roamtui.export.table import RENDERERS
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.columns import Column
+from roamtui.table.store import Row, TableContent
+
+_PIECES = (
+    "60 days", "Section 10.5.2", "[Effect of Termination]", "[***]", "[a8a96034]", "[x](y.md)", "\\", "\\n", "`code`",
+    '"quoted"', "“curly”", "„low“", "「corner」", "« »", "'s", "|", "\n", "\r\n", "\n\n", "\n- item", "\n2. item",
+    "\n| a | b |\n", "…", "...", "*bold*", "_u_", "~~s~~", "<b>", "&amp;", "(a)", "fee): ",
+    "\u2028", "\x1b[1m", "\U0001f600",
+)  # fmt: skip
+_quotes = (
+    st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), min_size=1, max_size=7)
+    .map(" ".join)
+    .map(str.strip)
+    .filter(lambda quote: any(map(str.isalnum, quote)))
+)
+
+
+def _cite(quote: str) -> tuple[Library, Citation]:
+    """Return a document with a quote that is found in it, and the citation."""
+    text = f"# Lease\n\nBefore it all.\n\nLo {quote} and behold.\n\nAfter it all.\n"
+    library = Library(source="/x/a.md", root=parse_document(text))
+    start = text.index(quote)
+    span = Span(doc="", start=start, end=start + len(quote))
+    assume(len(library) == 1 and find_quote(quote, text) is not None)
+    citation = cite_span("", span, library)
+    return library, citation
+
+
+def _check(exported: str, name: str, library: Library, citation: Citation) -> None:
+    claims = read_claims(exported, name)
+    assert [claim.quote for claim in claims] == [citation.quote]
+    assert [recheck(claim, library).standing for claim in claims] == [ClaimStatus.SAME]
+    assert {claim.source for claim in claims} <= {"", "a.md", "/x/a.md"}
+
+
+@pytest.mark.parametrize("suffix", [".md", ".html", ".json"])
+@settings(deadline=None, max_examples=40)
+@given(quote=_quotes)
+def test_an_exported_conversation_is_the_same(suffix: str, quote: str) -> None:
+    library, citation = _cite(quote)
+    answer = f"It says “{quote}” [{citation.section_id}].\n\nWhat else?"
+    exchange = Exchange(
+        number=1, question="Why?", answer=answer, citations=(citation,), stopped=StopReason.ANSWERED, model="m"
+    )
+    state = ConversationState(id="c0ffee", library=library, transcript=Transcript(exchanges=(exchange,)))
+    render = {
+        ".md": lambda: render_markdown(state, "/x/a.md"),
+        ".html": lambda: render_html(state, "/x/a.md", library),
+        ".json": lambda: render_json(state, "/x/a.md"),
+    }
+    _check(render[suffix](), f"export{suffix}", library, citation)
+
+
+@pytest.mark.parametrize("suffix", [".md", ".html", ".json"])
+@pytest.mark.parametrize("state", [CellState.FOUND, CellState.PASSAGE])
+@pytest.mark.parametrize("count", [1, 2])
+@settings(deadline=None, max_examples=40)
+@given(quote=_quotes)
+def test_an_exported_table_is_the_same(suffix: str, state: CellState, count: int, quote: str) -> None:
+    library, citation = _cite(quote)
+    column = Column(question="Why?")
+    value = quote if state is CellState.PASSAGE else "60 days"
+    cell = Cell(row="a.md", column=column.key, content="c", model="m", state=state, value=value, citations=(citation,))
+    rows = tuple(Row(key=name, title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
+    content = TableContent(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("a.md", column.key, ""): cell})
+    _check(RENDERERS[suffix](content, "", Path("/x")), f"table{suffix}", library, citation)
