@@ -37,7 +37,7 @@ from roamtui.conversation.notes import Note, hash_section
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.document.plain import escape_json, sanitise_line
 from roamtui.errors import SourceError
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
@@ -127,8 +127,7 @@ def parse_source_line(markdown: str) -> str:
 
 def format_quote(quote: str) -> str:
     """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads every character again."""
-    text = json.dumps(quote, ensure_ascii=False)
-    return text if sanitise_text(text) == text else json.dumps(quote).replace("\x7f", "\\u007f")
+    return escape_json(json.dumps(quote, ensure_ascii=False))
 
 
 def _parse_quote(text: str) -> str:
