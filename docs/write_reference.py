@@ -7,7 +7,6 @@ tables; ``<!-- example -->`` is a question to the offline model, ``<!-- table --
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -15,12 +14,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-from roamtui.models.options import ModelOptions
-from roamtui.option_fields import list_options
-from roamtui.search.options import RetrievalOptions
-from roamtui.settings import Settings
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, format_keys
 
 _PROJECT = Path(__file__).resolve().parents[1]
@@ -87,23 +81,9 @@ def _show_keys(action: Action) -> str:
     return " ".join(f"`{key}`" for key in format_keys(action.keys))
 
 
-def _render_settings(options: type[Any]) -> str:
-    """Return the keys that a class of options gives to `config.toml`, with defaults and flags."""
-    lines = ["| key | default | what it says |", "|---|---|---|"]
-    for field, option in list_options(options).items():
-        flag = f", `{option.name}`" if option.name else ""
-        default = "" if option.default in (None, ()) else f"`{json.dumps(option.default)}`".replace(".0`", "`")
-        choices = f" ({', '.join(option.choices)})" if option.choices else ""
-        lines.append(f"| `{option.key or field}`{flag} | {default} | {option.help}{choices} |".replace("|  |", "| |"))
-    return "\n".join(lines) + "\n"
-
-
 _TABLES: Mapping[str, Callable[[], str]] = {
     "keys": _render_all_keys,
     "main keys": _render_main_keys,
-    "settings": lambda: _render_settings(Settings),
-    "model settings": lambda: _render_settings(ModelOptions),
-    "search settings": lambda: _render_settings(RetrievalOptions),
 }
 _BLOCK = re.compile(
     rf"(<!-- ({'|'.join(_TABLES)}|example|table|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL

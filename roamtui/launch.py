@@ -8,8 +8,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +22,9 @@ from roamtui.document.plain import sanitise_line
 from roamtui.document.source_loader import is_url, suggest_url
 from roamtui.errors import UsageError
 from roamtui.library_loader import (
+    WebArguments,
     fetch_picture,
     list_watched_paths,
-    open_added_source,
     open_lazily,
     open_library,
     read_scans,
@@ -32,10 +32,9 @@ from roamtui.library_loader import (
     reload_sources,
     reload_with_pages,
 )
-from roamtui.option_fields import AppArguments, ConversationArguments
 from roamtui.paths import config_path, reading_positions_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
-from roamtui.settings import Settings, load_settings, save_settings
+from roamtui.settings import ConversationArguments, Settings, load_settings, save_settings
 from roamtui.sources.file_sources import split_sources
 
 if TYPE_CHECKING:
@@ -56,6 +55,19 @@ _NOTES_SHOWN = 5
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
 _NO_TERMINAL = "the app needs a terminal. Use `roamtui ask SOURCE QUESTION` or `roamtui outline` instead."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppArguments:
+    """What to open in the app, and how."""
+
+    sources: tuple[str, ...] = ()
+    web: WebArguments = field(default_factory=WebArguments)
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    """Settings of the command line, by their keys."""
+    conversation: ConversationArguments = field(default_factory=ConversationArguments)
+    is_plain: bool = False
+    is_watching: bool = False
 
 
 def run_app(arguments: AppArguments) -> int:
@@ -145,7 +157,6 @@ def _open_document(
     conversation = arguments.conversation
     if conversation_id is not None or model is not None or arguments.sources not in ((), sources):
         conversation = ConversationArguments(conversation_id=conversation_id)
-        settings = replace(settings, warnings=())
     arguments = replace(arguments, sources=sources, conversation=conversation)
     startup = _open_initial_document(arguments, settings, model, report)
     _validate_arguments_eagerly(startup, arguments, settings)
@@ -195,12 +206,12 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
         loader,
         settings,
         arguments.conversation,
-        open_source=partial(open_added_source, web=arguments.web),
+        web=arguments.web,
     )
     chat = PlainChat(
         agent,
         choose_model=lambda name: make_model(name, options=settings.model_options(name)),
-        notes=(*settings.warnings, *library.notes),
+        notes=library.notes,
         examples=choose_example_questions(agent.model, library),
     )
     return chat.run()
@@ -230,10 +241,11 @@ def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
 
 def _make_initial_options(settings: Settings) -> TuiOptions:
     from roamtui.tui.context import TuiOptions
+    from roamtui.tui.image_mode import ImageMode
 
     return TuiOptions(
         theme=settings.theme,
-        image_mode=settings.images,
+        image_mode=ImageMode(settings.images),
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
         reading_positions_path=reading_positions_path(),
@@ -265,12 +277,11 @@ def _make_context(
     from roamtui.wiring import build_agent, choose_example_questions
 
     library = state.library
-    notes = [*settings.warnings, *library.notes]
+    notes = [*library.notes]
     if (more := len(library.notes) - _NOTES_SHOWN) > 1:
         notes[-more:] = [f"{more} more notes on the files."]
     progress = EmbeddingProgress()
-    open_source = partial(open_added_source, web=arguments.web)
-    agent = build_agent(state, loader, settings, arguments.conversation, notes.append, progress, open_source)
+    agent = build_agent(state, loader, settings, arguments.conversation, notes.append, progress, arguments.web)
     if model is not None:
         agent.model = model
     if settings.retrieval.needs_vectors and agent.searcher is not None:

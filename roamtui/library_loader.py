@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from roamtui.document.added_sources import open_all, restore_sources
@@ -22,7 +22,6 @@ from roamtui.document.loader import (
 from roamtui.document.source_loader import SourceLoader, is_url, open_sources
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.output import report_conversion, write_notice
-from roamtui.option_fields import WebArguments
 from roamtui.paths import conversions_path, pages_path, summaries_path
 from roamtui.settings import load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport, has_tesseract
@@ -33,6 +32,18 @@ _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 _FILES_REPORTED_MIN = 200
 """If at least this many files are loaded at once, a line on stderr says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebArguments:
+    """Options for reading sources: fetching from the web, and scanned pages."""
+
+    is_offline: bool = False
+    """Whether to use cached pages only."""
+    allowed_origins: tuple[str, ...] = ()
+    """Sites from which pages may be fetched without asking, in addition to the source's own site."""
+    reads_scans: bool = False
+    """Whether tesseract reads scanned pages of PDFs."""
 
 
 def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
@@ -129,7 +140,7 @@ def reopen_source(
         from roamtui.sources.web.urls import normalise_url, origin_of, parse_origins  # noqa: PLC0415 - few sources are addresses
 
         origin = origin_of(normalise_url(source))
-        allowed = (*web.allowed_origins, *load_settings().allowed_origins)
+        allowed = (*web.allowed_origins, *load_settings().web.allow)
         if origin not in parse_origins(allowed, "--allow-origin"):
             raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
     library, loader = open_lazily(split_sources(source), load_all=True, web=web)
@@ -212,7 +223,7 @@ def read_scans(source: str, report: PageReport) -> None:
 def _make_conversion(*, reads_scans: bool) -> ConversionOptions:
     if not reads_scans:
         return ConversionOptions(cache_dir=conversions_path())
-    languages = load_settings().ocr_languages
+    languages = load_settings().ocr.languages
     return ConversionOptions(cache_dir=conversions_path(), ocr_languages=languages, reads_scans=True)
 
 
@@ -244,7 +255,7 @@ def _make_web_options(web: WebArguments, *, always_revalidate: bool = False) -> 
         is_offline=web.is_offline,
         always_revalidate=always_revalidate,
         allowed=web.allowed_origins,
-        read_allowed=lambda: load_settings().allowed_origins,
+        read_allowed=lambda: load_settings().web.allow,
     )
 
 

@@ -9,8 +9,11 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
+import msgspec
+
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
+from roamtui.headless.index import update_database, update_index
 from roamtui.headless.output import EmbeddingProgress, warn
 from roamtui.models.embedders import SemanticSearchOffer, find_embedder
 from roamtui.models.recorded import RECORDED
@@ -68,13 +71,13 @@ def propose_semantic_search(settings: Settings, library: Library) -> SemanticSea
     background, options = BackgroundLoop(), settings.retrieval
     _check_numpy(SearchMode.HYBRID)
     offer = find_embedder(options.embedder, options.embedder_api_base, os.environ, background)
-    hybrid = replace(options, mode=SearchMode.HYBRID, embedder=offer.name)
+    hybrid = msgspec.structs.replace(options, mode=SearchMode.HYBRID, embedder=offer.name)
     embedder = make_embedder(offer.name, background, api_base=options.embedder_api_base)
     with closing(VectorStore(cache_path(), lambda _: None)) as store:
-        estimate = EmbeddingEstimate.from_library(library, embedder.name, store, options.chunking)
+        estimate = EmbeddingEstimate.from_library(library, embedder.name, store, options.chunk_size)
 
     def make(library: Library, on_warning: Callable[[str], None]) -> Searcher | None:
-        chosen = replace(settings, retrieval=hybrid)
+        chosen = msgspec.structs.replace(settings, retrieval=hybrid)
         return make_searcher_factory(chosen, on_warning, lambda _done, _total: None, background=background)(library)
 
     return SemanticSearchOffer(embedder=offer, estimate=estimate, make_searcher=make)
@@ -84,8 +87,8 @@ def make_keyword_searcher(settings: Settings, library: Library) -> Searcher | No
     """Make a searcher with the person's settings, but without vectors. Return None if search is off."""
     options = settings.retrieval
     if options.needs_vectors:
-        options = replace(options, mode=SearchMode.KEYWORD)
-    return make_searcher_factory(replace(settings, retrieval=options), lambda _: None)(library)
+        options = msgspec.structs.replace(options, mode=SearchMode.KEYWORD)
+    return make_searcher_factory(msgspec.structs.replace(settings, retrieval=options), lambda _: None)(library)
 
 
 def _check_numpy(mode: SearchMode) -> None:
@@ -129,3 +132,22 @@ def make_search_services(
         best_count = _CHOSEN_COUNT if options.rerank is Rerank.CHOOSE else None
         services = replace(services, reranker=ModelReranker(model, background, best_count=best_count))
     return services
+
+
+def update_search_index(library: Library, settings: Settings, *, delete: bool) -> None:
+    """Build, update or delete the index of a library on this machine or in a database, and report the result.
+
+    Raises:
+        UsageError: The library came from standard input, or a choice is unavailable.
+        RoamtuiError: The index cannot be written, or the embedder failed.
+    """
+    options, location = settings.retrieval, IndexLocation(folder=indexes_path(), on_warning=warn)
+    services = replace(make_search_services(settings), needs_vectors=True)
+    if options.index is not None:
+        update_database(library, options, services, delete=delete)
+        return
+    update_index(library, location, delete=delete)
+    if options.needs_vectors and not delete:
+        searcher = make_searcher(library, options, services, location)
+        assert searcher is not None
+        searcher.search("")  # embeds what is new

@@ -1,189 +1,197 @@
-"""A person's settings: a TOML file in their configuration folder.
+"""A person's settings: `config.toml`, one typed struct. A flag of the command line overrides its field.
 
 A file next to a document is never read, because a document could then choose where questions are sent.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from difflib import get_close_matches
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
-from roamtui.agent.options import RetrievalStart
+import msgspec
+from msgspec import Meta
+
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.models.options import ModelOptions
-from roamtui.option_fields import ABOVE_ZERO, ImageMode, OptionError, list_options, option
 from roamtui.paths import config_path, make_private_folder, write_private_file
 from roamtui.search.options import RetrievalOptions
 
+_NUMBER_MAX = 1e9
+"""A limit that refuses infinity."""
+_SIMILARITY_MIN = 0.7
+"""Minimum similarity, from 0 to 1, of a mistyped key and the one that is suggested."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The content of `config.toml`, overridden by the command line."""
 
-    model: str = option(
-        "offline", '"offline", or a litellm name such as openai/gpt-4.1-mini', name="--model", metavar="M"
-    )
-    instructions: str = option("", "how you want to be answered: language, style, what you mean by a term")
-    api_base: str | None = option(None, "address of the model's server", name="--api-base", metavar="URL")
-    max_cost_usd: float | None = option(
-        None,
-        "ask before a conversation costs more than this",
-        kind=float,
-        name="--max-cost",
-        metavar="USD",
-        key="limits.max_cost_usd",
-        low=ABOVE_ZERO,
-    )
-    keep_open: KeepOpenMode = option(
-        KeepOpenMode.KEEP, "which sections stay open between questions", name="--keep-open", key="keep_open.mode"
-    )
-    open_tokens: int | None = option(
-        None,
-        "token budget for open sections (default: a share of the context window)",
-        kind=int,
-        key="keep_open.tokens",
-        low=1,
-    )
-    confident_start: RetrievalStart = option(
-        RetrievalStart.REMOTE, "when to send search results with a question", key="agent.confident_start"
-    )
-    outline_tokens: int | None = option(None, "approximate size of the outline in tokens", kind=int, low=200)
-    allowed_origins: tuple[str, ...] = option((), "sites to fetch from without asking", key="web.allow")
-    ocr_languages: tuple[str, ...] = option(
-        ("eng",), "languages of scanned pages, by their names in tesseract", key="ocr.languages"
-    )
-    theme: str | None = option(None, "colour theme")
-    images: ImageMode = option(ImageMode.AUTO, "how the reader draws pictures")
-    retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
-    model_defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Options for all provider models, by field of `ModelOptions`."""
-    options_by_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Options for single models, by name. They override `model_defaults`."""
-    keys: Mapping[str, str] = field(default_factory=dict)
-    """Key bindings of the person, by action id."""
-    warnings: tuple[str, ...] = ()
-    """Notices to show once, for instance about unknown keys."""
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of `config.toml`."""
+
+
+class LimitSettings(_Table, frozen=True):
+    """`[limits]`: what a conversation may cost."""
+
+    max_cost_usd: Annotated[float, Meta(gt=0, le=_NUMBER_MAX)] | None = None
+
+
+class KeepOpenSettings(_Table, frozen=True):
+    """`[keep_open]`: which sections stay open between questions."""
+
+    mode: KeepOpenMode = KeepOpenMode.KEEP
+
+
+class WebSettings(_Table, frozen=True):
+    """`[web]`: sites to fetch from without asking."""
+
+    allow: tuple[str, ...] = ()
+
+
+class OcrSettings(_Table, frozen=True):
+    """`[ocr]`: languages of scanned pages, by their names in tesseract."""
+
+    languages: tuple[str, ...] = ("eng",)
+
+
+class ModelSettings(_Table, frozen=True):
+    """What may be set for all provider models, or in `[models."NAME"]` for one."""
+
+    window_tokens: Annotated[int, Meta(ge=1_000)] | None = None
+    output_tokens: Annotated[int, Meta(ge=1)] | None = None
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    first_token_seconds: Annotated[float, Meta(ge=1, le=86_400)] | None = None
+
+
+class Settings(ModelSettings, frozen=True):
+    """The content of `config.toml`, overridden by the command line. docs/configuration.md explains each key."""
+
+    model: str = "offline"
+    api_base: str | None = None
+    instructions: str = ""
+    theme: str | None = None
+    images: Literal["auto", "cells", "kitty", "off"] = "auto"
+    limits: LimitSettings = LimitSettings()
+    keep_open: KeepOpenSettings = KeepOpenSettings()
+    retrieval: RetrievalOptions = RetrievalOptions()
+    web: WebSettings = WebSettings()
+    ocr: OcrSettings = OcrSettings()
+    keys: dict[str, str] = {}
+    models: dict[str, ModelSettings] = {}
 
     def model_options(self, name: str) -> ModelOptions:
-        """Return the options for a model."""
-        values = {**self.model_defaults, **self.options_by_model.get(name, {})}
-        return ModelOptions(**values, has_spending_cap=self.max_cost_usd is not None)
+        """Return the options for a model. Its own override those for all models."""
+        own = self.models.get(name, ModelSettings())
+        values = {}
+        for key in ModelSettings.__struct_fields__:
+            value = getattr(own, key)
+            values[key] = getattr(self, key) if value is None else value
+        return ModelOptions(**values, has_spending_cap=self.limits.max_cost_usd is not None)
 
     def open_section_options(self) -> OpenSectionOptions:
-        """Return the budget for open sections: the person's, or if none is set, a share of the context window."""
-        if self.open_tokens is None:
-            return OpenSectionOptions(mode=self.keep_open, follows_window=True)
-        return OpenSectionOptions(mode=self.keep_open, budget_tokens=self.open_tokens)
+        """Return the budget for open sections, a share of the context window."""
+        return OpenSectionOptions(mode=self.keep_open.mode, follows_window=True)
 
 
-def load_settings(overrides: Mapping[str, Any] | None = None, *, path: Path | None = None) -> Settings:
-    """Load the settings from a file. If it is missing, use the defaults.
+class ConversationArguments(msgspec.Struct, frozen=True, kw_only=True):
+    """Which conversation to resume, and where to log it."""
 
-    Unknown keys, for instance of an older version, are ignored with a warning.
+    resume_latest: bool = False
+    conversation_id: str | None = None
+    trace_file: str | None = None
+    """Logs every event. A model `recorded:FILE` replays it."""
+
+
+def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:
+    """Load the settings from a file. If it is missing, use the defaults. An empty text counts as not set.
 
     Args:
-        overrides: Values from the command line, by field. Those of `retrieval` are in a nested mapping.
+        overrides: Values from the command line, by their keys, such as ``limits.max_cost_usd``.
         path: The file, by default `config_path()`.
 
     Raises:
-        UsageError: The file cannot be read, is not valid TOML or contains an invalid value, or search options
-            contradict each other.
+        UsageError: The file cannot be read, is not valid TOML, or has an unknown key or an invalid value.
     """
-    path, overrides = path or config_path(), overrides or {}
+    path = path or config_path()
     try:
-        settings = _SettingsReader(path, tomllib.loads(path.read_text("utf-8"))).read()
+        table = _drop_empty(tomllib.loads(path.read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError):
-        settings = Settings()
+        table = {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"could not read {path}: {error}. Fix or delete it.") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not valid TOML: {error}. Fix or delete it.") from None
-    retrieval = replace(settings.retrieval, **overrides.get("retrieval", {}))
-    retrieval.check()
-    return replace(settings, **{**overrides, "retrieval": retrieval})
+    settings = _convert(table, str(path)) if table else Settings()
+    if not overrides:
+        return settings
+    for key, value in overrides.items():
+        *parents, name = key.split(".")
+        inner = table
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[name] = value
+    return _convert(table, "command line")
 
 
-def load_settings_and_warn(overrides: Mapping[str, Any] | None = None) -> Settings:
-    """Load the settings from `config_path()`, and write their warnings to stderr.
-
-    Raises:
-        UsageError: As in `load_settings`.
-    """
-    from roamtui.headless.output import write_notices  # noqa: PLC0415 - the app shows the warnings itself
-
-    settings = load_settings(overrides)
-    write_notices(settings.warnings)
-    return settings
+def _drop_empty(table: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: _drop_empty(value) if isinstance(value, dict) else value for key, value in table.items() if value != ""
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class _SettingsReader:
-    path: Path
-    table: Mapping[str, Any]
-    known_keys: set[str] = field(default_factory=set)
-    """All keys that the program knows, collected while it reads."""
+def _convert(table: dict[str, Any], origin: str) -> Settings:
+    try:
+        return msgspec.convert(table, Settings)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{origin}: {_explain(error)}") from None
 
-    def read(self) -> Settings:
-        settings = Settings(
-            **self._read_options(Settings, self.table),
-            retrieval=RetrievalOptions(
-                **self._read_options(RetrievalOptions, self._get_table("retrieval"), "retrieval.")
-            ),
-            model_defaults=self._read_options(ModelOptions, self.table),
-            options_by_model={
-                name: self._read_options(ModelOptions, self._get_table("models", name), f'models."{name}".')
-                for name in self._get_table("models")
-            },
-            keys={key: self._read_key(key, value) for key, value in self._get_table("keys").items()},
-        )
-        unknown = [f'"{key}"' for key in self._list_unknown(self.table, "")]
-        verb = "is not a known setting" if len(unknown) == 1 else "are not known settings"
-        note = f"{self.path}: {', '.join(unknown)} {verb}; ignored."
-        return replace(settings, warnings=(note,) if unknown else ())
 
-    def _read_options(self, kind: type[Any], table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-        # An empty string counts as not set.
-        values: dict[str, Any] = {}
-        for name, declared in list_options(kind).items():
-            full_key = declared.key or name
-            table_name, _, key = full_key.rpartition(".")
-            value = (self._get_table(table_name) if table_name else table).get(key, "")
-            self.known_keys.add(prefix + full_key)
-            try:
-                if value != "":
-                    values[name] = declared.from_toml(value)
-            except OptionError as error:
-                raise UsageError(f"{self.path}: {prefix}{full_key} {error}.") from None
-        return values
+def list_keys(table: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
+    """Return the types of all keys of `config.toml` by their full names, without those for single models."""
+    keys: dict[str, Any] = {}
+    for field in msgspec.structs.fields(table):
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            keys |= list_keys(field.type, f"{prefix}{field.name}.")
+        else:
+            keys[prefix + field.name] = field.type
+    return keys
 
-    def _get_table(self, *names: str) -> Mapping[str, Any]:
-        table: object = self.table
-        for name in names:
-            table = table.get(name, {}) if isinstance(table, dict) else table
-        if not isinstance(table, dict):
-            full_key = ".".join((names[0], *(f'"{name}"' for name in names[1:])))
-            raise UsageError(f"{self.path}: [{full_key}] must be a table.")
-        return table
 
-    def _read_key(self, key: str, value: object) -> str:
-        self.known_keys.add("keys")
-        if isinstance(value, str) and value:
-            return value
-        raise UsageError(f'{self.path}: keys.{key} must be a quoted key name, such as "ctrl+k".')
+_EXPECTED = {
+    "array": "a list of quoted strings", "bool": "true or false", "float": "a number", "int": "a whole number",
+    "object": "a table", "str": "a quoted string",
+}  # fmt: skip
+_BOUNDS = {">=": "of at least", ">": "above", "<=": "of at most"}
+_PROBLEM = re.compile(r"Expected `(\w+)[^`]*`(?: (>=|>|<=) ([\d.]+))?")
 
-    def _list_unknown(self, table: Mapping[str, Any], prefix: str) -> Iterator[str]:
-        for key, value in table.items():
-            full_key = f'{prefix}"{key}"' if prefix == "models." else prefix + key
-            if full_key in self.known_keys:
-                continue
-            if isinstance(value, dict) and any(known.startswith(f"{full_key}.") for known in self.known_keys):
-                yield from self._list_unknown(value, f"{full_key}.")
-            elif value != {}:
-                yield full_key
+
+def _explain(error: msgspec.ValidationError) -> str:
+    """Return what is wrong with a key as one sentence, with the nearest name."""
+    problem, _, place = str(error).partition(" - at `$.")
+    place, keys = place.removesuffix("`"), list_keys()
+    similar: list[str] = []
+    if unknown := re.search("unknown field `(.*)`", problem, re.DOTALL):
+        if place.startswith("models["):
+            names, wanted = [*ModelSettings.__struct_fields__], unknown[1]
+        else:
+            names, wanted = [*keys, *Settings.__struct_fields__], ".".join(filter(None, (place, unknown[1])))
+        similar = [key for key in names if key.endswith(f".{wanted}")]  # its table is missing
+        similar += get_close_matches(wanted, names, n=1, cutoff=_SIMILARITY_MIN)
+        sentence = f'there is no setting "{sanitise_line(wanted)}"'
+    elif problem.startswith("Invalid enum value"):
+        kind = keys[place]
+        choices = list(kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else get_args(kind)
+        similar = get_close_matches(problem.removeprefix("Invalid enum value ").strip("'"), choices, n=1)
+        sentence = f"{place} must be one of {', '.join(choices)}"
+    else:
+        found = _PROBLEM.match(problem)
+        assert found is not None, problem
+        bound = f" {_BOUNDS[found[2]]} {float(found[3]):,.10g}" if found[2] else ""
+        sentence = f"{place} must be {_EXPECTED[found[1]]}{bound}"
+    return sentence + (f'. Did you mean "{similar[0]}"?' if similar else ".")
 
 
 def save_settings(path: Path, values: Mapping[str, str]) -> None:

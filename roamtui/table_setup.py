@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from roamtui.agent.options import AgentOptions
 from roamtui.document.source_loader import is_url
-from roamtui.library_loader import open_lazily
-from roamtui.option_fields import WebArguments
+from roamtui.library_loader import WebArguments, open_lazily
 from roamtui.paths import table_path
 from roamtui.search_setup import make_searcher_factory
 from roamtui.settings import Settings
@@ -19,7 +17,7 @@ from roamtui.table.columns import Column, drop_repeated_columns
 from roamtui.table.rows import list_rows
 from roamtui.table.runner import TableJob, TablePlan
 from roamtui.table.store import Shard, TableDefined, TableStore, is_table, read_table
-from roamtui.wiring import build_model
+from roamtui.wiring import build_model, make_agent_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +63,10 @@ def prepare_table(
         model=build_model(settings),
         open_source=lambda source: open_lazily(split_sources(source), load_all=True, web=web),
         make_searcher=make_searcher_factory(settings),
-        agent_options=AgentOptions(confident_start=settings.confident_start, outline_tokens=settings.outline_tokens),
+        agent_options=make_agent_options(settings),
         open_section_options=settings.open_section_options(),
         jobs=options.jobs,
-        limit_usd=settings.max_cost_usd,
+        limit_usd=settings.limits.max_cost_usd,
         shard=options.shard,
     )
     defined = TableDefined(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
+from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import LOG_SUFFIX, Trace
 from roamtui.conversation.session import Session
@@ -24,6 +24,7 @@ from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
+from roamtui.library_loader import WebArguments, open_added_source
 from roamtui.models.base import Model
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.registry import (
@@ -38,10 +39,9 @@ from roamtui.models.registry import (
     probe_server,
 )
 from roamtui.models.secrets import Secrets
-from roamtui.option_fields import ConversationArguments
 from roamtui.paths import conversations_path, get_resource_dir
 from roamtui.search_setup import make_searcher_factory
-from roamtui.settings import Settings
+from roamtui.settings import ConversationArguments, Settings
 from roamtui.sources.file_sources import split_sources
 
 _EXAMPLES_MAX = 3
@@ -53,6 +53,11 @@ def build_model(settings: Settings) -> Model:
     return make_model(settings.model, api_base=settings.api_base, options=settings.model_options(settings.model))
 
 
+def make_agent_options(settings: Settings) -> AgentOptions:
+    """Return the options of an agent without a spending limit."""
+    return AgentOptions(confident_start=RetrievalStart.REMOTE, instructions=settings.instructions)
+
+
 def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
     initial_state: ConversationState,
     loader: Loader | None,
@@ -60,7 +65,7 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
     conversation: ConversationArguments | None = None,
     on_warning: Callable[[str], None] = warn,
     progress: EmbeddingProgress | None = None,
-    open_source: SourceOpener | None = None,
+    web: WebArguments | None = None,
 ) -> Agent:
     """Create the agent for a document. Without `conversation`, nothing is saved.
 
@@ -75,18 +80,14 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
         session = Session(initial_state, loader=loader)
     else:
         store = open_store(on_warning)
+        open_source = partial(open_added_source, web=web)
         session = start_or_resume_session(initial_state, store, conversation, loader, open_source)
         known = initial_state.library.notes
         for note in session.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in known:
                 on_warning(note)
     searcher = make_searcher_factory(settings, on_warning, progress)(session.state.unmuted_library)
-    options = AgentOptions(
-        cost_usd_max=settings.max_cost_usd,
-        confident_start=settings.confident_start,
-        outline_tokens=settings.outline_tokens,
-        instructions=settings.instructions,
-    )
+    options = replace(make_agent_options(settings), cost_usd_max=settings.limits.max_cost_usd)
     if conversation is not None and conversation.trace_file is not None:
         session.trace = Trace(
             Path(conversation.trace_file), lambda entry: Secrets.from_environ(os.environ).redact(entry)

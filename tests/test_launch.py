@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 import pytest
 from typing_extensions import override
 
-from roamtui.cli import parse_command_line
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.document.source_loader import build_library
 from roamtui.launch import (
+    AppArguments,
     _confirm_url,
     _has_screen,
     _make_options,
@@ -30,9 +30,8 @@ from roamtui.launch import (
     _should_run_plain,
     _validate_arguments_eagerly,
 )
-from roamtui.library_loader import open_library, reopen_source
+from roamtui.library_loader import WebArguments, open_library, reopen_source
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer
-from roamtui.option_fields import AppArguments, WebArguments
 from roamtui.paths import config_path
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.settings import Settings, load_settings
@@ -81,13 +80,6 @@ def test_only_what_came_from_a_file_is_read_again(tmp_path: Path) -> None:
     for source in ("-", str(pipe)):
         piped = build_library(RawText(text="# A\n", source=source, name="a"))
         assert _make_reloader(piped, AppArguments(sources=(source,)), Settings()) is None
-
-
-def test_watching_is_asked_for() -> None:
-    for given, is_watching in ((["a.md"], False), (["a.md", "--watch"], True), (["--watch", "a.md"], True)):
-        arguments = parse_command_line(given)
-        assert isinstance(arguments, AppArguments)
-        assert arguments.is_watching is is_watching
 
 
 class ServersHere(NamedTuple):

@@ -188,7 +188,7 @@ def plan_missing_summaries(
                 pieces: tuple[str, ...] = (text,)
                 if (tokens := estimate_tokens(text)) > piece_tokens:
                     size = max(1, len(text) * piece_tokens // tokens)
-                    pieces = tuple(text[first:last] for first, last in split_text(text, size=size, overlap=0))
+                    pieces = tuple(text[first:last] for first, last in split_text(text, size))
                 tasks[digest] = SummaryTask(digest=digest, name=name, kind=kind, pieces=pieces)
     return tuple(tasks.values())
 

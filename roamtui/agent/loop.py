@@ -262,7 +262,7 @@ class Agent:
         outline = WHOLE_NOTE
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
             window = self._calibration.get_window(self.model)
-            budget = compute_outline_budget(library, window, tokens=self.options.outline_tokens)
+            budget = compute_outline_budget(library, window)
             # rendering can take longer than a step, so the last outline is kept
             if self._outline is None or self._outline[0] is not library or self._outline[1] != budget:
                 self._outline = (library, budget, render_outline(library, budget_tokens=budget))

@@ -21,8 +21,6 @@ class AgentOptions:
 
     steps_max: int = 12
     """Maximum number of requests to the model."""
-    outline_tokens: int | None = None
-    """Maximum size of the outline. If None, the size depends on the document and the model."""
     cost_usd_max: float | None = None
     """Spending limit of a conversation, above which the person is asked; None for no limit."""
     confident_start: RetrievalStart = RetrievalStart.OFF

@@ -8,11 +8,10 @@ import platform
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import roamtui
@@ -21,6 +20,7 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.headless.output import write_json, write_text
 from roamtui.models.options import ModelOptions
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
+from roamtui.paths import cache_path, config_path, conversations_path, conversions_path, pages_path
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _READERS = {
@@ -44,7 +44,6 @@ _TOOL_CALLS = {
 
 
 def collect_diagnostics(
-    paths: Mapping[str, Path],
     settings_problem: str = "",
     model: str | None = None,
     *,
@@ -54,7 +53,6 @@ def collect_diagnostics(
     """Inspect this machine and return JSON values. Nothing is created, and no provider is contacted.
 
     Args:
-        paths: The program's files and folders, by name.
         settings_problem: What is wrong with the settings, or empty.
         model: Name of a model to inspect more closely, or None.
         api_base: URL of the model's server, or None for the provider's.
@@ -69,7 +67,7 @@ def collect_diagnostics(
     readers = {kind: _find_version(package) for kind, package in _READERS.items()}
     versions["SQLite"] = sqlite3.sqlite_version
     places = []
-    for name, path in paths.items():
+    for name, path in {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}.items():
         # A missing path is writable if it could be created.
         nearest = next((folder for folder in (path, *path.parents) if folder.exists()), path)
         is_writable = os.access(nearest, os.W_OK) and (nearest == path or nearest.is_dir())
@@ -87,9 +85,9 @@ def collect_diagnostics(
     }
 
 
-def clear_cache(folders: Iterable[Path]) -> str:
-    """Delete the files directly in some folders, and return what was deleted as a sentence. What is in use stays."""
-    count = size = 0
+def clear_cache() -> str:
+    """Delete cached pages and converted files, and return as a sentence what was deleted. What is in use stays."""
+    count, size, folders = 0, 0, (pages_path(), conversions_path())
     for path in [path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()]:
         with suppress(OSError):
             bytes_freed = path.lstat().st_size

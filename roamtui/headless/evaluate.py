@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 from roamtui.agent.options import AgentOptions
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
-from roamtui.evaluation.options import EvalOptions
 from roamtui.evaluation.question_set import read_questions, sample_questions
 from roamtui.evaluation.runner import EvalPlan, run_questions
 from roamtui.evaluation.scoring import ResultFile, RunKey, RunScore, score_run, to_json_score
@@ -18,6 +20,7 @@ from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.search.options import SearchMode
 
+_SEED = 0
 _LABELS = {
     "hit_at_1": "Hit@1",
     "hit_at_5": "Hit@5",
@@ -31,6 +34,22 @@ _LABELS = {
 _NON_PERCENTAGES = frozenset(
     {"median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question"}
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalOptions:
+    """Arguments of one evaluation."""
+
+    questions: Path
+    """File with one JSON object per line."""
+    docs: Path
+    """Folder of the documents."""
+    scope: Literal["doc", "all"] = "doc"
+    sample: int | None = None
+    with_history: bool = True
+    jobs: int = 1
+    questions_out: Path | None = None
+    json: bool = False
 
 
 def run_evaluation(
@@ -52,8 +71,6 @@ def run_evaluation(
     Raises:
         RoamtuiError: Nothing could be measured, or the arguments contradict each other.
     """
-    if options.docs is None:
-        raise UsageError("no documents given. Name their folder with --docs.")
     if mode is SearchMode.OFF and make_model is None:
         raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
     path = options.questions
@@ -63,9 +80,9 @@ def run_evaluation(
     if not questions:
         raise SourceError(f"{path} contains no usable question.")
     if options.sample is not None:
-        questions = sample_questions(questions, options.sample, options.seed)
+        questions = sample_questions(questions, options.sample, _SEED)
     key = RunKey(  # the file name "questions" says nothing, so the set is then named after its folder
-        set=options.name or (path.stem if path.stem != "questions" else path.absolute().parent.name),
+        set=path.stem if path.stem != "questions" else path.absolute().parent.name,
         scope=options.scope,
         mode=mode.value,
         model=make_model().name if make_model is not None else "",
@@ -94,8 +111,8 @@ def run_evaluation(
     rows = [run.results[question.id] for question in questions if question.id in run.results]
     if not rows:
         raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")
-    score = score_run(key, rows, seed=options.seed)
-    if options.as_json:
+    score = score_run(key, rows, seed=_SEED)
+    if options.json:
         write_json(to_json_score(score))
     else:
         print_score(score)

@@ -66,7 +66,7 @@ class SharedLibrary:
         read: LibraryReader,
         *,
         options: OpenSectionOptions,
-        make_searcher: Callable[[Library], Searcher] | None = None,
+        make_searcher: Callable[[Library], Searcher | None] | None = None,
         read_stamps: Callable[[], object] | None = None,
     ) -> None:
         """Open the library. Its files are loaded with the first call of `load`.

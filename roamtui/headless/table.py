@@ -5,16 +5,27 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from roamtui.errors import EXIT_CANCELLED, RoamtuiError, format_reason
+from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_reason
 from roamtui.export.table import RENDERERS, format_progress, render_json_table
 from roamtui.headless.output import LiveLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell, CellState
+from roamtui.table.rows import check_output as check_output_path
 from roamtui.table.runner import TablePlan, TableRun, fill_table
 from roamtui.table.store import TableDefined, TableStore, read_table
 
 _BAR_WIDTH = 20
+
+
+def check_output(path: Path | None) -> None:
+    """Check the name of the file for a table.
+
+    Raises:
+        UsageError: There is no format of this name.
+    """
+    if path is not None and path.suffix.lower() not in RENDERERS:
+        raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
 
 
 def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_path: Path | None) -> int:
@@ -25,6 +36,10 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
     Raises:
         RoamtuiError: The table cannot be read, or saved, or written to the file.
     """
+    if not defined.columns:
+        raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
+    if output_path is not None:
+        check_output_path(output_path, defined.rows)
     line, last = LiveLine(), TableRun(total=0)
 
     def show(run: TableRun, _cell: Cell | None) -> None:

@@ -1,34 +1,31 @@
-"""Options of provider models, set in `config.toml` for all models or for one. Each `option` field is a setting."""
+"""Options of provider models. `config.toml` sets some for all models or for one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from roamtui.option_fields import option
 
 OLLAMA_WINDOW_TOKENS = 32_768
 """Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
 _FIRST_TOKEN_SECONDS = 120.0
 _LOCAL_FIRST_TOKEN_SECONDS = 900.0
 """A server on this machine or network may need minutes to read a long request before its first word."""
-_SECONDS_MAX = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """Sizes, timeouts and retries of requests to a model."""
 
-    window_tokens: int | None = option(None, "size of the context window (default: if known)", kind=int, low=1_000)
-    output_tokens: int | None = option(None, "maximum tokens of a reply (default: the provider's)", kind=int, low=1)
-    """If None, Anthropic models get at most 8,192, because Anthropic requires a number."""
-    temperature: float | None = option(None, "sampling temperature (default: the provider's)", kind=float, high=2)
-    first_token_seconds: float | None = option(
-        None, "seconds to wait for the first piece of a reply", kind=float, low=1, high=_SECONDS_MAX
-    )
-    """If None, 120 seconds, or 900 for a server on this machine or network."""
-    gap_seconds: float = option(60.0, "seconds to wait between two pieces of a reply", low=1, high=_SECONDS_MAX)
-    retries: int = option(3, "number of retries after a transient failure", high=20)
-
+    window_tokens: int | None = None
+    """Size of the context window, or None if the model's registry entry says it."""
+    output_tokens: int | None = None
+    """Maximum tokens of a reply. If None, Anthropic models get at most 8,192, because Anthropic requires a number."""
+    temperature: float | None = None
+    first_token_seconds: float | None = None
+    """Seconds to wait for the first piece of a reply. If None, 120, or 900 for a server on this machine or network."""
+    gap_seconds: float = 60.0
+    """Seconds to wait between two pieces of a reply."""
+    retries: int = 3
+    """Number of retries after a transient failure."""
     connect_seconds: float = 10.0
     """Timeout for a connection."""
     cancel_seconds: float = 0.08

@@ -115,16 +115,16 @@ _URL = re.compile(r"<?https?://[^\s>]+>?")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
-def compute_outline_budget(library: Library, window_tokens: int | None, *, tokens: int | None = None) -> int:
+def compute_outline_budget(library: Library, window_tokens: int | None) -> int:
     """Compute the budget of an outline in tokens: at most 12 % of the library (or 400), and 10 % of the window.
+
+    If there are many top nodes, it is higher, so that each has a line.
 
     Args:
         library: The library to outline.
         window_tokens: Size of the model's context window, or None if it is unknown.
-        tokens: The usual budget, or None for the default. If there are many top nodes, the result is higher, so that
-            each has a line.
     """
-    tokens = tokens or (_PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS)
+    tokens = _PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
     budget = max(tokens, min(for_roots, _ROOTS_TOKENS_MAX))
     budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _LIBRARY_SHARE)))

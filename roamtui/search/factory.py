@@ -1,4 +1,4 @@
-"""Create the searcher that the options ask for, and wrap it if a model should help or limits are configured."""
+"""Create the searcher that the options ask for, and wrap it if a model should help or a limit is configured."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 
+_RERANKED_COUNT = 20
+"""Number of hits that the model reranks."""
 _RERANKED_LENGTH = 800
 """Number of characters of each section that the reranking model reads."""
 
@@ -32,16 +34,18 @@ def make_searcher(
     if options.index is not None:
         searcher = LanceSearcher(library, options, services)
     else:
-        searcher = keyword = KeywordSearcher(library, options, location=location)
+        searcher = keyword = KeywordSearcher(library, location=location)
         if options.needs_vectors or options.neighbour_count:
             searcher = HybridSearcher(library, keyword, options, services)
-    is_assisted = options.rerank is not Rerank.OFF
-    is_limited = options.limit is not None or options.max_tokens is not None or options.score_threshold > 0
-    return ModelAssistedSearcher(searcher, library, options, services) if is_assisted or is_limited else searcher
+    return (
+        ModelAssistedSearcher(searcher, library, options, services)
+        if options.rerank is not Rerank.OFF or options.limit
+        else searcher
+    )
 
 
 class ModelAssistedSearcher:
-    """Wraps a searcher so that a model may rerank the hits, and applies the configured limits."""
+    """Wraps a searcher so that a model may rerank the hits, and applies the configured limit."""
 
     def __init__(
         self, searcher: Searcher, library: Library, options: RetrievalOptions, services: SearchServices
@@ -49,7 +53,7 @@ class ModelAssistedSearcher:
         self._searcher = searcher
         self._library = library
         self._options = options
-        self._rerank_count = options.rerank_count if options.rerank is not Rerank.OFF else 0
+        self._rerank_count = _RERANKED_COUNT if options.rerank is not Rerank.OFF else 0
         self._services = services
 
     @property
@@ -69,19 +73,11 @@ class ModelAssistedSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return the hits within the limits. The best hit stays even if it is too long. See `Searcher`."""
-        library, options = self._library, self._options
-        limit = min(limit, options.limit or limit)
+        """Return the hits within the configured limit. See `Searcher`."""
+        library = self._library
+        limit = min(limit, self._options.limit or limit)
         hits = self._searcher.search(query, limit=max(limit, self._rerank_count), within=within, earlier=earlier)
-        hits = self._rerank(library, query, hits)[:limit]
-        tokens = 0
-        for count, hit in enumerate(hits):
-            document, row = library.locate(hit.section_id)
-            tokens += document.own_tokens[row]
-            is_too_long = options.max_tokens is not None and tokens > options.max_tokens
-            if count and (is_too_long or hit.score < options.score_threshold * hits[0].score):
-                return hits[:count]
-        return hits
+        return self._rerank(library, query, hits)[:limit]
 
     def _rerank(self, library: Library, query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         # The reordered hits get the old scores in the old order, so that scores still fall from hit to hit.

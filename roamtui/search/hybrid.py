@@ -14,7 +14,7 @@ from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit, Progress, SearchServices
 from roamtui.search.excerpts import make_snippet
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.keyword import CANDIDATES, KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.terms import extract_query_terms
 from roamtui.search.vectors import VectorIndex, VectorStore
@@ -23,6 +23,16 @@ _QUERY_LENGTH_MAX = 2_000
 """Maximum number of characters of a query that are embedded. Embedders use only the first few hundred words."""
 _CLARITY_RANK = 10
 """The score at this rank (or the last score), as a share of the best one, shows how clear a keyword search is."""
+_VECTOR_WEIGHT = 0.4
+"""Weight of vector results beside keyword results of weight 1."""
+_FOLLOW_UP_WEIGHT = 2.0
+"""Weight of vector results for a follow-up to a known topic."""
+_FUSION_K = 60
+"""Constant of reciprocal rank fusion."""
+_PARENT_WEIGHT, _CHILD_WEIGHT, _SIBLING_WEIGHT = 0.75, 0.7, 0.6
+"""Shares of a section's score that its neighbours get."""
+_SIBLINGS_MAX = 2
+"""Maximum number of siblings, and of children, that a section brings."""
 _VECTOR_FACTOR_MIN = 0.01
 """Minimum factor on the vector weight. It is above 0, so that sections that only vectors find stay in the results, even
 if they come last."""
@@ -84,38 +94,38 @@ class HybridSearcher:
             library, vectors = self._embed_library()
             if not query.strip():
                 return ()
-            ranking = self._keyword.rank(query, limit=max(limit, options.candidates), within=within, earlier=earlier)
+            ranking = self._keyword.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
             if ranking.library is library:  # otherwise `refresh` was called meanwhile
                 break
         inside = frozenset(library.walk(within)) if within not in (None, library.root_id) else None
         topic = library.title_of(ranking.topics[0]) if ranking.topics else ""
         keyword_ids = tuple(hit.section_id for hit in ranking.hits)
-        keyword_weight = 0.0 if options.mode is SearchMode.VECTOR else options.keyword_weight
+        keyword_weight = 0.0 if options.mode is SearchMode.VECTOR else 1.0
         lists = [RankedList(name="text", weight=keyword_weight, section_ids=keyword_ids)]
         if vectors is not None:
             vector_weight = 1.0
             if is_hybrid and topic:
-                vector_weight = options.follow_up_weight  # a follow-up's words say too little to be trusted
+                vector_weight = _FOLLOW_UP_WEIGHT  # a follow-up's words say too little to be trusted
             elif is_hybrid:
-                vector_weight = options.vector_weight
-                if options.trust_words and ranking.hits:
+                vector_weight = _VECTOR_WEIGHT
+                if ranking.hits:
                     # If the keyword scores fall steeply, the words distinguish the sections well.
                     share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score
                     vector_weight *= max(_VECTOR_FACTOR_MIN, share**2)
             text = f"{topic}: {query}" if topic else query
             vector_ids: tuple[str, ...] = ()
             try:
-                ranked = vectors.rank(text[:_QUERY_LENGTH_MAX], limit=options.vector_top, within=inside)
+                ranked = vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=inside)
                 vector_ids = tuple(section_id for section_id, _ in ranked)
             except RoamtuiError as error:
                 self._services.fall_back_to_keywords(error, options.mode)
             lists.append(RankedList(name="vector", weight=vector_weight, section_ids=vector_ids))
-        fused = fuse_by_reciprocal_rank(lists, options.fusion_k)
-        neighbours = collect_neighbours(library, fused, options, inside)
+        fused = fuse_by_reciprocal_rank(lists)
+        neighbours = collect_neighbours(library, fused, options.neighbour_count, inside)
         scores = fused | {section_id: neighbour.score for section_id, neighbour in neighbours.items()}
         order = sorted(scores, key=lambda section_id: -scores[section_id])
         descending = [scores[section_id] for section_id in order]
-        if is_hybrid and options.trust_words and not topic:
+        if is_hybrid and not topic:
             first = ranking.hits[0].section_id if ranking.hits else ""
             if first in order and compute_runner_up_share(ranking.hits, first) <= _CLEAR_SHARE:
                 order = [first, *(section_id for section_id in order if section_id != first)]
@@ -162,7 +172,7 @@ class HybridSearcher:
                 with closing(VectorStore(services.vector_folder, services.warn_once)) as store:
                     try:
                         vectors = VectorIndex(
-                            library, services.embedder, store, options.chunking, on_progress or services.progress
+                            library, services.embedder, store, options.chunk_size, on_progress or services.progress
                         )
                     except RoamtuiError as error:
                         if must_embed:
@@ -172,16 +182,16 @@ class HybridSearcher:
             return library, vectors
 
 
-def fuse_by_reciprocal_rank(lists: Iterable[RankedList], k: int) -> dict[str, float]:
+def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, float]:
     """Return the sum of weighted reciprocal ranks of each section, highest first.
 
-    Sections with the same sum stay in the order of the lists. `k` is the constant of reciprocal rank fusion.
+    Sections with the same sum stay in the order of the lists.
     """
     scores: dict[str, float] = defaultdict(float)
     for ranked in lists:
         if ranked.weight > 0:
             for rank, section_id in enumerate(ranked.section_ids, start=1):
-                scores[section_id] += ranked.weight / (k + rank)
+                scores[section_id] += ranked.weight / (_FUSION_K + rank)
     return dict(sorted(scores.items(), key=lambda item: -item[1]))
 
 
@@ -204,40 +214,33 @@ class Neighbour:
 
 
 def collect_neighbours(
-    library: Library, scores: Mapping[str, float], options: RetrievalOptions, within: Collection[str] | None = None
+    library: Library, scores: Mapping[str, float], count: int, within: Collection[str] | None = None
 ) -> dict[str, Neighbour]:
-    """Return the sections near the found ones that were not found themselves, best first.
+    """Return up to `count` parents, children and siblings of the found sections that were not found, best first.
 
     `scores` has the scores of the found sections. The score of a neighbour is the score of a found section times the
-    weight of each relation on the path between them. If there are several paths, the best one counts.
+    weight of their relation. If a section is near several, the best score counts.
     """
     added: dict[str, Neighbour] = {}
-    frontier = dict(scores)
-    for _ in range(options.neighbour_depth if options.neighbour_count else 0):
-        reached: dict[str, Neighbour] = {}
-        for origin, score in frontier.items():
-            for section_id, relation, share in _iter_relations(library, origin, options):
-                neighbour = Neighbour(score=score * share, relation=relation, origin=origin)
-                known = reached.get(section_id) or added.get(section_id)
-                is_better = known is None or neighbour.score > known.score
-                if share > 0 and is_better and section_id not in scores and (within is None or section_id in within):
-                    reached[section_id] = neighbour
-        added |= reached
-        frontier = {section_id: neighbour.score for section_id, neighbour in reached.items()}
-    best = sorted(added.items(), key=lambda item: -item[1].score)
-    return dict(best[: options.neighbour_count])
+    for origin, score in scores.items() if count else ():
+        for section_id, relation, share in _iter_relations(library, origin):
+            neighbour = Neighbour(score=score * share, relation=relation, origin=origin)
+            is_better = section_id not in added or neighbour.score > added[section_id].score
+            if is_better and section_id not in scores and (within is None or section_id in within):
+                added[section_id] = neighbour
+    return dict(sorted(added.items(), key=lambda item: -item[1].score)[:count])
 
 
-def _iter_relations(library: Library, section_id: str, options: RetrievalOptions) -> Iterator[tuple[str, str, float]]:
+def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, str, float]]:
     """Yield the neighbours of a section that have text, each with its relation and weight."""
     parent = library.parent(section_id)
     siblings = library.children(library.root_id if parent is None else parent)
     position = siblings.index(section_id)
     nearest = sorted(range(len(siblings)), key=lambda index: (abs(index - position), -index))
     relations: tuple[tuple[Sequence[str], str, float], ...] = (
-        ([parent] if parent is not None else [], "parent", options.parent_weight),
-        (library.children(section_id)[: options.siblings_per_node], "child", options.child_weight),
-        ([siblings[i] for i in nearest[1 : options.siblings_per_node + 1]], "sibling", options.sibling_weight),
+        ([parent] if parent is not None else [], "parent", _PARENT_WEIGHT),
+        (library.children(section_id)[:_SIBLINGS_MAX], "child", _CHILD_WEIGHT),
+        ([siblings[i] for i in nearest[1 : _SIBLINGS_MAX + 1]], "sibling", _SIBLING_WEIGHT),
     )
     for section_ids, relation, share in relations:
         for neighbour_id in section_ids:

@@ -23,7 +23,6 @@ from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, detect_language, get_synonyms, reduce_to_root
 from roamtui.search.named import find_named_documents, find_named_sections
-from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import Query, build_synonym_expressions, build_term_expression, correct_query, parse_query
 from roamtui.search.sentences import get_first_sentence, rank_sentences, select_relevant_part
 from roamtui.search.terms import (
@@ -43,6 +42,12 @@ _BARE_LENGTH_MAX = 1_000
 """Maximum length of a bare heading, in characters."""
 _READ_LENGTH_MAX = 20_000
 """A longer text, in characters, is assumed to contain a term, because reading it would take too long."""
+CANDIDATES = 100
+"""Number of sections that are scored at least."""
+_HEADING_WEIGHT = 3.0
+"""Weight of a word in a title. 1 is a word in the text."""
+_PATH_WEIGHT = 1.0
+"""Weight of a word in the titles above or in the path of the file."""
 _TEXT_WEIGHT = 1.0
 _NAME_WEIGHT = 2.0
 """Weight of a whole identifier. Its parts also count as words."""
@@ -99,12 +104,9 @@ _PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appen
 class KeywordSearcher:
     """Searches one library by keywords. Thread-safe. The first search builds the index."""
 
-    def __init__(
-        self, library: Library, options: RetrievalOptions | None = None, *, location: IndexLocation | None = None
-    ) -> None:
+    def __init__(self, library: Library, *, location: IndexLocation | None = None) -> None:
         """Search `library`. If it is large, its index is stored in `location`, if given; otherwise in memory."""
         self._library = library
-        self._options = options or RetrievalOptions()
         self._stores = StoreProvider(location)
         self._lock = threading.Lock()
         self._topic_titles: TopicTitles | None = None
@@ -175,11 +177,11 @@ class KeywordSearcher:
         query = parse_query(text)
         if limit < 1 or not query.terms:
             return Ranking(library=index.library, hits=(), terms=query.terms)
-        options = replace(self._options, candidates=max(limit, self._options.candidates))
+        count = max(limit, CANDIDATES)
         topics = titles.recall_topics(text, earlier) if earlier else {}
         query = expand_query(index, query)
         documents = find_named_documents(index, text, query)
-        scores = rank_by_text(index, query, options, numbers, topics, documents)
+        scores = rank_by_text(index, query, count, numbers, topics, documents)
         best = max(scores.values(), default=0.0)
         named = find_named_sections(index, text, numbers, scores, documents)
         ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
@@ -217,20 +219,21 @@ def expand_query(index: SectionIndex, query: Query) -> Query:
 def rank_by_text(
     index: SectionIndex,
     query: Query,
-    options: RetrievalOptions,
+    count: int,
     within: range,
     topics: Mapping[int, float] = MappingProxyType({}),
     documents: Mapping[range, float] = MappingProxyType({}),
 ) -> dict[int, float]:
     """Return the score of each matching section by its number, best first. Equal scores are in document order.
 
-    A section must contain one of the phrases that the query quotes, unless no section does. `topics` come from earlier
-    messages, and `documents` are those that the query names.
+    For each part of the query, up to `count` sections are found. A section must contain one of the phrases that the
+    query quotes, unless no section does. `topics` come from earlier messages, and `documents` are those that the query
+    names.
     """
-    scores = _score_words(index, query, options, within)
+    scores = _score_words(index, query, count, within)
     for numbers in (*map(index.layout.subtree, topics), *documents):
         inside = range(max(numbers.start, within.start), min(numbers.stop, within.stop))
-        scores |= _score_words(index, query, options, inside)
+        scores |= _score_words(index, query, count, inside)
     if not scores:
         return {}
     scores = _boost_by_titles(index, scores, query)
@@ -250,15 +253,15 @@ def rank_by_text(
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, within: range) -> dict[int, float]:
-    weights = (options.heading_boost, options.path_boost, _TEXT_WEIGHT, _NAME_WEIGHT, _PART_WEIGHT)
+def _score_words(index: SectionIndex, query: Query, count: int, within: range) -> dict[int, float]:
+    weights = (_HEADING_WEIGHT, _PATH_WEIGHT, _TEXT_WEIGHT, _NAME_WEIGHT, _PART_WEIGHT)
     found: list[tuple[int, float]] = []
     if query.phrases:
         expression = f"({query.phrases}) AND ({query.expression} OR ({query.phrases}))"
-        found = index.rank(expression, weights, within, options.candidates)
+        found = index.rank(expression, weights, within, count)
     if not found:
         expression, rows = plan_search(index, query, within)
-        found = index.rank(expression, weights, within, options.candidates, rows=rows)
+        found = index.rank(expression, weights, within, count, rows=rows)
         alternatives: list[tuple[str, float]] = []
         if len(within) <= SCORED_MAX:  # in a large library, searching for more words takes too long
             alternatives = [
@@ -268,7 +271,7 @@ def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, w
                 (query.implied, _IMPLIED_WEIGHT),
             ]
         for expression, weight in alternatives:
-            ranked = index.rank(expression, weights, within, options.candidates)
+            ranked = index.rank(expression, weights, within, count)
             found += [(number, weight * score) for number, score in ranked]
     scores: dict[int, float] = defaultdict(float)
     for number, score in found:

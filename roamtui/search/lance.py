@@ -82,7 +82,7 @@ class LanceSearcher:
             if self._table is not None and self._table.library is self._library:
                 return self._table
             database = LanceDatabase(options.index)
-            make_table = partial(LanceTable, database, self._library, options.chunking, on_progress=on_progress)
+            make_table = partial(LanceTable, database, self._library, options.chunk_size, on_progress=on_progress)
             if options.needs_vectors:
                 assert services.embedder is not None
                 with closing(VectorStore(services.vector_folder, services.warn_once)) as store:
@@ -165,7 +165,7 @@ class LanceTable:
     Args:
         database: The database of the table.
         library: The library to search.
-        chunking: Maximum length of a chunk, and number of characters that it repeats from the previous one.
+        chunk_size: Maximum number of characters of a chunk.
         vectors: The embedder and the vectors stored on this machine, or None for keywords only.
         on_progress: Receives the number of new sections that are written, and their total.
         on_embedded: Receives the number of chunks that are embedded, and their total.
@@ -179,7 +179,7 @@ class LanceTable:
         self,
         database: LanceDatabase,
         library: Library,
-        chunking: tuple[int, int],
+        chunk_size: int,
         vectors: tuple[Embedder, VectorStore] | None = None,
         *,
         on_progress: Progress | None = None,
@@ -188,15 +188,15 @@ class LanceTable:
         self.library = library
         self.vectors = vectors
         self._database = database
-        self._chunking = chunking
+        self._chunk_size = chunk_size
         self._summarised = replace(library, summaries={**load_summaries(database), **library.summaries})
         self._name = TABLE if vectors is None else f"{TABLE}_{_digest(vectors[0].name)}"
         layout, summaries = NodeNumbering(self._summarised), self._summarised.summaries
         segments = []
         for segment in chain.from_iterable(list_segments(layout, library.documents, {}, summaries).values()):
             first = segment.document.ids[segment.first]
-            # The rows also depend on the chunking, and on the sections above the segment.
-            context = (_FORMAT_VERSION, *map(str, chunking), segment.digest, first, *library.ancestors(first))
+            # The rows also depend on the size of chunks, and on the sections above the segment.
+            context = (_FORMAT_VERSION, str(chunk_size), segment.digest, first, *library.ancestors(first))
             segments.append(replace(segment, digest=_digest(*context)))
         with database.convert_errors():
             self._table = database.get_table(self._name)
@@ -285,9 +285,8 @@ class LanceTable:
             self._update_indexes(self._table)
 
     def _make_chunks(self, segment: IndexSegment) -> list[EmbeddingChunk]:
-        size, overlap = self._chunking
         ids = segment.document.ids[segment.first : segment.end]
-        return list(make_chunks(self._summarised, ids, size=size, overlap=overlap))
+        return list(make_chunks(self._summarised, ids, size=self._chunk_size))
 
     def _add(self, chunks: Sequence[tuple[IndexSegment, EmbeddingChunk]], on_embedded: Progress | None) -> None:
         if not chunks:

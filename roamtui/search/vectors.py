@@ -37,11 +37,10 @@ class EmbeddingChunk:
     """The section's titles on one line, then the piece."""
 
 
-def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, overlap: int) -> Iterator[EmbeddingChunk]:
+def make_chunks(library: Library, section_ids: Iterable[str], *, size: int) -> Iterator[EmbeddingChunk]:
     """Yield the chunks of sections in order. A section without text has one with its titles, unless it has subsections.
 
-    A chunk has up to `size` characters of one section's own text, besides its titles. The first `overlap` of them, at
-    most half of `size`, repeat the end of the previous chunk.
+    A chunk has up to `size` characters of one section's own text, besides its titles.
     """
     for section_id in section_ids:
         document, row = library.locate(section_id)
@@ -61,7 +60,7 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, over
                 text = rest
             elif _UNDERLINE.match(second):
                 text = after
-        pieces = [text[start:end] for start, end in split_text(text, size=size, overlap=overlap)]
+        pieces = [text[start:end] for start, end in split_text(text, size)]
         if summary := library.summary(section_id):
             pieces.append(summary)
         for piece in pieces or [""]:
@@ -70,7 +69,7 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, over
                 yield EmbeddingChunk(section_id, chunk)
 
 
-def split_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
+def split_text(text: str, size: int) -> list[tuple[int, int]]:
     """Return the spans of the pieces of a text, which together cover everything except white space.
 
     A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence or line,
@@ -88,11 +87,7 @@ def split_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
         spans.append((start, start + len(text[start:end].rstrip())))
         if end == len(text):
             break
-        position = end - overlap
-        if position < end and not text[position - 1].isspace():  # the overlap starts with a whole word
-            space = _CHUNK_ENDS[-1].search(text, position, end)
-            position = space.end() if space else end
-        position = max(position, start + 1)
+        position = end
     return spans
 
 
@@ -199,12 +194,11 @@ class VectorIndex:
         library: Library,
         embedder: Embedder,
         store: VectorStore,
-        chunking: tuple[int, int],
+        chunk_size: int,
         on_progress: Progress | None = None,
     ) -> None:
-        size, overlap = chunking
         self._embedder = embedder
-        self._chunks = tuple(make_chunks(library, library.walk(), size=size, overlap=overlap))
+        self._chunks = tuple(make_chunks(library, library.walk(), size=chunk_size))
         self._matrix = embed_texts([chunk.text for chunk in self._chunks], embedder, store, on_progress).astype("<f4")
 
     def __len__(self) -> int:
@@ -275,10 +269,10 @@ class EmbeddingEstimate:
 
     @classmethod
     def from_library(
-        cls, library: Library, embedder_name: str, store: VectorStore, chunking: tuple[int, int]
+        cls, library: Library, embedder_name: str, store: VectorStore, chunk_size: int
     ) -> EmbeddingEstimate:
         """Estimate what a `VectorIndex` would send to the embedder."""
-        chunks = list(make_chunks(library, library.walk(), size=chunking[0], overlap=chunking[1]))
+        chunks = list(make_chunks(library, library.walk(), size=chunk_size))
         digests = _digest_texts(chunk.text for chunk in chunks)
         known = store.load(digests, embedder_name)
         missing = {digest: chunk for digest, chunk in zip(digests, chunks, strict=True) if digest not in known}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.option_fields import ImageMode
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import SourceStamp
+from roamtui.tui.image_mode import ImageMode
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent

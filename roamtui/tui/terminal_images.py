@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import count
 
-from roamtui.option_fields import ImageMode
+from roamtui.tui.image_mode import ImageMode
 
 _PLACEHOLDER = "\U0010eeee"
 _PART_LENGTH = 4_096

@@ -16,8 +16,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.recheck import collect_claims, recheck_claims
-from roamtui.library_loader import open_added_source, open_lazily, reopen_source
-from roamtui.option_fields import WebArguments
+from roamtui.library_loader import WebArguments, open_added_source, open_lazily, reopen_source
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import expanding
 from tests.conversation.conversations import find

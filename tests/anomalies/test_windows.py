@@ -75,7 +75,7 @@ assert [note.words for note in notes.read()] == ["Sharpen the spade."]
 """
 _IN_TURN = """
 import json, os, sys
-from roamtui import api, cli_commands, wiring
+from roamtui import api, wiring
 from roamtui.cli import main
 for arguments in json.loads(sys.argv[1]):
     child = os.fork()

@@ -12,7 +12,6 @@ from tests.real_documents import PROJECT_DIR
 _HEAVY = ("textual", "rich", "litellm", "openai", "anthropic", "httpx", "aiohttp", "pydantic")
 _NOT_NEEDED_FOR_HELP = (
     *_HEAVY,
-    "argparse",
     "asyncio",
     "dataclasses",
     "importlib.metadata",
@@ -21,12 +20,11 @@ _NOT_NEEDED_FOR_HELP = (
     "roamtui.settings",
     "sqlite3",
     "markdown_it",
-    "typing",
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
-    "argparse", "json", "litellm", "markdown_it", "msgspec", "pathspec", "rapidfuzz",
+    "argparse", "json", "litellm", "markdown_it", "pathspec", "rapidfuzz",
     "roamtui.agent.controller", "roamtui.agent.loop",
-    "roamtui.wiring", "roamtui.cli_commands", "roamtui.conversation.session", "roamtui.models.registry",
+    "roamtui.wiring", "roamtui.conversation.session", "roamtui.models.registry",
     "roamtui.search.base",
     "roamtui.sources.archive", "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
@@ -38,7 +36,6 @@ _NOT_NEEDED_FOR_OUTLINE = (
     *_HEAVY,
     "asyncio",
     "markdown_it",
-    "msgspec",
     "rapidfuzz",
     "roamtui.agent.loop",
     "roamtui.models.registry",
@@ -84,7 +81,7 @@ def test_the_core_loads_neither_screen_nor_providers() -> None:
 def test_help_and_version_load_next_to_nothing(option: str) -> None:
     loaded = _list_loaded(f"from roamtui.cli import main; assert main([{option!r}]) == 0")
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_HELP)) == []
-    assert {name for name in loaded if name.startswith("roamtui.")} == {"roamtui.cli"}
+    assert {name for name in loaded if name.startswith("roamtui.")} == {"roamtui.cli", "roamtui.errors"}
 
 
 def test_the_first_screen_loads_only_what_it_shows() -> None:

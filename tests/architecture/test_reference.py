@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -12,13 +12,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from docs.write_reference import fill_blocks, list_pages
-from roamtui.argument_parser import _add_arguments
-from roamtui.cli_commands import COMMANDS
+from roamtui.cli import COMMANDS, make_parser
 from roamtui.document.parse import parse_document
-from roamtui.models.options import ModelOptions
-from roamtui.option_fields import AppArguments, list_options
-from roamtui.search.options import RetrievalOptions
-from roamtui.settings import Settings, load_settings
+from roamtui.settings import list_keys, load_settings
 from tests.real_documents import PROJECT_DIR
 
 _PAGES = sorted([*PROJECT_DIR.glob("*.md"), *(PROJECT_DIR / "docs").glob("*.md")])
@@ -28,7 +24,7 @@ _FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml|jsonl?|txt|sqlit
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?:\([\w, .=()]*\))?")
 _SETTING = re.compile(r"(?:\[(\w+)\] )?(\w+) = \S.*")
 _COMMENTED_SETTING = re.compile(r"^# (?=\w+ = )", re.MULTILINE)
-_COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(COMMANDS)}) (?=.*--)).*)")
+_COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(filter(None, COMMANDS))}) (?=.*--)).*)")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _FOLDERS = ("roamtui", "tests", "docs", "examples", "themes", ".ci", ".github")
 _README_LINES_MAX = 220
@@ -147,26 +143,30 @@ def test_every_command_and_flag_on_a_page_is_understood(page: Path) -> None:
             file = PROJECT_DIR / Path(*module[1].split(".")).with_suffix(".py")
             wrong += [line] if not file.is_file() or not all(flag in file.read_text("utf-8") for flag in flags) else []
         elif line.startswith("--"):
-            wrong += [line] if not any(flags <= _list_flags(name) for name in ("", *COMMANDS)) else []
+            wrong += [line] if not any(flags <= _list_flags(name) for name in COMMANDS) else []
     assert wrong == []
 
 
 @cache
 def _list_flags(command: str) -> frozenset[str]:
     """Return the flags of a command, or of the app for any other word."""
-    parser = argparse.ArgumentParser()
-    _add_arguments(COMMANDS.get(command, AppArguments), parser, {})
-    return frozenset(parser._option_string_actions) | {"--version"}
+    return frozenset(make_parser(command if command in COMMANDS else "")._option_string_actions)
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
 def test_every_setting_on_a_page_is_one(page: Path, tmp_path: Path) -> None:
-    kinds = (Settings, ModelOptions, RetrievalOptions)
-    places = [declared.key or name for kind in kinds for name, declared in list_options(kind).items()]
-    keys = {place.rpartition(".")[2] for place in places}
+    keys = {place.rpartition(".")[2] for place in list_keys()}
     found = [_SETTING.fullmatch(span) for span in _list_spans(page)]
     assert [one[0] for one in found if one and one[2] not in keys] == []
     for kind, block in _FENCE.findall(_read_text(page)):
         if kind == "toml" and not re.search(r"\[\[(sites|sources)]]", block):  # which are files of their own
             (tmp_path / "config.toml").write_text(_COMMENTED_SETTING.sub("", block), "utf-8")
-            assert load_settings(path=tmp_path / "config.toml").warnings == ()
+            load_settings(path=tmp_path / "config.toml")
+
+
+def test_every_setting_is_in_the_reference() -> None:
+    page = (PROJECT_DIR / "docs" / "configuration.md").read_text("utf-8")
+    table = tomllib.loads(next(block for kind, block in _FENCE.findall(page) if kind == "toml"))
+    keys = {f"{name}.{key}" for name in table if isinstance(table[name], dict) for key in table[name]}
+    top = {name for name in table if not isinstance(table[name], dict)}
+    assert (keys | top) - {"keys.tree.open"} == set(list_keys()) - {"keys", "models"}

@@ -46,8 +46,8 @@ def test_broken_settings_are_told_and_stop_nothing(run: RunCommand) -> None:
     write_settings("modell = 'x'\n")
     result = run("doctor")
     assert result.code == 0
-    assert '"modell" is not a known setting' in result.out
-    assert '"modell" is not a known setting' in run("doctor", "--json").json["settings_problem"]
+    assert 'there is no setting "modell"' in result.out
+    assert 'there is no setting "modell"' in run("doctor", "--json").json["settings_problem"]
 
 
 def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:

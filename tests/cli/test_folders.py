@@ -102,7 +102,7 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
 def test_what_is_converted_is_kept_until_the_cache_is_cleared(run: RunCommand, manual: Path) -> None:
     first = run("outline", manual).out
     assert run("outline", manual).out == first
-    assert run("cache", "clear").code == 0
+    assert run("doctor", "--clear-cache").code == 0
     assert run("outline", manual).out == first
 
 

@@ -23,7 +23,7 @@ def test_a_database_is_written_searched_brought_up_to_date_and_deleted(
     run: RunCommand, garden: Path, tmp_path: Path
 ) -> None:
     uri = tmp_path / "database"
-    written = run("index", garden, "--to", uri)
+    written = run("index", garden, "--index", uri)
     assert written.code == 0
     assert written.out.startswith("1 document, 5 sections, 5 of them new or changed; ")
     assert written.out.endswith(f" MB in {uri}\n")
@@ -34,17 +34,17 @@ def test_a_database_is_written_searched_brought_up_to_date_and_deleted(
     assert "A late spade costs 50 cents a day" in answer
 
     garden.write_text(garden.read_text("utf-8") + "\n## Bees\n\nTwo hives.\n", "utf-8")
-    assert run("index", garden, "--to", uri).out.startswith("1 document, 6 sections, 6 of them")
-    assert run("index", garden, "--to", uri).out.startswith("1 document, 6 sections, 0 of them")
-    assert run("index", garden, "--to", uri, "--delete").out == f"Deleted the index in {uri}\n"
-    assert run("index", garden, "--to", uri, "--delete").out == f"There is no index in {uri}\n"
+    assert run("index", garden, "--index", uri).out.startswith("1 document, 6 sections, 6 of them")
+    assert run("index", garden, "--index", uri).out.startswith("1 document, 6 sections, 0 of them")
+    assert run("index", garden, "--index", uri, "--delete").out == f"Deleted the index in {uri}\n"
+    assert run("index", garden, "--index", uri, "--delete").out == f"There is no index in {uri}\n"
 
 
 @needs_lance
 def test_several_sources_are_one_library(run: RunCommand, garden: Path, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "docs")
-    assert run("index", garden, folder, "--to", tmp_path / "database").out.startswith("3 documents, ")
-    assert "0 of them new" in run("index", garden, folder, "--to", tmp_path / "database").out
+    assert run("index", garden, folder, "--index", tmp_path / "database").out.startswith("3 documents, ")
+    assert "0 of them new" in run("index", garden, folder, "--index", tmp_path / "database").out
 
 
 @needs_lance
@@ -60,8 +60,8 @@ def test_what_cannot_be_opened_is_told(
 
 @needs_lance
 def test_an_unknown_scheme_is_told(run: RunCommand, garden: Path) -> None:
-    assert "cannot be used" in run("index", garden, "--to", "nosuchscheme://x").err
-    assert run("index", "-", "--to", "nosuchscheme://x").code == 1
+    assert "cannot be used" in run("index", garden, "--index", "nosuchscheme://x").err
+    assert run("index", "-", "--index", "nosuchscheme://x").code == 1
 
 
 def _list_indexes() -> list[Path]:
@@ -165,7 +165,7 @@ def test_summaries_in_a_database_are_read_by_machines_that_have_none(
     run: RunCommand, shelf: Path, tmp_path: Path
 ) -> None:
     uri = str(tmp_path / "database")
-    assert run("index", shelf, "--to", uri).code == 0
+    assert run("index", shelf, "--index", uri).code == 0
     save_summaries(LanceDatabase(uri), {hash_text(FILES["bees"]): "Zymurgy of bees."})
     assert "Zymurgy" not in run("outline", shelf).out
     write_settings(f'[retrieval]\nindex = "{uri}"\n')

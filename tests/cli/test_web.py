@@ -10,8 +10,7 @@ import pytest
 from typing_extensions import override
 
 from roamtui.errors import SourceError
-from roamtui.launch import run_app
-from roamtui.option_fields import AppArguments
+from roamtui.launch import AppArguments, run_app
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite
 

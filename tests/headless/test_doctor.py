@@ -35,10 +35,10 @@ def closed_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("closed_ollama")
 def test_all_fits_one_screen_and_obeys_no_foreign_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TERM", "x\x1b[31mterm")
-    found = collect_diagnostics({"settings": tmp_path / "c.toml", "cache": tmp_path}, "c.toml is not valid TOML.")
+    found = collect_diagnostics("c.toml is not valid TOML.")
     models = tuple(f"\x1b[2Jmodel-{number}" for number in range(9))
     found["ollama"] = {"address": "http://127.0.0.1:11434", "models": models, "problem": ""}
     found["model"] = {
@@ -59,9 +59,9 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
 
 
 @pytest.mark.usefixtures("closed_ollama")
-def test_a_package_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.headless.doctor._PACKAGES", {"Nonesuch": "roamtui-nonesuch"})
-    assert collect_diagnostics({"cache": tmp_path})["versions"]["Nonesuch"] == "not installed"
+    assert collect_diagnostics()["versions"]["Nonesuch"] == "not installed"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows runs no shell script")
@@ -74,7 +74,7 @@ def test_readers_that_are_there_and_missing_are_listed(
     program.write_text("#!/bin/sh\nprintf 'List:\\ndeu\\neng\\nosd\\n'")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = collect_diagnostics({"cache": tmp_path})
+    found = collect_diagnostics()
     assert (found["readers"]["DOCX"], found["readers"]["scans"]) == ("", "deu, eng")
     assert [*found["ollama"]] == ["address", "models", "problem"]
     print_diagnosis(found)
@@ -82,4 +82,4 @@ def test_readers_that_are_there_and_missing_are_listed(
     assert line.startswith("readers        PDF (")
     assert line.endswith("; scans (deu, eng); not installed: DOCX")
     monkeypatch.setenv("PATH", "")
-    assert collect_diagnostics({"cache": tmp_path})["readers"]["scans"] == ""
+    assert collect_diagnostics()["readers"]["scans"] == ""

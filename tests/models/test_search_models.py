@@ -1,4 +1,4 @@
-"""Models in search: embedders and the reranker, which ignores any other reply."""
+"""Models in search: embedders and the reranker, which ignore any other reply."""
 
 from __future__ import annotations
 

@@ -15,8 +15,7 @@ from roamtui.document.library import Library
 from roamtui.search import keyword
 from roamtui.search.excerpts import SNIPPET_LENGTH
 from roamtui.search.index import SectionIndex
-from roamtui.search.keyword import KeywordSearcher, is_glossary_entry, plan_search, rank_by_text
-from roamtui.search.options import RetrievalOptions
+from roamtui.search.keyword import CANDIDATES, KeywordSearcher, is_glossary_entry, plan_search, rank_by_text
 from roamtui.search.query import parse_query
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
@@ -277,7 +276,6 @@ def test_an_unknown_compound_is_found_by_its_parts(query: str, title: str) -> No
     assert find_titles(library, query)[:1] == [title]
 
 
-_PLAIN = RetrievalOptions()
 _FILLER = "".join(f"# Filler {number}\n\nNothing of note.\n\n" for number in range(8))
 _COUNT = 60
 _TEXT = "".join(
@@ -290,8 +288,8 @@ _PIECES = ("common", "rare", "tw*", '"common word"', "twice_said", "C++", "end.c
 _WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
 
 
-def _rank(index: SectionIndex, query: str, options: RetrievalOptions = _PLAIN) -> list[str]:
-    numbers = rank_by_text(index, parse_query(query), options, range(len(index)))
+def _rank(index: SectionIndex, query: str) -> list[str]:
+    numbers = rank_by_text(index, parse_query(query), CANDIDATES, range(len(index)))
     return [index.title(number) for number in numbers]
 
 
@@ -361,14 +359,17 @@ def enable_only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize("rule", _MOVED)
-def test_each_rule_alone_changes_the_first_section(enable_only: Callable[..., None], rule: str) -> None:
+def test_each_rule_alone_changes_the_first_section(
+    enable_only: Callable[..., None], rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     query, *sections = _MOVED[rule]
     index = _make_index(*sections)
     titles = [section.rpartition("# ")[2].partition("\n")[0] for section in sections]
-    options = RetrievalOptions(heading_boost=0.0, path_boost=0.0)
-    plain = [title for title in _rank(index, query, options) if title in titles]
+    for name in ("_HEADING_WEIGHT", "_PATH_WEIGHT"):
+        monkeypatch.setattr(keyword, name, 0.0)
+    plain = [title for title in _rank(index, query) if title in titles]
     enable_only(rule)
-    moved = [title for title in _rank(index, query, options) if title in titles]
+    moved = [title for title in _rank(index, query) if title in titles]
     assert [plain[0], moved[0]] == titles
 
 
@@ -382,12 +383,14 @@ def test_other_matches_in_its_document_boost_a_section(enable_only: Callable[...
     assert _rank(index, "valve leaks")[0] == "Second"
 
 
-def test_an_identifier_matches_a_title_that_contains_it(enable_only: Callable[..., None]) -> None:
+def test_an_identifier_matches_a_title_that_contains_it(
+    enable_only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     index = _make_index("# Guide", "Call set_mode here.", "# app.core.set_mode and more", "Call set_mode here.")
-    options = replace(_PLAIN, heading_boost=0.0)
+    monkeypatch.setattr(keyword, "_HEADING_WEIGHT", 0.0)
     enable_only("_TITLE_SHARE")
-    assert _rank(index, "calling it", options)[0] == "Guide"
-    assert _rank(index, "set_mode", options)[0] == "app.core.set_mode and more"
+    assert _rank(index, "calling it")[0] == "Guide"
+    assert _rank(index, "set_mode")[0] == "app.core.set_mode and more"
 
 
 @pytest.mark.parametrize(
@@ -398,13 +401,14 @@ def test_an_identifier_matches_a_title_that_contains_it(enable_only: Callable[..
     ],
 )
 def test_a_number_in_a_title_is_no_word_of_it(
-    enable_only: Callable[..., None], query: str, first: str, second: str
+    enable_only: Callable[..., None], query: str, first: str, second: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = _make_index(first, second)
-    options = replace(_PLAIN, heading_boost=0.0, path_boost=0.0)
-    assert _rank(index, query, options)[0] == index.title(0)
+    for name in ("_HEADING_WEIGHT", "_PATH_WEIGHT"):
+        monkeypatch.setattr(keyword, name, 0.0)
+    assert _rank(index, query)[0] == index.title(0)
     enable_only("_TITLE_SHARE")
-    assert _rank(index, query, options)[0] == index.title(1)
+    assert _rank(index, query)[0] == index.title(1)
 
 
 def test_a_glossary_entry_answers_a_question_about_its_term(enable_only: Callable[..., None]) -> None:

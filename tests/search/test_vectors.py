@@ -18,20 +18,19 @@ from tests.search.libraries import id_of, make_folder, make_library
 _TEXTS = st.text(alphabet=st.sampled_from("ab. \n\t!é"), max_size=400)
 
 
-@given(_TEXTS, st.integers(5, 80), st.data())
-def test_pieces_cover_everything_but_white_space(text: str, size: int, data: st.DataObject) -> None:
-    overlap = data.draw(st.integers(0, size // 2))
-    spans = split_text(text, size=size, overlap=overlap)
+@given(_TEXTS, st.integers(5, 80))
+def test_pieces_cover_everything_but_white_space(text: str, size: int) -> None:
+    spans = split_text(text, size)
     held = {place for start, end in spans for place in range(start, end)}
     assert all(place in held or character.isspace() for place, character in enumerate(text))
     assert all(0 < end - start <= size for start, end in spans)
-    assert overlap or all(end <= start for (_, end), (start, _) in pairwise(spans))
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
     assert [start for start, _ in spans] == sorted({start for start, _ in spans})
 
 
 def test_pieces_end_after_paragraphs_sentences_or_words() -> None:
     text = "One two three.\n\nFour five six. Seven eight nine ten eleven twelve"
-    assert [text[start:end] for start, end in split_text(text, size=24, overlap=0)] == [
+    assert [text[start:end] for start, end in split_text(text, 24)] == [
         "One two three.",
         "Four five six.",
         "Seven eight nine ten",
@@ -41,7 +40,7 @@ def test_pieces_end_after_paragraphs_sentences_or_words() -> None:
 
 def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
     library = make_folder({"guide/intro.md": "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n### Empty\n"})
-    assert [chunk.text for chunk in make_chunks(library, library.walk(), size=100, overlap=0)] == [
+    assert [chunk.text for chunk in make_chunks(library, library.walk(), size=100)] == [
         "guide/intro > Garden\nHello.",
         "guide/intro > Garden > Beds\nOf roses.",
         "guide/intro > Garden > Beds > Empty",
@@ -50,7 +49,7 @@ def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
 
 def test_very_long_titles_leave_room_for_the_text() -> None:
     library = make_library(f"# {'long ' * 200}\n\n## Near\n\nText.\n")
-    near = [chunk.text for chunk in make_chunks(library, library.walk(), size=50, overlap=0)][-1]
+    near = [chunk.text for chunk in make_chunks(library, library.walk(), size=50)][-1]
     assert near.endswith("Near\nText.")
     assert len(near) < 250
 
@@ -69,7 +68,7 @@ Roses and tulips are watered before nine in the morning.
 
 Hoses are rolled up.
 """)
-CHUNKING = (200, 0)
+CHUNK_SIZE = 200
 ONE, TWO = b"digest of one", b"digest of two"
 
 
@@ -89,7 +88,7 @@ def _rank(index: VectorIndex, query: str, **limits: object) -> list[str]:
 
 
 def test_the_section_with_the_most_similar_chunk_comes_first(store: VectorStore) -> None:
-    index = VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
+    index = VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNK_SIZE)
     ranked = index.rank("watering tulips in the morning", limit=10)
     assert HANDBOOK.title_of(ranked[0][0]) == "Watering"
     assert len(ranked) == len(index) == 4
@@ -98,18 +97,18 @@ def test_the_section_with_the_most_similar_chunk_comes_first(store: VectorStore)
 
 def test_a_section_of_many_chunks_is_found_once(store: VectorStore) -> None:
     library = make_library("# A\n\n" + "Nothing of note here. " * 40 + "Kangaroos hop. " + "More of nothing. " * 40)
-    index = VectorIndex(library, HashedEmbedder(), store, (80, 0))
+    index = VectorIndex(library, HashedEmbedder(), store, 80)
     assert len(index) > 10
     ranked = index.rank("kangaroos hop", limit=10)
     assert [section_id for section_id, _ in ranked] == [id_of(library, "A")]
 
 
 def test_another_model_embeds_again_and_warns(store: VectorStore, warnings: list[str]) -> None:
-    VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNKING)
+    VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNK_SIZE)
     assert warnings == []
     embedder = HashedEmbedder("new")
     for again in (embedder, HashedEmbedder("old")):
-        VectorIndex(HANDBOOK, again, store, CHUNKING)
+        VectorIndex(HANDBOOK, again, store, CHUNK_SIZE)
     assert len(embedder.documents) == 4
     assert warnings == ["Embedded again by new: the stored vectors are from old."]
 
@@ -117,10 +116,10 @@ def test_another_model_embeds_again_and_warns(store: VectorStore, warnings: list
 def test_an_interrupted_run_is_resumed(store: VectorStore) -> None:
     library = make_library("\n".join(f"# Title {number}\n\nText {number}.\n" for number in range(150)))
     with pytest.raises(ModelError, match="away"):
-        VectorIndex(library, HashedEmbedder(fails_after=100), store, CHUNKING)
+        VectorIndex(library, HashedEmbedder(fails_after=100), store, CHUNK_SIZE)
     embedder = HashedEmbedder()
     progress: list[tuple[int, int]] = []
-    index = VectorIndex(library, embedder, store, CHUNKING, lambda done, total: progress.append((done, total)))
+    index = VectorIndex(library, embedder, store, CHUNK_SIZE, lambda done, total: progress.append((done, total)))
     assert 0 < len(embedder.documents) < 100
     assert progress[-1] == (len(embedder.documents), len(embedder.documents))
     assert len(index) == 150
@@ -130,20 +129,20 @@ def test_an_estimate_counts_the_text_whose_vectors_are_missing(store: VectorStor
     rye = "# Rye\n\nIt comes by boat.\n"
     library = make_folder({"a.md": rye, "b.md": "# Oats\n\nThey weigh 2 kg: weiß.\n"})
     embedder = HashedEmbedder()
-    whole = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNKING)
-    VectorIndex(make_folder({"a.md": rye}), embedder, store, CHUNKING)
-    rest = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNKING)
+    whole = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNK_SIZE)
+    VectorIndex(make_folder({"a.md": rye}), embedder, store, CHUNK_SIZE)
+    rest = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNK_SIZE)
     assert (whole.documents, whole.chunks, rest.documents, rest.chunks) == (2, 2, 1, 1)
-    VectorIndex(library, embedder, store, CHUNKING)
+    VectorIndex(library, embedder, store, CHUNK_SIZE)
     assert whole.size_bytes == sum(len(text.encode()) for text in embedder.documents)
     assert rest.size_bytes == len(embedder.documents[-1].encode())
     assert 0 < rest.tokens < whole.tokens
-    done = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNKING)
+    done = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNK_SIZE)
     assert done == EmbeddingEstimate(documents=0, chunks=0, size_bytes=0, tokens=0)
 
 
 def test_an_empty_library_has_no_vectors(store: VectorStore) -> None:
-    index = VectorIndex(make_library(""), HashedEmbedder(), store, CHUNKING)
+    index = VectorIndex(make_library(""), HashedEmbedder(), store, CHUNK_SIZE)
     assert index.rank("anything", limit=3) == []
 
 

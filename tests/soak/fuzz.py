@@ -31,8 +31,8 @@ from roamtui.conversation.commands import Origin
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.document.plain import sanitise_text
 from roamtui.errors import RoamtuiError
-from roamtui.option_fields import AppArguments, ConversationArguments
-from roamtui.settings import load_settings
+from roamtui.launch import AppArguments
+from roamtui.settings import ConversationArguments, load_settings
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import DocumentOpener, StartOffer

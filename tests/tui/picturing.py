@@ -20,11 +20,11 @@ from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError
 from roamtui.library_loader import open_library
 from roamtui.models.base import Model
-from roamtui.option_fields import ImageMode
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.find import FindDialog

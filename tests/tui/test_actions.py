@@ -12,12 +12,12 @@ from textual.widget import Widget
 
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.store import ConversationStore
-from roamtui.option_fields import ImageMode
 from roamtui.table.runner import TableJob
 from roamtui.table.store import TableContent, TableDefined, TableStore
 from roamtui.tui.actions import ACTIONS, DIGITS, SCREEN_SCOPES, Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
+from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.help import KeyList

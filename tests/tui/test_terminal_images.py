@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 import pytest
 from rich.cells import cell_len
 
-from roamtui.option_fields import ImageMode
+from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.terminal_images import (
     CELLS_MAX,
     encode_deletion,

@@ -10,12 +10,12 @@ from textual.app import App
 from roamtui.document.document import Document
 from roamtui.editor import open_in_viewer
 from roamtui.errors import SourceError
-from roamtui.option_fields import ImageMode
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, locate_document, read_picture
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap
 from roamtui.tui.context import TuiOptions
+from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.messages import FullScreenRequested
 from roamtui.tui.pictures import choose_image_mode, get_source_and_doc
 from roamtui.tui.screens.dialogs import ConfirmDialog

@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.option_fields import ImageMode
 from roamtui.tui.actions import Keymap
+from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.labels import format_minutes_left
 from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.panes.pane import Pane, PaneTitle

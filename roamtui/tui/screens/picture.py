@@ -21,9 +21,9 @@ from typing_extensions import override
 from roamtui.document.plain import sanitise_line
 from roamtui.editor import open_in_viewer
 from roamtui.errors import OpeningCancelledError, RoamtuiError
-from roamtui.option_fields import ImageMode
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.messages import TerminalWriteRequested
 from roamtui.tui.pictures import CELL_PIXELS, DrawnPicture, draw_row
 from roamtui.tui.status_line import ScreenKeyHints

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from roamtui.document.library import Library
@@ -32,7 +33,7 @@ class Backend:
 
     def __post_init__(self) -> None:
         if self.name == "lance":
-            self.options = replace(self.options, index=str(self.folder / "database"))
+            self.options = msgspec.structs.replace(self.options, index=str(self.folder / "database"))
 
     @property
     def location(self) -> IndexLocation:
@@ -41,7 +42,7 @@ class Backend:
     def open_words(self, library: Library) -> Searcher:
         if self.options.index is not None:
             return LanceSearcher(library, self.options, SearchServices())
-        return KeywordSearcher(library, self.options, location=self.location)
+        return KeywordSearcher(library, location=self.location)
 
     def count_written(self, library: Library) -> int:
         """Bring the index up to date, and return how many sections were written."""
@@ -60,7 +61,7 @@ class Backend:
         services = SearchServices(
             embedder=embedder or HashedEmbedder(), vector_folder=self.folder / "cache", needs_vectors=True
         )
-        searcher = make_searcher(library, replace(self.options, mode=mode), services, self.location)
+        searcher = make_searcher(library, msgspec.structs.replace(self.options, mode=mode), services, self.location)
         assert searcher is not None
         return searcher
 

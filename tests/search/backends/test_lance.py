@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
@@ -167,7 +167,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLanceCloud]:
 @pytest.fixture
 def in_cloud(cloud: FakeLanceCloud, tmp_path: Path) -> Backend:
     backend = Backend("sqlite", tmp_path)
-    backend.options = replace(backend.options, index=cloud.uri)
+    backend.options = msgspec.structs.replace(backend.options, index=cloud.uri)
     return backend
 
 
@@ -228,7 +228,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeObjectStore]:
 @pytest.fixture
 def in_bucket(store: FakeObjectStore, tmp_path: Path) -> Backend:  # noqa: ARG001 - the server runs during the test
     backend = Backend("sqlite", tmp_path)
-    backend.options = replace(backend.options, index=BUCKET)
+    backend.options = msgspec.structs.replace(backend.options, index=BUCKET)
     return backend
 
 
@@ -258,7 +258,7 @@ def test_a_problem_of_a_bucket_is_one_sentence(
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    in_bucket.options = replace(in_bucket.options, index=uri)
+    in_bucket.options = msgspec.structs.replace(in_bucket.options, index=uri)
     with pytest.raises(RoamtuiError) as caught:
         in_bucket.count_written(LIBRARY)
     assert str(caught.value) == f"The index {uri} cannot be used: {reason}."

@@ -17,9 +17,9 @@ from textual.selection import Selection
 from typing_extensions import override
 
 from roamtui.library_loader import open_library
-from roamtui.option_fields import ImageMode
 from roamtui.sources.convert.child import INSTALL_IMAGES
 from roamtui.tui import pictures as pictures_module
+from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.markdown.layout import fit_picture
 from roamtui.tui.messages import StatusMessage, TerminalWriteRequested
 from roamtui.tui.pictures import PictureStore

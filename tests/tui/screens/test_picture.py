@@ -20,11 +20,11 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.editor import open_in_viewer
 from roamtui.errors import SourceError
-from roamtui.library_loader import fetch_picture, open_library
-from roamtui.option_fields import ImageMode, WebArguments
+from roamtui.library_loader import WebArguments, fetch_picture, open_library
 from roamtui.sources.convert.drawing import DrawingRequest, compute_viewport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
 from roamtui.tui.terminal_driver import make_driver_class

@@ -1,0 +1,177 @@
+"""Every command in a pipe and a terminal, with JSON, without a home, and with one that nobody can write to."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from roamtui.cli import COMMANDS, main, make_parser, parse_arguments
+from roamtui.launch import AppArguments
+from roamtui.settings import ConversationArguments, list_keys, load_settings
+from tests.cli.conftest import RunCommand
+from tests.cli.test_terminal import run_in_terminal
+
+LINES = {
+    "ask": "GARDEN 'What does a late spade cost?'",
+    "outline": "GARDEN",
+    "show": "GARDEN Tools",
+    "search": "GARDEN spade",
+    "index": "GARDEN",
+    "table": "GARDEN -q 'What does a late spade cost?'",
+    "eval": "QUESTIONS --docs FOLDER",
+    "conversations": "",
+    "notes": "",
+    "recheck": "--all",
+    "doctor": "",
+}
+"""An example of each command that ends."""
+_WITH_JSON = [name for name in LINES if "--json" in make_parser(name)._option_string_actions]
+_OPTIONS_MAX = 70
+
+
+def _write_line(name: str, garden: Path) -> list[str]:
+    questions = garden.with_name("questions.jsonl")
+    question = {
+        "id": "1",
+        "question": "What does a late spade cost?",
+        "doc": garden.name,
+        "gold_section_titles_path": ["Garden manual", "Tools"],
+    }
+    questions.write_text(json.dumps(question) + "\n", "utf-8")
+    places = {"GARDEN": garden, "QUESTIONS": questions, "FOLDER": garden.parent}
+    return [name, *(str(places.get(word, word)) for word in shlex.split(LINES[name]))]
+
+
+def test_every_command_that_ends_is_here() -> None:
+    assert {*LINES, "", "mcp", "serve"} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_pipe_gets_text_without_control_sequences(run: RunCommand, garden: Path, name: str) -> None:
+    result = run(*_write_line(name, garden))
+    assert (result.code, "Traceback" in result.err) == (0, False), result.err
+    assert "\x1b" not in result.out
+
+
+@pytest.mark.parametrize("name", _WITH_JSON)
+def test_json_alone_goes_to_standard_output(run: RunCommand, garden: Path, name: str) -> None:
+    result = run(*_write_line(name, garden), "--json")
+    assert result.code == 0
+    assert isinstance(result.json, dict | list)
+
+
+@pytest.mark.parametrize("kind", ["missing", "not writable"])
+@pytest.mark.parametrize("name", LINES)
+def test_without_a_home_it_works_or_says_why_in_a_sentence(
+    run: RunCommand, garden: Path, name: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = garden.with_name("home")
+    if kind == "not writable":
+        home.write_text("a file, below which nothing can be made", "utf-8")
+    for variable in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(variable, str(home / variable))
+    result = run(*_write_line(name, garden))
+    assert "internal error" not in result.err
+    if result.code:
+        assert kind == "not writable"
+        assert result.err.splitlines()[-1].startswith("roamtui: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LINES)
+def test_a_terminal_gets_only_styles(garden: Path, name: str) -> None:
+    text = run_in_terminal(*_write_line(name, garden))
+    assert "internal error" not in text
+    assert "\x1b" not in re.sub(r"\x1b\[[\d;]*[mK]", "", text)
+
+
+def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
+    words = ["a.md", "q", "--model", "", "--limit=3", "--keep-open", "all"]
+    args = parse_arguments("ask", words)
+    given = {name.removeprefix("config."): value for name, value in vars(args).items() if name.startswith("config.")}
+    assert {key: value for key, value in given.items() if value not in (None, "")} == {
+        "keep_open.mode": "all",
+        "retrieval.limit": 3,
+    }
+    assert set(given) <= set(list_keys())
+    settings = load_settings({"keep_open.mode": "all", "limits.max_cost_usd": 0.5})
+    assert (settings.keep_open.mode, settings.limits.max_cost_usd) == ("all", 0.5)
+
+
+def test_the_options_of_one_model_override_those_of_all(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('temperature = 1\noutput_tokens = 9\n[models."a/b"]\ntemperature = 0.0\n', "utf-8")
+    settings = load_settings(path=path)
+    assert (settings.model_options("a/b").temperature, settings.model_options("a/b").output_tokens) == (0.0, 9)
+    assert settings.model_options("a/c").temperature == 1
+
+
+@pytest.mark.parametrize("words", [["a.md"], ["--continue", "a.md"], ["--watch", "a.md", "--plain"]])
+def test_the_app_gets_its_arguments(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[AppArguments] = []
+
+    def open_app(arguments: AppArguments) -> int:
+        opened.append(arguments)
+        return 0
+
+    monkeypatch.setattr("roamtui.launch.run_app", open_app)
+    assert main(words) == 0
+    assert opened[0].sources == ("a.md",)
+    assert opened[0].conversation == ConversationArguments(resume_latest="--continue" in words)
+    assert (opened[0].is_watching, opened[0].is_plain) == ("--watch" in words, "--plain" in words)
+
+
+def test_there_are_few_options() -> None:
+    flags = {
+        action.option_strings[-1] if action.option_strings else action.dest
+        for name in COMMANDS
+        for action in make_parser(name)._actions
+    }
+    from_flags = {action.dest for name in COMMANDS for action in make_parser(name)._actions}
+    keys = {key for key in list_keys() if f"config.{key}" not in from_flags}
+    assert len(flags - {"--help"}) + len(keys) <= _OPTIONS_MAX
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_the_script_for_a_shell_is_valid_and_complete(run: RunCommand, shell: str, tmp_path: Path) -> None:
+    script = run("--print-completion", shell).out
+    flags = {flag for name in COMMANDS for flag in make_parser(name)._option_string_actions}
+    assert [word for word in (*COMMANDS, *flags) if word not in script] == []
+    path = tmp_path / "script"
+    path.write_text(script, "utf-8")
+    if shutil.which(shell):
+        subprocess.run([shell, "-n", str(path)], check=True)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("roamtui sea", {"search"}),
+        ("roamtui ask --js", {"--json"}),
+        ("roamtui --pl", {"--plain"}),
+        ("roamtui search a.md q --mode key", {"keyword"}),
+        ("roamtui gard", set()),  # then bash completes file names
+        ("roamtui show gard", {"garden.md"}),
+    ],
+)
+def test_bash_offers_commands_flags_values_and_files(
+    run: RunCommand, garden: Path, line: str, offered: set[str]
+) -> None:
+    path = garden.with_name("script")
+    path.write_text(run("--print-completion", "bash").out, "utf-8")
+    words = line.split()
+    code = f"""
+        source {shlex.quote(str(path))}; COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}
+        _shtab_roamtui roamtui {words[-1]} {words[-2]}; printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(
+        [shutil.which("bash") or "", "-c", code], cwd=garden.parent, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) == offered
