@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from roamtui.conversation.state import ConversationState, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.document.source_loader import is_url, suggest_url
 from roamtui.errors import UsageError
@@ -26,11 +25,8 @@ from roamtui.library_loader import (
     fetch_picture,
     list_watched_paths,
     open_lazily,
-    open_library,
     read_scans,
-    reload_changed_files,
-    reload_sources,
-    reload_with_pages,
+    reload_library,
 )
 from roamtui.paths import config_path, reading_positions_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
@@ -293,7 +289,7 @@ def _make_context(
             _make_options(settings, choose_example_questions(agent.model, library)),
             fetch_picture=partial(fetch_picture, arguments.web),
         ),
-        reload_library=_make_reloader(library, arguments, settings),
+        reload_library=_make_reloader(library, arguments),
         read_stamps=FileStamps(list_watched_paths(arguments.sources)).read if library.root.columns.has_files else None,
         read_scans=partial(read_scans, library.source) if library.source.lower().endswith(".pdf") else None,
         reload_on_change=arguments.is_watching,
@@ -320,32 +316,14 @@ def _make_options(settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
     )
 
 
-def _make_reloader(
-    library: Library, arguments: AppArguments, settings: Settings
-) -> Callable[[Library, frozenset[str]], Library] | None:
-    # Returns None if the document came from standard input, which cannot be read twice.
-    reload_first = _make_first_reloader(library, arguments, settings)
-    if reload_first is None:
-        return None
-
-    def reload(before: Library, changed: frozenset[str]) -> Library:
-        return reload_sources(before, arguments.web) if before.sources else reload_first(before, changed)
-
-    return reload
-
-
-def _make_first_reloader(
-    library: Library, arguments: AppArguments, settings: Settings
-) -> Callable[[Library, frozenset[str]], Library] | None:
+def _make_reloader(library: Library, arguments: AppArguments) -> Callable[[Library, frozenset[str]], Library] | None:
     from roamtui.sources.file_sources import stamp_source
 
-    if library.root.columns.has_files:
-        return partial(reload_changed_files, arguments.sources, arguments.web)
-    if is_url(library.source) or NodeKind.LINK in library.root.columns.kinds:
-        return partial(reload_with_pages, arguments.sources, arguments.web)
-    if stamp_source(library.source) is None:
-        return None
-    return lambda _before, _changed: open_library(arguments.sources, arguments.web, index=settings.retrieval.index)
+    if library.source == "-" or not (
+        library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
+    ):
+        return None  # standard input cannot be read twice
+    return partial(reload_library, sources=arguments.sources, web=arguments.web)
 
 
 def _reattach_terminal() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -91,11 +92,6 @@ def open_lazily(
     return library, loader
 
 
-def reload_sources(previous: Library, web: WebArguments | None) -> Library:
-    """Reload a library to which sources were added."""
-    return open_all(previous.sources, partial(open_added_source, web=web), previous.source)[0]
-
-
 def list_watched_paths(sources: Sequence[str]) -> tuple[str, ...]:
     """List the paths of sources, without URLs."""
     return tuple(path for name in sources if is_path(name) for path in split_sources(name))
@@ -153,60 +149,36 @@ def reopen_source(
     return open_pages(library, loader, refused)  # adds the reasons
 
 
-def reload_changed_files(
-    sources: Sequence[str], web: WebArguments | None, previous: Library, changed: frozenset[str]
+def reload_library(
+    previous: Library, changed: frozenset[str], *, sources: Sequence[str], web: WebArguments | None
 ) -> Library:
-    """Reload a library of several files. Only new files, and the files with the keys in `changed`, are read.
+    """Reload a library with the files and pages that were loaded before.
 
-    Files that were not loaded before stay unloaded.
+    Of several files, only new ones and those with the keys in `changed` are read again. Each page is requested again,
+    and downloaded if it has changed. A page that cannot be read shows an error if the cache has no old version.
 
     Raises:
-        SourceError: The source cannot be read.
-    """
-    library, loader = _open_with_summaries(sources, web)
-    library = replace(library, summaries={**previous.summaries, **library.summaries})
-    if loader is None:
-        return library
-    loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
-    unloaded = {_get_document_key(previous, node_id) for node_id in previous.list_unloaded_files()}
-    documents = {}
-    for node_id in library.list_unloaded_files():
-        key = _get_document_key(library, node_id)
-        if key in loaded and key not in changed:
-            documents[node_id] = loaded[key]
-        elif key not in unloaded:
-            documents[node_id] = loader.load(library, node_id)
-    return library.graft_all(documents)
-
-
-def reload_with_pages(
-    sources: Sequence[str], web: WebArguments | None, previous: Library, _changed: frozenset[str] = frozenset()
-) -> Library:
-    """Reload a list of links or a web page, with the pages that were loaded before.
-
-    Each page is requested again, and downloaded if it has changed. A page that cannot be read keeps its old version, or
-    shows an error if it has none.
-
-    Raises:
-        SourceError: The source cannot be read.
+        SourceError: A source cannot be read.
     """
     from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
     from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - few sources have links
 
+    if previous.sources:
+        return open_all(previous.sources, partial(open_added_source, web=web), previous.source)[0]
     library, loader = _open_with_summaries(sources, web, always_revalidate=True)
-    if loader is not None and previous.grafts:  # the files of a repository
-        library = load_files(library, loader)
-    links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
-    if loader is None or not links:
+    library = replace(library, summaries={**previous.summaries, **library.summaries})
+    if loader is None:
         return library
-    pages = [page for page in previous.grafts.values() if not page.problem]
-    approved = frozenset(origin_of(url) for page in pages for url in (page.key, page.url) if url and is_url(url))
-    return load_linked_pages(library, links, loader, approved)
-
-
-def _get_document_key(library: Library, node_id: str) -> str:
-    listing, row = library.locate(node_id)
-    return "/".join(listing.columns.path(row))
+    loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
+    unread = {previous.node(node_id).doc for node_id in previous.list_unloaded_files()}
+    keys = {node_id: library.node(node_id).doc for node_id in library.list_unloaded_files()}
+    is_site = is_url(library.source)  # a repository, of which nobody knows what has changed
+    kept = {node_id: loaded[key] for node_id, key in keys.items() if not is_site and key in loaded.keys() - changed}
+    wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
+    library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset()).documents})
+    links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
+    urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
+    return load_linked_pages(library, links, loader, frozenset(map(origin_of, urls)))
 
 
 def read_scans(source: str, report: PageReport) -> None:
@@ -272,11 +244,9 @@ def fetch_picture(web: WebArguments, url: str, source: str) -> bytes:
 
     typed = frozenset({origin_of(normalise_url(source))}) if is_url(source) else frozenset()
     page_loader = make_page_loader(_make_web_options(web), typed)
-    try:
+    with closing(page_loader):
         allowed = AllowedOrigins(typed=page_loader.typed, approved=frozenset({origin_of(normalise_url(url))}))
         return page_loader.fetcher.fetch(url, allowed).body
-    finally:
-        page_loader.close()
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:

@@ -71,7 +71,7 @@ def test_only_what_came_from_a_file_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("# A\n", "utf-8")
     library = build_library(read_source(str(file)))
-    read = _make_reloader(library, AppArguments(sources=(str(file),)), Settings())
+    read = _make_reloader(library, AppArguments(sources=(str(file),)))
     assert read is not None
     file.write_text("# B\n", "utf-8")
     assert read(library, frozenset()).title == "B"
@@ -79,7 +79,7 @@ def test_only_what_came_from_a_file_is_read_again(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     for source in ("-", str(pipe)):
         piped = build_library(RawText(text="# A\n", source=source, name="a"))
-        assert _make_reloader(piped, AppArguments(sources=(source,)), Settings()) is None
+        assert _make_reloader(piped, AppArguments(sources=(source,))) is None
 
 
 class ServersHere(NamedTuple):

@@ -9,8 +9,7 @@ import pytest
 
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
-from roamtui.document.source_loader import SourceLoader
-from roamtui.library_loader import open_lazily, open_library, open_pages, reload_changed_files, reload_with_pages
+from roamtui.library_loader import open_lazily, open_library, open_pages, reload_library
 from tests.fakes.site import FakeSite
 
 
@@ -21,55 +20,29 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def read_keys(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the keys of the files that are read from now on."""
-    keys: list[str] = []
-    load = SourceLoader.load
-
-    def note(self: SourceLoader, library: Library, node_id: str) -> object:
-        document = load(self, library, node_id)
-        keys.append(document.key)
-        return document
-
-    monkeypatch.setattr(SourceLoader, "load", note)
-    return keys
-
-
 def titles(library: Library) -> list[str]:
     return [library.title_of(section_id) for section_id in library.walk()]
 
 
-def test_only_changed_and_new_files_are_read(folder: Path, read_keys: list[str]) -> None:
-    before = open_library([str(folder)])
-    read_keys.clear()
+def test_only_changed_and_new_files_are_read(folder: Path) -> None:
+    before = replace(open_library([str(folder)]), summaries={hash_text("x"): "Of x."})
+    (folder / "a.md").write_text("# Nobody noticed\n", "utf-8")
     (folder / "b.md").write_text("# Other title\n", "utf-8")
     (folder / "c.md").unlink()
     (folder / "d.md").write_text("# New\n", "utf-8")
-    after = reload_changed_files([str(folder)], None, before, frozenset({"b.md", "c.md", "d.md"}))
-    assert read_keys == ["b.md", "d.md"]
+    after = reload_library(before, frozenset({"b.md", "c.md", "d.md"}), sources=[str(folder)], web=None)
     assert titles(after) == ["a.md", "Title of a", "b.md", "Other title", "d.md", "New"]
-    kept = {document.key: document for document in after.documents}
-    assert any(document is kept["a.md"] for document in before.documents)
     assert [*before.walk()][:2] == [*after.walk()][:2]
+    assert after.summaries == before.summaries
 
 
-def test_summaries_stay_when_files_are_read_again(folder: Path) -> None:
-    before = replace(open_library([str(folder)]), summaries={hash_text("x"): "Of x."})
-    assert reload_changed_files([str(folder)], None, before, frozenset({"b.md"})).summaries == before.summaries
-
-
-def test_what_was_not_read_before_stays_unread(
-    folder: Path, read_keys: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_not_read_before_stays_unread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.library_loader._LOADED_AT_START_BYTES", 0)
     before, loader = open_lazily([str(folder)])
     assert loader is not None
-    first = before.list_unloaded_files()[0]
-    before = before.graft_all({first: loader.load(before, first)})
-    read_keys.clear()
-    after = reload_changed_files([str(folder)], None, before, frozenset({"b.md"}))
-    assert read_keys == []
+    first = before.list_unloaded_files()[:1]
+    before = before.graft_all(loader.load_batch(before, first, frozenset()).documents)
+    after = reload_library(before, frozenset({"b.md"}), sources=[str(folder)], web=None)
     assert len(after.list_unloaded_files()) == 2
 
 
@@ -83,7 +56,7 @@ def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
         before = open_pages(before, loader, [one for one in before.walk() if before.title_of(one) in ("A", "B")])
         site.forget()
         site.pages["/b.md"] = changed = "# b\n\nOther words.\n"
-        after = reload_with_pages(sources, None, before)
+        after = reload_library(before, frozenset(), sources=sources, web=None)
         assert sorted(site.counts.paths) == ["/a.md", "/b.md", "/llms.txt"]
         assert site.counts.bytes_sent == len(changed)
         texts = {document.key: str(document.text) for document in after.documents}

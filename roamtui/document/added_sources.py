@@ -8,7 +8,7 @@ ids never depend on other sources.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from roamtui.document.document import Document, NodeRow, build_columns, list_listing_rows
@@ -38,39 +38,36 @@ def make_source_key(library: Library, name: str) -> str:
 
 
 def add_source(library: Library, source: LibrarySource, added: Library) -> Library:
-    """Return `library` with one more source, whose documents are in `added`. The ids of all other nodes stay."""
+    """Return `library` with one more source, whose documents are in `added`. The ids of all other nodes stay.
+
+    No page of `added` is loaded but those that its first document links to.
+    """
     library = _wrap_in_listing(library)
-    root, first_row = library.root, len(library.root.columns)
-    rows = [*list_listing_rows(root.columns), *_make_source_rows(source, added)]
+    root, count = library.root, len(library.root.columns)
     sources = (*library.sources, source)
     notes = added.root.notes if added.root.columns.has_files else ()
-    ids = root.ids
-    root = replace(
+    grown_root = replace(
         root,
         title=format_source_names(sources),
-        columns=build_columns(rows, 0),
+        columns=build_columns([*list_listing_rows(root.columns), *_make_source_rows(source, added)], 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
         kept_ids=(),
     )
-    root = replace(root, kept_ids=(*ids, *root.ids[first_row:]))
-    grown = replace(library, root=root, sources=sources, summaries={**library.summaries, **added.summaries})
-    new_ids: dict[str, str] = {}
-    """Id in the grown library of each node of `added`."""
+    grown_root = replace(grown_root, kept_ids=(*root.ids, *grown_root.ids[count:]))
+    grown = replace(library, root=grown_root, sources=sources, summaries={**library.summaries, **added.summaries})
     if added.root.columns.has_files:
-        new_ids.update(zip(added.root.ids, root.ids[first_row + bool(source.key) :], strict=True))
+        ids = grown_root.ids[count + bool(source.key) :]
     else:
-        grown = _graft(grown, {root.ids[first_row]: (added.root, replace(added.root, key=source.key))}, new_ids)
-    pending = dict(added.grafts)
-    while ready := {node_id: document for node_id, document in pending.items() if node_id in new_ids}:
-        pending = {node_id: document for node_id, document in pending.items() if node_id not in ready}
-        documents = {}
-        for node_id, document in ready.items():
-            is_file = _is_file(added, node_id) and source.key  # the key of a page is its URL
-            key = f"{source.key}/{document.key}" if is_file else document.key
-            documents[new_ids[node_id]] = (document, replace(document, key=key))
-        grown = _graft(grown, documents, new_ids)
-    aliases = {new_ids[link]: new_ids[host] for link, host in added.aliases.items() if {link, host} <= new_ids.keys()}
-    return replace(grown, aliases={**aliases, **grown.aliases})
+        host = grown_root.ids[count]
+        grown = grown.graft_all({host: replace(added.root, key=source.key)})
+        ids = grown.grafts[host].ids
+    new_ids = dict(zip(added.root.ids, ids, strict=True))
+    documents = {}
+    for node_id, document in added.grafts.items():
+        is_file = source.key and added.get_label(node_id).kind is NodeKind.FILE  # the key of a page is its URL
+        key = f"{source.key}/{document.key}" if is_file else document.key
+        documents[new_ids[node_id]] = replace(document, key=key)
+    return grown.graft_all(documents)
 
 
 def mute_source(library: Library, key: str, *, is_muted: bool) -> Library:
@@ -83,17 +80,14 @@ def mute_source(library: Library, key: str, *, is_muted: bool) -> Library:
 
 
 class CombinedLoader:
-    """Loads the files of the first source, and the pages of all sources, each source with its own loader.
-
-    The files of an added source were all loaded when it was added.
-    """
+    """Loads the files and pages of each source with the source's own loader."""
 
     def __init__(self, loaders: Mapping[str, Loader | None]) -> None:
-        """`loaders` has the loader of each source by its key, or None if all files of the source are loaded."""
+        """`loaders` has the loader of each source by its key, or None if there is nothing to load."""
         self.loaders = loaders
 
     def load(self, library: Library, node_id: str) -> Document:
-        """Load the document of a node; see `Loader`."""
+        """Load the document of one node; see `Loader`."""
         return self.load_batch(library, (node_id,), frozenset()).documents[node_id]
 
     def load_batch(
@@ -102,33 +96,41 @@ class CombinedLoader:
         """Load the documents of several nodes; see `Loader`."""
         documents: dict[str, Document] = {}
         refused: dict[str, str] = {}
-        for key, wanted in _group_by_source(library, node_ids).items():
-            loader = self.loaders.get(key)
-            loadable = tuple(node_id for node_id in wanted if not (key and _is_file(library, node_id)))
-            if loadable and loader is not None:
-                batch = loader.load_batch(library, loadable, approved, report)
-                documents |= batch.documents
-                refused |= batch.refused_origins
-        loaded = {node_id: documents.get(node_id) or _make_unread(library, node_id) for node_id in node_ids}
-        return LoadedBatch(documents=loaded, refused_origins=refused)
+        for loader, wanted in self._group_by_loader(library, node_ids):
+            batch = loader.load_batch(library, wanted, approved, report)
+            documents |= batch.documents
+            refused |= batch.refused_origins
+        for node_id in node_ids:
+            if node_id not in documents:
+                node = library.node(node_id)
+                problem = node.problem or f"{node.title} cannot be read now. Reload to try again."
+                documents[node_id] = make_error_document(node.doc, problem, is_page=False)
+        return LoadedBatch(documents={node_id: documents[node_id] for node_id in node_ids}, refused_origins=refused)
 
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the nodes of each origin that the person must approve first; see `Loader`."""
         origins: dict[str, tuple[str, ...]] = {}
-        for key, wanted in _group_by_source(library, node_ids).items():
-            loader = self.loaders.get(key)
-            found = loader.list_unapproved_origins(library, wanted, approved) if loader is not None else {}
-            for origin, ids in found.items():
+        for loader, wanted in self._group_by_loader(library, node_ids):
+            for origin, ids in loader.list_unapproved_origins(library, wanted, approved).items():
                 origins[origin] = (*origins.get(origin, ()), *ids)
         return origins
 
     def close(self) -> None:
         """Close all connections; see `Loader`."""
-        for loader in self.loaders.values():
-            if loader is not None:
-                loader.close()
+        for loader in filter(None, self.loaders.values()):
+            loader.close()
+
+    def _group_by_loader(self, library: Library, node_ids: Iterable[str]) -> Iterator[tuple[Loader, tuple[str, ...]]]:
+        groups: dict[str, tuple[str, ...]] = {}
+        for node_id in node_ids:
+            source = library.source_of(node_id)
+            key = "" if source is None else source.key
+            groups[key] = (*groups.get(key, ()), node_id)
+        for key, wanted in groups.items():
+            if (loader := self.loaders.get(key)) is not None:
+                yield loader, wanted
 
 
 def add_loader(loader: Loader | None, key: str, other: Loader | None) -> CombinedLoader:
@@ -138,25 +140,6 @@ def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Combine
     """
     loaders = loader.loaders if isinstance(loader, CombinedLoader) else {"": loader}
     return CombinedLoader({**loaders, key: other})
-
-
-def _group_by_source(library: Library, node_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    groups: dict[str, tuple[str, ...]] = {}
-    for node_id in node_ids:
-        source = library.source_of(node_id)
-        key = "" if source is None else source.key
-        groups[key] = (*groups.get(key, ()), node_id)
-    return groups
-
-
-def _is_file(library: Library, node_id: str) -> bool:
-    return library.get_label(node_id).kind is NodeKind.FILE
-
-
-def _make_unread(library: Library, node_id: str) -> Document:
-    node = library.node(node_id)
-    problem = node.problem or f"{node.title} cannot be read now. Reload to try again."
-    return make_error_document(node.doc, problem, is_page=False)
 
 
 def open_all(sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str) -> tuple[Library, Loader | None]:
@@ -217,11 +200,3 @@ def _make_source_rows(source: LibrarySource, added: Library) -> list[NodeRow]:
         return list_listing_rows(columns)
     below = (replace(row, level=min(row.level + 1, _LEVEL_MAX)) for row in list_listing_rows(columns))
     return [NodeRow(NodeKind.FOLDER, 1, source.key, 0), *below]
-
-
-def _graft(library: Library, documents: Mapping[str, tuple[Document, Document]], new_ids: dict[str, str]) -> Library:
-    """Graft the second document of each pair. In `new_ids`, map the node ids of the first to those of the second."""
-    library = library.graft_all({node_id: document for node_id, (_, document) in documents.items()})
-    for node_id, (before, _) in documents.items():
-        new_ids.update(zip(before.ids, library.grafts[library.get_canonical_link(node_id)].ids, strict=False))
-    return library

@@ -41,13 +41,20 @@ class WebOptions:
     """Returns further such URLs. Called when the first page is needed."""
 
 
-class BatchLoader(Protocol):
-    """Loads several nodes of a library at once."""
+class Loader(Protocol):
+    """Reads the files, or fetches the pages, of one or several sources."""
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
-        """Load the documents of several nodes. Pages are fetched in parallel."""
+        """Load the documents of several nodes. Called in a thread. Pages are fetched in parallel.
+
+        The document of a node that cannot be read has a `problem`.
+        """
+        ...
+
+    def load(self, library: Library, node_id: str) -> Document:
+        """Load the document of one node, as `load_batch` does."""
         ...
 
     def list_unapproved_origins(
@@ -58,17 +65,6 @@ class BatchLoader(Protocol):
 
     def close(self) -> None:
         """Close all connections. A page that is being fetched fails."""
-        ...
-
-
-class Loader(BatchLoader, Protocol):
-    """Reads the files, or fetches the pages, of one source."""
-
-    def load(self, library: Library, node_id: str) -> Document:
-        """Load the document of a node. Called in a thread.
-
-        If it cannot be read, return a document with a `problem`; never raise an exception.
-        """
         ...
 
 
@@ -86,12 +82,10 @@ def load_files(library: Library, loader: Loader, on_progress: Callable[[int, int
     `on_progress` receives the number of files that are loaded, and their total.
     """
     node_ids = library.list_unloaded_files()
-    documents: dict[str, Document] = {}
-    for done, node_id in enumerate(node_ids, start=1):
-        documents[node_id] = loader.load(library, node_id)
-        if on_progress is not None:
-            on_progress(done, len(node_ids))
-    return library.graft_all(documents) if documents else library
+    if not node_ids:
+        return library
+    report = None if on_progress is None else lambda done, _: on_progress(done, len(node_ids))
+    return library.graft_all(loader.load_batch(library, node_ids, frozenset(), report).documents)
 
 
 def get_link_url(library: Library, node_id: str) -> str:

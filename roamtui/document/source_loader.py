@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.loader import BatchLoader, LoadedBatch, Report, WebOptions, get_link_url, make_error_document
+from roamtui.document.loader import LoadedBatch, Loader, Report, WebOptions, get_link_url, make_error_document
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.errors import SourceError, UsageError
@@ -110,16 +110,11 @@ class SourceLoader:
         self._web = web
 
     @cached_property
-    def page_loader(self) -> BatchLoader:
+    def page_loader(self) -> Loader:
         """Loader of linked pages, which is made when it is first needed."""
         from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - only links need the web
 
         return make_page_loader(self._web, frozenset())
-
-    def close(self) -> None:
-        """Close the connections of the page loader, if there is one; see `Loader`."""
-        if "page_loader" in vars(self):
-            self.page_loader.close()
 
     @property
     def load_cost_total(self) -> int:
@@ -127,12 +122,30 @@ class SourceLoader:
         return self._listing.load_cost_total if self._listing is not None else 0
 
     def load(self, library: Library, node_id: str) -> Document:
-        """Load the document of a node, and compute its cached values; see `Loader`."""
-        if self._listing is None or get_link_url(library, node_id):
-            return self.page_loader.load_batch(library, (node_id,), frozenset()).documents[node_id]
-        listing, row = library.locate(node_id)
-        key = "/".join(listing.columns.path(row))
-        reader = self._listing.readers.get(key)
+        """Load the document of one node; see `Loader`."""
+        return self.load_batch(library, (node_id,), frozenset()).documents[node_id]
+
+    def load_batch(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
+    ) -> LoadedBatch:
+        """Load the documents of several nodes; see `Loader`."""
+        links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
+        batch = self.page_loader.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
+        documents = dict(batch.documents)
+        for node_id in node_ids:
+            if node_id not in documents:
+                documents[node_id] = self._read_file(library, node_id)
+                if report is not None:
+                    report(len(documents), 0)
+        return LoadedBatch(
+            documents={node_id: documents[node_id] for node_id in node_ids}, refused_origins=batch.refused_origins
+        )
+
+    def _read_file(self, library: Library, node_id: str) -> Document:
+        key = library.node(node_id).doc
+        source = library.source_of(node_id)
+        own_key = key.removeprefix(f"{source.key}/") if source is not None and source.key else key
+        reader = self._listing.readers.get(own_key) if self._listing is not None else None
         if reader is None:
             problem = f"{key} was not there when the folder was listed. Read it again."
             return make_error_document(key, problem, is_page=False)
@@ -146,25 +159,14 @@ class SourceLoader:
         document.precompute()
         return document
 
-    def load_batch(
-        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
-    ) -> LoadedBatch:
-        """Load the documents of several nodes, in the requested order; see `Loader`."""
-        links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
-        batch = self.page_loader.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
-        documents = dict(batch.documents)
-        for node_id in node_ids:
-            if node_id not in documents:
-                documents[node_id] = self.load(library, node_id)
-                if report is not None:
-                    report(len(documents), 0)
-        return LoadedBatch(
-            documents={node_id: documents[node_id] for node_id in node_ids}, refused_origins=batch.refused_origins
-        )
-
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the nodes of each origin that the person must approve first; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
         return self.page_loader.list_unapproved_origins(library, links, approved) if links else {}
+
+    def close(self) -> None:
+        """Close the connections of the page loader, if there is one; see `Loader`."""
+        if "page_loader" in vars(self):
+            self.page_loader.close()

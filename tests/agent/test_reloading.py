@@ -18,7 +18,7 @@ from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files
 from roamtui.document.source_loader import open_sources
-from roamtui.library_loader import reload_changed_files
+from roamtui.library_loader import reload_library
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import answer
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -77,7 +77,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
         session = Session.resume(_open(folder), session.state.id, store=store)
         agent = _make_agent(session, MADE_UP, MADE_UP)
     else:
-        library = reload_changed_files([str(folder)], None, session.state.library, frozenset({"b.md", "c.md"}))
+        library = reload_library(session.state.library, frozenset({"b.md", "c.md"}), sources=[str(folder)], web=None)
         await session.reload(library)
     assert verify_citations(f'They "{QUOTE}".', session.state) == ()
     assert verify_citations('They "turn their heads in the deep wood".', session.state) == ()
@@ -147,7 +147,7 @@ async def test_a_second_file_adds_the_tool_that_lists_documents(folder: Path) ->
     agent = _make_agent(session, NOT_FOUND, listing, NOT_FOUND)
     await answer(agent, QUESTION)
     other.rename(folder / "b.md")
-    await session.reload(reload_changed_files([str(folder)], None, session.state.library, frozenset({"b.md"})))
+    await session.reload(reload_library(session.state.library, frozenset({"b.md"}), sources=[str(folder)], web=None))
     await answer(agent, QUESTION)
     assert isinstance(agent.model, ScriptedModel)
     named = [[tool.name for tool in request.tools] for request in agent.model.requests]

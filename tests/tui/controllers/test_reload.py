@@ -19,7 +19,7 @@ from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.document.source_loader import build_library
 from roamtui.errors import SourceError
-from roamtui.library_loader import open_lazily, open_pages, reload_changed_files, reload_with_pages
+from roamtui.library_loader import open_lazily, open_pages, reload_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps, SourceStamp
 from roamtui.sources.read import read_source
@@ -190,7 +190,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
         library = open_pages(library, loader, [link])
         agent = Agent(Session.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = AppContext(agent=agent, reload_library=partial(reload_with_pages, sources, None))
+        context = AppContext(agent=agent, reload_library=partial(reload_library, sources=sources, web=None))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
             await pilot.press("f5")
@@ -220,7 +220,7 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     session = Session.start(library, loader=loader)
     context = AppContext(
         agent=Agent(session, ScriptedModel(), KeywordSearcher(library)),
-        reload_library=partial(reload_changed_files, [str(folder)], None),
+        reload_library=partial(reload_library, sources=[str(folder)], web=None),
         read_stamps=FileStamps([str(folder)]).read,
         reload_on_change=True,
     )
@@ -264,7 +264,7 @@ class SlowFolder:
         self.may_read.wait(20)
         if failure := next(self._failures, ""):
             raise SourceError(failure)
-        return reload_changed_files(self._source, None, before, changed)
+        return reload_library(before, changed, sources=self._source, web=None)
 
     @asynccontextmanager
     async def running(self, *, is_watching: bool = False) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
