@@ -22,13 +22,14 @@ class Scope(StrEnum):
     """The part of the app that must have the focus for an action's keys to work."""
 
     GLOBAL = "global"
+    MOVE = "move"
     TREE = "tree"
+    SECTION = "section"
     CHAT = "chat"
     READER = "reader"
     INPUT = "input"
+    SAVED = "saved"
     CONVERSATIONS = "conversations"
-    FIND = "find"
-    NOTES = "notes"
     TABLE = "table"
     PICTURE = "picture"
     START = "start"
@@ -36,24 +37,33 @@ class Scope(StrEnum):
 
 SCOPE_TITLES = {
     Scope.GLOBAL: "Everywhere",
+    Scope.MOVE: "Panes and lists",
     Scope.INPUT: "Question box",
     Scope.TREE: "Outline",
+    Scope.SECTION: "Section",
     Scope.CHAT: "Conversation",
     Scope.READER: "Reader",
+    Scope.SAVED: "Conversations, notes",
     Scope.CONVERSATIONS: "Saved conversations",
-    Scope.FIND: "Find",
-    Scope.NOTES: "Notes",
     Scope.TABLE: "Table",
     Scope.PICTURE: "Picture or page",
     Scope.START: "Open a document",
 }
 """Names of the scopes on the screen, in the order of the help screen."""
-SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.TABLE, Scope.PICTURE, Scope.START})
-"""Scopes of separate screens. Keys of other scopes do not work there, so they may use the same keys."""
+_PANES = frozenset({Scope.TREE, Scope.CHAT, Scope.READER})
+_MEETING = {
+    Scope.GLOBAL: _PANES | {Scope.MOVE, Scope.SECTION, Scope.INPUT},
+    Scope.MOVE: _PANES | {Scope.SECTION, Scope.SAVED, Scope.CONVERSATIONS, Scope.TABLE, Scope.PICTURE},
+    Scope.SECTION: _PANES,
+    Scope.SAVED: {Scope.CONVERSATIONS},
+}
+"""The scopes whose keys work together with those of another scope."""
 _TYPING_SCOPES = frozenset({Scope.INPUT, Scope.START})
 """Scopes where the focus is always in a text field."""
 SHARED_IDS = ("global.help", "global.choose_theme", "global.palette")
 """Global actions that also work on the start screen."""
+LIST_IDS = ("move.down", "move.up", "move.page_down", "move.page_up", "move.first", "move.last")
+"""The movements in a list with one column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +85,9 @@ class Action:
     in_palette: bool = True
     """False for actions that need the focus in their scope, such as moving."""
     is_priority: bool = False
-    """Whether the action runs before the focused widget handles the key."""
+    """Whether the action runs before the focused widget handles the key. A key that prints has no priority."""
+    synonyms: str = ""
+    """Words that also find the action in the palette."""
 
     @property
     def scope(self) -> Scope:
@@ -87,9 +99,13 @@ DIGITS = tuple("1234567890")
 """Keys that select a citation by its number. The number cannot start with 0."""
 
 
-def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
+def _action(
+    action_id: str, keys: str, label: str, sentence: str, call: str = "", *, synonyms: str = "", **flags: bool
+) -> Action:
     """Make an action that calls the method named in its id, unless `call` names another."""
-    return Action(action_id, tuple(keys.split()), label, sentence, call or action_id.partition(".")[2], **flags)
+    return Action(
+        action_id, tuple(keys.split()), label, sentence, call or action_id.partition(".")[2], synonyms=synonyms, **flags
+    )
 
 
 _hinted_action = partial(_action, is_hinted=True)
@@ -103,7 +119,9 @@ ACTIONS: tuple[Action, ...] = (
     _focus_action("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
     _action("global.go_tree", "1", "Outline", "Go to the outline, except from the conversation."),
     _action("global.go_chat", "2", "Question", "Go to the question box, except from the conversation."),
-    _action("global.go_reader", "3", "Reader", "Go to the reader, except from the conversation."),
+    _action(
+        "global.go_reader", "3", "Reader", "Go to the reader, except from the conversation.", synonyms="continue resume"
+    ),
     _focus_action("global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"),
     _action(
         "global.copy_or_cancel",
@@ -111,26 +129,60 @@ ACTIONS: tuple[Action, ...] = (
         "Copy or stop",
         "Copy the selection, or stop the current answer.",
         is_priority=True,
+        synonyms="clipboard cancel interrupt",
     ),
     _navigation_action(
         "global.palette", "ctrl+p", "Commands", "Find a command by its name or by what it does.", "app.show_commands"
     ),
-    _action("global.choose_theme", "f3", "Theme", "Choose a theme, with live preview.", "app.choose_theme"),
-    _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
-    _action("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
-    _action("global.notes", "B", "Notes", "List your notes on this document."),
-    _action("global.table", "T", "Table", "Ask questions about each document or file, as a table.", "app.open_table"),
-    _action("global.new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."),
+    _action(
+        "global.choose_theme",
+        "f3",
+        "Theme",
+        "Choose a theme, with live preview.",
+        "app.choose_theme",
+        synonyms="dark light colours appearance",
+    ),
+    _action(
+        "global.choose_model",
+        "f2",
+        "Model",
+        "Choose the model that answers.",
+        synonyms="provider api key ollama openai anthropic llm",
+    ),
+    _action(
+        "global.conversations",
+        "f4",
+        "Conversations",
+        "List, resume, rename, delete or export conversations.",
+        synonyms="history sessions chats",
+    ),
+    _action("global.notes", "", "Notes", "List your notes on this document.", synonyms="bookmarks annotations"),
+    _action(
+        "global.table",
+        "",
+        "Table",
+        "Ask questions about each document or file, as a table.",
+        "app.open_table",
+        synonyms="spreadsheet matrix compare",
+    ),
+    _action(
+        "global.new_conversation",
+        "ctrl+n",
+        "New conversation",
+        "Start a new conversation; this one is saved.",
+        synonyms="clear reset",
+    ),
     _action(
         "global.open_document",
         "ctrl+o",
         "Open",
         "Open another document, or switch to an open one.",
         "app.open_document",
+        synonyms="file folder url tab",
     ),
     _action(
         "global.add_source",
-        "f10",
+        "",
         "Add as source",
         "Add another document, folder, site or open tab to this conversation.",
         "app.add_source",
@@ -138,95 +190,94 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.next_document", "ctrl+t", "Next document", "Switch to the next open document.", "app.turn_to(0)"),
     _action(
         "global.close_document",
-        "f12",
+        "",
         "Close document",
         "Close this document; its conversation is saved.",
         "app.close_document",
     ),
     _action(
         "global.find",
-        "ctrl+f",
+        "ctrl+f /",
         "Find",
         "Search titles, text and, if enabled, meaning.",
-        "find('All')",
         is_priority=True,
+        synonyms="grep query",
     ),
+    _action("global.next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
+    _action("global.previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
     _action(
         "global.search_by_meaning",
-        "ctrl+r",
+        "",
         "Search by meaning",
         "Search by meaning too, with an embedder you have, after saying what is sent; again switches it off.",
+        synonyms="semantic vector embeddings",
     ),
     _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     _action(
         "global.follow",
-        "f8",
+        "",
         "Follow",
         "Toggle follow mode: the reader shows the section under the cursor and what the model opens.",
     ),
     _action(
-        "global.continue_reading",
-        "f7",
-        "Continue reading",
-        "Go to where you stopped reading.",
-        "go_reader",
-        is_priority=True,  # Textual's text field has a use for it
-    ),
-    _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
-    _action(
-        "global.next_citation",
-        "f6",
-        "Citation",
-        "Select the next citation of the answer, and show its passage.",
-        "step_citation(1)",
-        is_priority=True,
+        "global.reload",
+        "f5",
+        "Reload",
+        "Reload the document from disk; open sections stay open.",
+        synonyms="refresh update",
     ),
     _action(
-        "global.previous_citation",
-        "shift+f6",
-        "Previous citation",
-        "Select the citation before it.",
-        "step_citation(-1)",
-        is_priority=True,
+        "global.read_scans", "", "Read scans", "Read the scanned pages of a PDF.", "reload('scans')", synonyms="ocr"
     ),
     _action("global.suspend", "ctrl+z", "Background", "Suspend roamtui; `fg` resumes it.", "app.suspend_process"),
-    _hinted_action("global.help", "f1 ?", "Help", "Show all keys; press `/` there to search.", "app.help"),
-    _action("global.quit", "ctrl+q", "Quit", "Quit roamtui.", "app.quit", is_hinted=True, is_priority=True),
+    _action(
+        "global.screenshot",
+        "",
+        "Save the screen",
+        "Save a picture of the screen as an SVG file in the current folder.",
+        "app.screenshot",
+        synonyms="screenshot image capture",
+    ),
+    _hinted_action(
+        "global.help",
+        "f1 ?",
+        "Help",
+        "Show all keys; press `/` there to search.",
+        "app.help",
+        synonyms="shortcuts legend",
+    ),
+    _action(
+        "global.quit",
+        "ctrl+q",
+        "Quit",
+        "Quit roamtui.",
+        "app.quit",
+        is_hinted=True,
+        is_priority=True,
+        synonyms="exit leave close",
+    ),
+    _navigation_action("move.down", "j down", "", "Move down.", "move(1)"),
+    _navigation_action("move.up", "k up", "", "Move up.", "move(-1)"),
+    _navigation_action("move.page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
+    _navigation_action("move.page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
+    _navigation_action("move.first", "g home", "", "Go to the beginning."),
+    _navigation_action("move.last", "G end", "", "Go to the end."),
+    _navigation_action(
+        "move.right",
+        "l right",
+        "",
+        "Unfold or enter the section; next citation, link, column.",
+        "move_sideways(1)",
+    ),
+    _navigation_action(
+        "move.left", "h left", "", "Fold or leave the section; previous citation, link, column.", "move_sideways(-1)"
+    ),
     _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
     _focus_action("input.insert_line", "shift+enter ctrl+j", "new line", "Insert a line break.", is_hinted=True),
-    _focus_action(
-        "input.history_previous", "up", "earlier question", "On the first line: previous question from the history."
-    ),
-    _focus_action("input.history_next", "down", "later question", "On the last line: next question from the history."),
-    _focus_action("input.page_up", "pageup", "page up", "Scroll the pane above up one page.", "page(-1)"),
-    _focus_action("input.page_down", "pagedown", "page down", "Scroll the pane above down one page.", "page(1)"),
-    _navigation_action("tree.cursor_down", "j down", "down", "Move to the next line.", "move(1)"),
-    _navigation_action("tree.cursor_up", "k up", "up", "Move to the previous line.", "move(-1)"),
-    _navigation_action("tree.page_down", "pagedown ctrl+d", "page down", "Move down by a page.", "page(1)"),
-    _navigation_action("tree.page_up", "pageup ctrl+u", "page up", "Move up by a page.", "page(-1)"),
-    _navigation_action("tree.first", "g home", "first", "Move to the first line."),
-    _navigation_action("tree.last", "G end", "last", "Move to the last line."),
-    _navigation_action("tree.out", "h left", "out", "Fold the section; if it is folded, move to the one above it."),
-    _navigation_action(
-        "tree.into", "l right", "into", "Unfold the section; if it is unfolded, move to its first child."
-    ),
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
-    _hinted_action(
-        "tree.open",
-        "a",
-        "open",
-        "Open the section: the model gets its text with your next question.",
-        "screen.apply('open')",
-    ),
-    _hinted_action(
-        "tree.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.apply('close')"
-    ),
-    _hinted_action("tree.pin", "p", "pin", "Pin or unpin the section.", "screen.apply('pin')"),
-    _action("tree.ask", "i", "ask about", "Ask about this section alone.", "screen.ask_about"),
-    _action("tree.keep", "b", "keep", "Add a note on this section.", "screen.add_note"),
-    _action("tree.unfold_all", "E", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
-    _action("tree.fold_all", "C", "fold all", "Fold everything below the section.", "screen.apply('fold_all')"),
+    _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
+    _action("tree.fold_all", "", "fold all", "Fold everything below the section.", "screen.apply('fold_all')"),
     _action(
         "tree.tidy_up",
         "z",
@@ -235,7 +286,12 @@ ACTIONS: tuple[Action, ...] = (
         "screen.apply('close_agent')",
     ),
     _action(
-        "tree.undo", "u", "undo", "Undo the last open, close or pin, yours or the model's.", "screen.apply('undo')"
+        "tree.undo",
+        "u",
+        "undo",
+        "Undo the last open, close or pin, yours or the model's.",
+        "screen.apply('undo')",
+        synonyms="revert",
     ),
     _action(
         "tree.mute",
@@ -245,16 +301,40 @@ ACTIONS: tuple[Action, ...] = (
         "screen.mute_source",
     ),
     _action(
-        "tree.take_out", "delete", "take out", "Take the source out of this conversation.", "screen.take_out_source"
+        "tree.take_out",
+        "delete",
+        "take out",
+        "Take the source out of this conversation.",
+        "screen.take_out_source",
+        synonyms="remove",
     ),
     _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),
-    _hinted_action("tree.find_titles", "s", "titles", "Search titles.", "screen.find('Titles')"),
-    _hinted_action("tree.search", "/", "search", "Search the text of all sections.", "screen.find('Text')"),
-    _action("tree.find", "f", "find", "Search titles, text and meaning.", "screen.find('All')"),
-    _action("tree.next_hit", "n", "next match", "Go to the next match.", "screen.step_match(1)"),
-    _action("tree.previous_hit", "N", "previous match", "Go to the previous match.", "screen.step_match(-1)"),
-    _navigation_action("chat.next_target", "j down", "next", "Select the next section in the conversation."),
-    _navigation_action("chat.previous_target", "k up", "previous", "Select the previous one."),
+    _hinted_action(
+        "section.open",
+        "a",
+        "open",
+        "Open the section: the model gets its text with your next question.",
+        "screen.apply('open')",
+    ),
+    _hinted_action(
+        "section.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.apply('close')"
+    ),
+    _hinted_action("section.pin", "p", "pin", "Pin or unpin the section.", "screen.apply('pin')"),
+    _hinted_action(
+        "section.note",
+        "b",
+        "note",
+        "Add a note on the selected words, the quote or the section.",
+        "screen.add_note",
+        synonyms="bookmark annotate highlight keep",
+    ),
+    _action(
+        "section.ask",
+        "i",
+        "ask about",
+        "Ask about the selected words or this section alone; about passages, ask a model.",
+        "screen.ask_about",
+    ),
     _navigation_action(
         "chat.show_target", "enter", "show", "Show the selected section with its quote highlighted.", is_hinted=True
     ),
@@ -266,22 +346,12 @@ ACTIONS: tuple[Action, ...] = (
         is_hinted=True,
     ),
     _hinted_action("chat.toggle_steps", "space", "steps", "Unfold or fold the steps of the selected or last answer."),
-    _navigation_action("chat.page_down", "pagedown ctrl+d", "page down", "Scroll down by a page."),
-    _navigation_action("chat.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
-    _navigation_action("chat.first", "g home", "top", "Go to the beginning of the conversation."),
-    _navigation_action("chat.last", "G end", "end", "Go to its end."),
     _hinted_action("chat.retry", "r", "ask again", "Ask the last question again."),
     _action("chat.open_and_ask", "o", "open and ask", "Open the likely sections that were not read, and ask again."),
     _hinted_action("chat.edit", "e", "edit question", "Edit the last question and ask it again."),
     _action("chat.fork", "f", "branch off", "Branch off a new conversation before the selected or last question."),
-    _navigation_action("chat.open", "a", "open", "Open the section of the selected passage or quote."),
-    _action("chat.keep", "b", "keep", "Add a note on the selected passage or quote."),
-    _action("chat.ask_model", "i", "ask a model", "Ask a model the same question about exactly these passages."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
-    _navigation_action("reader.scroll_down", "j down", "down", "Scroll down.", "scroll(1)"),
-    _navigation_action("reader.scroll_up", "k up", "up", "Scroll up.", "scroll(-1)"),
-    _navigation_action("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page.", "page(1)"),
-    _navigation_action("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page.", "page(-1)"),
+    _navigation_action("reader.read_on", "space", "page down", "Scroll down by a page.", "page(1)"),
     _navigation_action(
         "reader.next_section", "]", "next section", "Go to the next section.", "screen.step_section(1)", is_hinted=True
     ),
@@ -293,52 +363,35 @@ ACTIONS: tuple[Action, ...] = (
         "screen.step_section(-1)",
         is_hinted=True,
     ),
-    _navigation_action("reader.top", "g home", "top", "Go to the beginning of the document."),
-    _navigation_action("reader.bottom", "G end", "end", "Go to its end."),
     _navigation_action(
-        "reader.scroll_right", "right >", "right", "Scroll right: wide tables by column.", "scroll_sideways(8)"
+        "reader.scroll_right", ">", "right", "Scroll right; wide tables by column.", "scroll_sideways(8)"
     ),
-    _navigation_action("reader.scroll_left", "left <", "left", "Scroll to the left.", "scroll_sideways(-8)"),
-    _hinted_action("reader.search", "/", "search", "Search the text from here.", "screen.find('Text')"),
-    _action("reader.next_match", "n", "next match", "Go to the next match.", "screen.step_match(1)"),
-    _action("reader.previous_match", "N", "previous match", "Go to the previous match.", "screen.step_match(-1)"),
-    _action("reader.next_link", "l", "next link", "Select the next link.", "step_link(1)"),
-    _action("reader.previous_link", "h", "previous link", "Select the previous link.", "step_link(-1)"),
+    _navigation_action("reader.scroll_left", "<", "left", "Scroll to the left.", "scroll_sideways(-8)"),
     _hinted_action("reader.follow", "o enter", "follow link", "Follow the selected link, or fold the details."),
     _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
     _hinted_action("reader.back", "backspace", "back", "Undo the last jump, also one from a document.", "screen.back"),
-    _hinted_action("reader.open", "a", "open", "Open the section for the conversation.", "screen.apply('open')"),
-    _action("reader.close", "x", "close", "Close the section.", "screen.apply('close')"),
-    _action("reader.pin", "p", "pin", "Pin or unpin the section.", "screen.apply('pin')"),
-    _action("reader.ask", "i", "ask about", "Ask about the selected words, or this section alone.", "screen.ask_about"),
-    _hinted_action("reader.keep", "b", "keep", "Add a note on the selection or the section.", "screen.add_note"),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),
-    _hinted_action("reader.focus_mode", "Z", "focus", "Show only the reader, as one column in the middle."),
-    _action("reader.read_scans", "O", "read scans", "Read the scanned pages of a PDF.", "screen.reload('scans')"),
+    _hinted_action(
+        "reader.focus_mode",
+        "Z",
+        "focus",
+        "Show only the reader, as one column in the middle.",
+        synonyms="zen distraction full screen",
+    ),
     _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section.", "screen.edit"),
-    _navigation_action("conversations.resume", "enter", "resume", "Resume the conversation."),
+    _navigation_action("saved.choose", "enter", "choose", "Resume the conversation, or go to the note."),
+    _navigation_action("saved.edit", "e", "edit", "Rename the conversation, or edit your comment."),
+    _navigation_action("saved.delete", "d delete", "delete", "Delete the item (undo until you close the list)."),
+    _navigation_action("saved.undo", "u", "undo", "Undo the last deletion."),
+    _navigation_action(
+        "saved.export",
+        "w",
+        "export",
+        "Export the conversation (Markdown, JSON or a web page that replays it), or all notes.",
+    ),
     _navigation_action("conversations.create", "n", "new", "Begin a new conversation."),
     _navigation_action("conversations.search", "/", "search", "Search titles, questions and answers."),
     _navigation_action("conversations.toggle_all", "t", "all", "Toggle all documents or this one."),
-    _navigation_action("conversations.rename", "r", "rename", "Rename the conversation."),
-    _navigation_action(
-        "conversations.delete", "d delete", "delete", "Delete the conversation (undo until you close the list)."
-    ),
-    _navigation_action("conversations.undo", "u", "undo", "Undo the last deletion."),
-    _navigation_action(
-        "conversations.export",
-        "e",
-        "export",
-        "Export the conversation as Markdown, JSON or a web page that replays it.",
-    ),
-    _navigation_action("find.read", "enter", "read", "Open the result in the reader; `n` and `N` go to other matches."),
-    _focus_action("find.next_hit", "down", "list", "Select the next result."),
-    _navigation_action("find.open", "a", "open there", "Open the section for the conversation, from the list."),
-    _focus_action("find.previous_hit", "up", "", "Select the previous result, or go back to the field."),
-    _focus_action("find.next_kind", "tab", "narrow", "Cycle through all, titles, text, meaning.", "step_kind(1)"),
-    _focus_action("find.previous_kind", "shift+tab", "", "Cycle backwards.", "step_kind(-1)"),
-    _focus_action("find.page_down", "pagedown", "scroll", "Scroll the preview down.", "page(1)"),
-    _focus_action("find.page_up", "pageup", "", "Scroll the preview up.", "page(-1)"),
     _navigation_action("table.read", "enter", "quote", "Open the document at the quote of the cell."),
     _navigation_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
     _navigation_action("table.add_column", "+", "question", "Add a column by typing its question."),
@@ -346,37 +399,13 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("table.run", "r", "run", "Ask what failed, changed or has no answer yet."),
     _navigation_action("table.sort", "s", "sort", "Sort by the column; again reverses, then restores the order."),
     _navigation_action("table.filter", "/", "filter", "Show the rows that contain typed words."),
-    _navigation_action("table.export", "e", "export", "Export the table as CSV, Markdown, a web page or JSON."),
-    _navigation_action("table.move_down", "j down", "", "Move to the next row.", "move(1, 0)"),
-    _navigation_action("table.move_up", "k up", "", "Move to the previous row.", "move(-1, 0)"),
-    _navigation_action("table.move_right", "l right", "", "Move to the next column.", "move(0, 1)"),
-    _navigation_action("table.move_left", "h left", "", "Move to the previous column.", "move(0, -1)"),
-    _navigation_action("table.page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
-    _navigation_action("table.page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
-    _navigation_action("table.first", "g home", "", "Move to the first row.", "page(-1000000)"),
-    _navigation_action("table.last", "G end", "", "Move to the last row.", "page(1000000)"),
-    _navigation_action("notes.go", "enter", "go there", "Go to the note's passage."),
-    _navigation_action("notes.edit", "e", "your words", "Edit your comment."),
-    _navigation_action("notes.delete", "x delete", "delete", "Delete the note (undo until you close the list)."),
-    _navigation_action("notes.undo", "u", "undo", "Undo the last deletion."),
-    _navigation_action("notes.export", "w", "export", "Export all notes as Markdown."),
+    _navigation_action("table.export", "w", "export", "Export the table as CSV, Markdown, a web page or JSON."),
     _navigation_action("picture.zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
     _navigation_action("picture.zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
     _navigation_action("picture.fit", "0", "fit", "Fit the whole picture, or its width."),
-    _navigation_action("picture.left", "left h", "move", "Move left.", "move(-1, 0)"),
-    _navigation_action("picture.down", "down j", "", "Move down.", "move(0, 1)"),
-    _navigation_action("picture.up", "up k", "", "Move up.", "move(0, -1)"),
-    _navigation_action("picture.right", "right l", "", "Move right.", "move(1, 0)"),
-    _navigation_action("picture.next_page", "] pagedown space", "next page", "Go to the next page.", "step_page(1)"),
-    _navigation_action("picture.previous_page", "[ pageup", "before", "Go to the previous page.", "step_page(-1)"),
     _navigation_action("picture.open_outside", "o enter", "open outside", "Open the file in its own program."),
-    _navigation_action("picture.leave", "escape v q", "", "Close."),
-    _navigation_action("start.open", "enter", "open", "Open the typed or selected source."),
-    _navigation_action("start.next", "down", "next", "Select the next item.", "step(1)"),
-    _navigation_action("start.previous", "up", "previous", "Select the previous one.", "step(-1)"),
     _focus_action("start.complete", "tab", "complete", "Complete the path."),
     _focus_action("start.add", "ctrl+s", "add", "Add it to the conversation as a source."),
-    _navigation_action("start.leave", "escape", "close", "Cancel opening, clear the box, or close."),
 )
 
 
@@ -398,15 +427,6 @@ _SHIFT_ENTER_TERMINALS = (
     frozenset({"xterm-kitty", "xterm-ghostty", "foot", "foot-extra", "alacritty", "rio"}),
 )
 """Values of TERM_PROGRAM and TERM of terminals that support kitty's keyboard protocol by default or on request."""
-_NEW_IDS = {
-    "find.change_side": "find.next_kind",
-    "tree.filter": "tree.find_titles",
-    "tree.last_opened": "tree.go_to_cited",
-    "tree.close_agent": "tree.tidy_up",
-    "chat.open_unread": "chat.open_and_ask",
-    "global.step_out": "global.back",
-}
-"""New ids of actions by their old ids, which may be in a person's configuration."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 _NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())
 
@@ -430,10 +450,8 @@ class Keymap:
         keymap: dict[str, str] = {}
         for action in self.actions:
             if set(action.keys) != defaults[action.id]:
-                priorities = {key: action.is_priority and not _is_printable(key) for key in action.keys}
-                for binding_id, has_priority in ((action.id, True), (action.id + _NO_PRIORITY, False)):
-                    keys = [key for key in action.keys if priorities[key] == has_priority]
-                    keymap[binding_id] = ",".join(keys) or _NO_KEY
+                first, second = _split_keys(action)
+                keymap[action.id], keymap[action.id + _NO_PRIORITY] = first, second
         return keymap
 
     def format_first_key(self, action_id: str) -> str:
@@ -459,18 +477,19 @@ def can_send_shift_enter(environ: Mapping[str, str]) -> bool:
     return any(name.casefold() in known for name, known in zip(names, _SHIFT_ENTER_TERMINALS, strict=True))
 
 
-def make_bindings(scope: Scope, *, only: Container[str] | None = None) -> list[BindingType]:
-    """Make the bindings of the widget that owns a scope, with the default keys. The app's keymap overrides them.
+def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[BindingType]:
+    """Make the bindings of the widget that owns some scopes, with the default keys. The app's keymap overrides them.
 
     Args:
-        scope: The scope of the actions.
-        only: The ids of the actions to bind, or None for all actions of the scope.
+        scopes: The scopes of the actions.
+        only: The ids of the actions to bind, or None for all actions of the scopes.
     """
     bindings: list[BindingType] = []
     for action in ACTIONS:
-        if action.scope is scope and (only is None or action.id in only):
+        if action.scope in scopes and (only is None or action.id in only):
+            first, second = _split_keys(action)
             binding = Binding(
-                ",".join(action.keys),
+                first,
                 action.call,
                 action.label,
                 show=False,
@@ -478,9 +497,7 @@ def make_bindings(scope: Scope, *, only: Container[str] | None = None) -> list[B
                 tooltip=action.help,
                 id=action.id,
             )
-            # In a text field, Textual drops a binding whose default key is printable, and the person's own key with it.
-            # Priority actions must not take printable keys from text fields.
-            bindings += [binding, replace(binding, key=_NO_KEY, priority=False, id=action.id + _NO_PRIORITY)]
+            bindings += [binding, replace(binding, key=second, priority=False, id=action.id + _NO_PRIORITY)]
     return bindings
 
 
@@ -496,8 +513,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
     if not can_send_shift_enter(os.environ):
         new_line = actions["input.insert_line"]
         actions[new_line.id] = replace(new_line, keys=new_line.keys[::-1])  # show the key that works
-    for configured_id, keys in (overrides or {}).items():
-        action_id = _NEW_IDS.get(configured_id, configured_id)
+    for action_id, keys in (overrides or {}).items():
         action = actions.get(action_id)
         if action is None:
             problems.append(f'There is no action "{action_id}" to bind a key to. Help (f1) lists the ids.')
@@ -510,12 +526,27 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
             continue
         for other in tuple(actions.values()):
             lost = set(other.keys) & set(keys)
-            is_shared = Scope.GLOBAL in (other.scope, action.scope) and not SCREEN_SCOPES & {other.scope, action.scope}
-            if other.id != action_id and lost and (other.scope is action.scope or is_shared):
+            if other.id != action_id and lost and do_meet(other.scope, action.scope):
                 actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
                 problems.append(f'"{action_id}" takes {_quote_keys(lost)} away from "{other.id}".')
         actions[action_id] = replace(action, keys=keys)
     return Keymap(tuple(actions.values()), tuple(problems))
+
+
+def do_meet(one: Scope, other: Scope) -> bool:
+    """Return whether the keys of two scopes work at the same time somewhere."""
+    return one is other or other in _MEETING.get(one, ()) or one in _MEETING.get(other, ())
+
+
+def _split_keys(action: Action) -> tuple[str, str]:
+    """Return the keys with priority and those without, as Textual writes them.
+
+    A key that prints never has priority, because it must not be taken from text fields. In a text field, Textual drops
+    a binding whose default key prints, and the person's own key with it.
+    """
+    first = [key for key in action.keys if action.is_priority and not _is_printable(key)]
+    second = [key for key in action.keys if key not in first]
+    return ",".join(first) or _NO_KEY, ",".join(second) or _NO_KEY
 
 
 def _is_printable(key: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import io
 import os
 import sys
@@ -11,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console
@@ -26,7 +24,7 @@ from typing_extensions import override
 
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, format_reason
 from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
 from roamtui.sources.file_sources import split_sources
@@ -66,10 +64,6 @@ _STYLE_FILES = (
     "panes/panes.tcss",
     "screens/screens.tcss",
 )
-_IDLE_SECONDS = 1.0
-"""After this time without a key, a full garbage collection delays nobody."""
-_TYPING_ROUNDS, _IDLE_ROUNDS = 100, 5
-"""Number of collections of the middle generation before a full one, which delays keys: while typing, and when idle."""
 _DEFECT_MESSAGE = (
     "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
@@ -128,7 +122,6 @@ class RoamApp(App[None], inherit_bindings=False):
         self._last_model: Model | None = None
         """The model of the document that was closed last, because the person may have chosen it for this run."""
         self._mode_count = 0
-        self._typed_at = 0.0
         self._message: MessageLine | None = None
         self._make_screen(first)
 
@@ -166,16 +159,11 @@ class RoamApp(App[None], inherit_bindings=False):
         """Apply the keymap, and open a document if none was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
-        self.set_interval(_IDLE_SECONDS, self._collect_garbage_when_idle)
         if not self.documents and self._is_table:
             self._table_mode = self.current_mode
             self.run_worker(self._show_table((self._source,)), exit_on_error=False)
         elif not self.documents:
             self.open_document(DocumentRequested(self._source))
-
-    def _collect_garbage_when_idle(self) -> None:
-        if gc.get_count()[2] >= _IDLE_ROUNDS and monotonic() - self._typed_at > _IDLE_SECONDS:
-            gc.collect()
 
     @cached_property
     def _link_controller(self) -> DocumentLinkController:
@@ -383,7 +371,6 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self._typed_at = monotonic()
             await self._key_queue.add(event)
             return
         await super().on_event(event)
@@ -463,6 +450,15 @@ class RoamApp(App[None], inherit_bindings=False):
         scope = self.main_screen.panes.scope if self._is_main_in_front else over
         self.push_screen(HelpDialog(self._keys, scope))
 
+    @override
+    def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
+        """Save a picture of the screen in the current folder."""
+        try:
+            words = f"Saved {self.save_screenshot(filename, path or os.getcwd())}"  # noqa: PTH109
+        except OSError as error:
+            words = f"Could not save a picture here: {format_reason(error)}."
+        self.notify(words, markup=False)
+
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.theme_picker import pick_theme  # noqa: PLC0415 - only for those who ask
 
@@ -498,7 +494,6 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
     Raises:
         RoamtuiError: The source that was given at the start cannot be opened.
     """
-    defer_garbage_collection()
     app.run()
     if app.return_code and not _is_debugging():
         sys.stderr.write(_DEFECT_MESSAGE)
@@ -506,13 +501,6 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
         raise app.failure
     failures = [screen.startup.save() for screen in app.documents.values()]
     return app.return_code or 0, tuple(failure for failure in failures if failure)
-
-
-def defer_garbage_collection() -> None:
-    """Make keys wait less often for the garbage collector. Each painted line leaves dozens of cyclic objects."""
-    gc.freeze()  # a large document is never garbage, and each full collection would scan it, which delays keys
-    young, middle, _ = gc.get_threshold()
-    gc.set_threshold(young, middle, _TYPING_ROUNDS)
 
 
 def _is_debugging() -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import nsmallest
@@ -18,10 +18,12 @@ from roamtui.search.base import Hit
 from roamtui.search.terms import extract_query_terms, fold_term
 from roamtui.tui.labels import STEP, format_ancestors, format_node
 from roamtui.tui.messages import SearchKind
-from roamtui.tui.text_search import SlicedWork, TextMatches, TextPosition, find_text, match_ranges, run_sliced
+from roamtui.tui.text_search import SlicedWork, TextMatches, find_text, match_ranges, run_sliced
 
+TITLES_MAX = 5
+"""Maximum number of sections listed by title."""
 SECTIONS_MAX = 25
-"""Maximum number of sections listed by title, and of sections listed by text match."""
+"""Maximum number of sections listed by text match."""
 HITS_MAX = 20
 _PAUSE_SECONDS = 0.15
 """The configured search starts once typing has paused for this long, so that it does not rank or embed half a word."""
@@ -54,8 +56,6 @@ class ResultGroup:
     kind: SearchKind
     summary: str
     """How many results there are, or how they were found, in words."""
-    count: int
-    """Number of results, including those not listed. Literal matches in text count one by one, not by section."""
     sections: tuple[FindResult, ...]
     words: tuple[str, ...] = ()
     """Words to highlight in the sections."""
@@ -88,12 +88,8 @@ class Finder:
         self._search = search
         self._titles: TitleSearch | None = None
 
-    async def find(self, query: str, start: TextPosition | None = None) -> AsyncIterator[FindResults]:
+    async def find(self, query: str) -> AsyncIterator[FindResults]:
         """Yield the titles and texts that match literally, then these results with the hits of the configured search.
-
-        Args:
-            query: The text that the person typed.
-            start: The position from which text matches are listed in order, or None to list the best ones first.
 
         Raises:
             RoamtuiError: The configured search failed.
@@ -101,15 +97,15 @@ class Finder:
         library = await self._load_all()
         if self._titles is None or self._titles.library is not library:
             self._titles = TitleSearch(library)
-        titles = await run_sliced(self._titles.find(query, SECTIONS_MAX))
+        titles = await run_sliced(self._titles.find(query, TITLES_MAX))
         matches = await run_sliced(find_text(library, query))
         results = FindResults(query=query, library=library, matches=matches)
         if query.strip():
-            groups = _list_groups(library, query, titles, matches, (), start)
+            groups = _list_groups(library, query, titles, matches, ())
             yield replace(results, groups=groups, is_complete=False)
             await asyncio.sleep(_PAUSE_SECONDS)
             hits = await self._search(query, HITS_MAX)
-            results = replace(results, groups=_list_groups(library, query, titles, matches, hits, start))
+            results = replace(results, groups=_list_groups(library, query, titles, matches, hits))
         yield results
 
     async def refresh_matches(self, matches: TextMatches) -> TextMatches:
@@ -121,51 +117,39 @@ class Finder:
 
 
 def _list_groups(
-    library: Library,
-    query: str,
-    titles: TitleResults,
-    matches: TextMatches,
-    hits: tuple[Hit, ...],
-    start: TextPosition | None,
+    library: Library, query: str, titles: TitleResults, matches: TextMatches, hits: tuple[Hit, ...]
 ) -> tuple[ResultGroup, ...]:
     """Return the groups that have results. Groups that are only similar to the query come last."""
     make_result = partial(_make_result, library, matches)
-    groups: list[ResultGroup] = []
-    if titles.is_close or matches.is_by_section or not matches.count:
-        title_group = ResultGroup(
-            kind=SearchKind.TITLES,
-            summary=f"{titles.count:,}" if titles.is_close else "similar titles",
-            count=titles.count,
-            sections=tuple(make_result(section_id, has_excerpt=False) for section_id in titles.section_ids),
-            words=matches.words,
-            is_exact=titles.is_close,
-        )
-        groups.append(title_group)
     keyword_hits = {hit.section_id: hit for hit in hits if "text rank" in hit.why}
     meaning_hits = [hit for hit in hits if "vector rank" in hit.why or "hybrid rank" in hit.why]
     unmatched_hits = [hit for hit in hits if matches.get_first_in(library.own_span(hit.section_id)) is None]
-    ranked = [] if start else [hit.section_id for hit in hits if hit not in unmatched_hits]
-    listed = [section_id for section_id, _ in matches.list_sections(start or TextPosition("", 0), SECTIONS_MAX)]
-    text_ids = list(dict.fromkeys((*ranked, *listed)))[:SECTIONS_MAX]
-    summary = format_count(matches.count, "match", "matches")
-    if matches.is_by_section:
-        summary = f"{format_count(matches.count, 'section')}, words not adjacent"
+    ranked_ids = [hit.section_id for hit in hits if hit not in unmatched_hits]
+    text_ids = list(dict.fromkeys((*ranked_ids, *matches.list_sections(SECTIONS_MAX))))[:SECTIONS_MAX]
     terms = extract_query_terms(query)
     words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
     similar_hits = [hit for hit in unmatched_hits if hit.section_id in keyword_hits]
-    lacks_phrase = matches.is_by_section or not matches.count
-    groups += (
+    groups = (
+        ResultGroup(
+            kind=SearchKind.TITLES,
+            summary=f"{titles.count:,}" if titles.is_close else "similar titles",
+            sections=tuple(
+                make_result(section_id, has_excerpt=False)
+                for section_id in titles.section_ids
+                if titles.is_close or not matches.count
+            ),
+            words=tuple(query.split()),
+            is_exact=titles.is_close,
+        ),
         ResultGroup(
             kind=SearchKind.TEXT,
-            summary=summary,
-            count=matches.count,
+            summary=format_count(matches.count, "match", "matches"),
             sections=tuple(make_result(section_id, keyword_hits.get(section_id)) for section_id in text_ids),
             words=matches.words,
         ),
         ResultGroup(
             kind=SearchKind.TEXT,
-            summary="some words or other word forms" if lacks_phrase else "words apart or other word forms",
-            count=len(similar_hits),
+            summary="words apart or other word forms" if matches.count else "some words or other word forms",
             sections=tuple(make_result(hit.section_id, hit) for hit in similar_hits),
             words=words,
             is_exact=False,
@@ -173,7 +157,6 @@ def _list_groups(
         ResultGroup(
             kind=SearchKind.MEANING,
             summary="closest first",
-            count=len(meaning_hits),
             sections=tuple(make_result(hit.section_id, hit) for hit in meaning_hits),
             words=words,
         ),
@@ -226,12 +209,6 @@ def _strip_markup(text: str) -> str:
     return " ".join(sanitise_line(_MARKUP.sub(" ", text)).split())
 
 
-def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...]:
-    """List the kinds of results to choose from. `SearchKind.MEANING` is left out if there are no such results."""
-    has_meaning = any(group.kind is SearchKind.MEANING for group in groups)
-    return tuple(kind for kind in SearchKind if kind is not SearchKind.MEANING or has_meaning)
-
-
 _FUZZY_SCORE_MIN = 75
 """Minimum score of a similar title, from 0 to 100, as RapidFuzz computes it."""
 _FUZZY_SCORE_SPREAD = 8
@@ -253,14 +230,14 @@ class TitleResults:
     count: int = 0
     """The number of all matches, including those not listed."""
     is_close: bool = True
-    """Whether the titles contain the words, not only their letters or something similar."""
+    """Whether the titles contain the words, not only something similar."""
 
 
 class TitleSearch:
     """Finds titles of a library.
 
-    The results are the titles that contain every word of a pattern. If there are none, they are the titles that contain
-    its characters in order, or else the titles similar to it, because the person may have mistyped.
+    The results are the titles that contain every word of a pattern. If there are none, they are the titles similar to
+    it, because the person may have mistyped.
     """
 
     def __init__(self, library: Library) -> None:
@@ -277,7 +254,7 @@ class TitleSearch:
         for document, first, end in self._numbering.iter_runs(range(len(self._titles), len(self._numbering))):
             self._titles.extend(map(str.casefold, document.columns.titles[first:end]))
             yield
-        for rate in (_rate_words, _rate_letters, _rate_similarity):
+        for rate in (_rate_words, _rate_similarity):
             best: list[_RatedTitle] = []
             count = 0
             for start in range(0, len(self._titles), TITLES_PER_SLICE):
@@ -309,19 +286,6 @@ def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedT
         yield 0 if start == 0 else rating, len(title), index
 
 
-def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
-    """Yield the titles that contain all characters in order. Shorter titles sort first."""
-    letters = "".join(words)
-    for index, title in enumerate(titles):
-        position = 0
-        for letter in letters:
-            position = title.find(letter, position) + 1
-            if not position:
-                break
-        else:
-            yield 0, len(title), index
-
-
 def _rate_similarity(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
 
@@ -332,23 +296,3 @@ def _rate_similarity(words: Sequence[str], titles: Sequence[str]) -> Iterator[_R
     for title, score, index in similar:
         if len(title) * 2 > len(phrase):  # a much shorter title resembles only part of the phrase
             yield -score, len(title), index
-
-
-def match_characters(title: str, pattern: str) -> set[int]:
-    """Return the indexes of the characters that a pattern matches. Empty if the title is only similar to it."""
-    folded = [(part, index) for index, character in enumerate(title) for part in character.casefold()]
-    text, words = "".join(part for part, _ in folded), pattern.casefold().split()
-    matched: set[int] = set()
-    if all(word in text for word in words):
-        for word in words:
-            start = text.find(word)
-            matched.update(index for _, index in folded[start : start + len(word)])
-        return matched
-    position = 0
-    for letter in "".join(words):
-        index = text.find(letter, position)
-        if index < 0:
-            return set()
-        matched.add(folded[index][1])
-        position = index + 1
-    return matched

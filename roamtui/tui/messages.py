@@ -38,21 +38,6 @@ class StatusMessage(Message):
 
 
 @dataclass
-class OpenRequested(Message):
-    """A person wants to open a section for the conversation."""
-
-    section_id: str
-
-
-@dataclass
-class NoteRequested(Message):
-    """A person wants to add a note on a section, or on the text of a citation in it."""
-
-    section_id: str
-    citation: Citation | None = None
-
-
-@dataclass
 class CopyRequested(Message):
     """A person wants to copy text to the clipboard."""
 
@@ -157,7 +142,6 @@ class ModelReleased(Message):
 class SearchKind(StrEnum):
     """The kind of results that a search shows."""
 
-    ALL = "All"
     TITLES = "Titles"
     TEXT = "Text"
     MEANING = "Meaning"

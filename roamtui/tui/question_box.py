@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual import events, on
 from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -25,7 +27,13 @@ _COMMANDS_SHOWN = 8
 class QuestionBox(TextArea):
     """A text field for questions."""
 
-    BINDINGS = make_bindings(Scope.INPUT)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *make_bindings(Scope.INPUT),
+        Binding("up", "history_previous", "Earlier question", priority=True),
+        Binding("down", "history_next", "Later question", priority=True),
+        Binding("pageup", "page(-1)", "Scroll the pane above up", priority=True),
+        Binding("pagedown", "page(1)", "Scroll the pane above down", priority=True),
+    ]
 
     @dataclass
     class Submitted(Message):

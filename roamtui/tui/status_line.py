@@ -40,11 +40,11 @@ _META_KEY = "roamtui_action"
 _META_TAB = "roamtui_tab"
 _PART_GAP = "  "
 _HINT_GAP = "   "
-_PASSAGE_HINTS = ("chat.show_target", "chat.open", "chat.keep", "chat.ask_model")
+_PASSAGE_HINTS = ("chat.show_target", "section.open", "section.note", "section.ask")
 """Actions on a selected passage."""
 _EXTRA_HINTS = {
     Scope.INPUT: ("global.find", "global.open_document", "global.conversations"),
-    Scope.TREE: ("global.open_document",),
+    Scope.TREE: ("global.find", "global.open_document"),
     Scope.CHAT: ("global.find",),
     Scope.READER: ("global.find",),
 }
@@ -234,13 +234,6 @@ class HintLine(ClickableBar):
         self._is_offline = False
         self._has_citations = False
         self._has_passage = False
-        self._extra_ids: tuple[str, ...] = ()
-
-    def show_extra(self, action_ids: tuple[str, ...]) -> None:
-        """Show the keys of these actions, too, while the question box has the focus."""
-        if action_ids != self._extra_ids:
-            self._extra_ids = action_ids
-            self.refresh()
 
     def show_scope(
         self, scope: Scope, *, is_offline: bool = False, has_citations: bool = False, has_passage: bool = False
@@ -255,16 +248,16 @@ class HintLine(ClickableBar):
     def render(self) -> Content:
         by_id = {action.id: action for action in self._keys.actions}
         scope_ids = [action.id for action in self._keys.for_scope(self._scope) if action.is_hinted]
+        if self._scope in (Scope.TREE, Scope.READER):
+            scope_ids[2:2] = [action.id for action in self._keys.for_scope(Scope.SECTION) if action.is_hinted]
         if not self._has_citations and "chat.select_citation" in scope_ids:
             scope_ids.remove("chat.select_citation")
         if self._has_passage and self._scope is Scope.CHAT:
             scope_ids = [*_PASSAGE_HINTS, *(one for one in scope_ids if one not in _PASSAGE_HINTS)]
         if self._has_citations and self._scope is Scope.INPUT:
-            scope_ids.insert(1, "global.next_citation")
+            scope_ids.insert(1, "global.previous_pane")
         if self._is_offline and self._scope is Scope.INPUT:
             scope_ids.append("global.choose_model")
-        if self._scope is Scope.INPUT:
-            scope_ids += self._extra_ids
         everywhere = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted]
         right = self._join(everywhere, self.size.width)
         room = self.size.width - right.cell_length - len(_HINT_GAP)
@@ -399,10 +392,11 @@ def format_key_hint(key: str, words: str) -> Content:
 class ScreenKeyHints(ContentView):
     """Lists the keys of a dialog. A key and its label stay on one line."""
 
-    def __init__(self, keys: Keymap, scope: Scope) -> None:
+    def __init__(self, keys: Keymap, *scopes: Scope) -> None:
         super().__init__()
         self._hints = [
             format_key_hint(format_keys(action.keys)[0], action.label)
+            for scope in scopes
             for action in keys.for_scope(scope)
             if action.keys and action.label
         ]

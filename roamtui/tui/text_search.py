@@ -40,20 +40,18 @@ class TextPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextMatches:
-    """The matches of a phrase or, if it occurs nowhere, the sections that contain all its words."""
+    """The matches of a phrase."""
 
     words: tuple[str, ...] = ()
     """Words to highlight in a text."""
     documents: tuple[tuple[Document, array[int]], ...] = ()
     """Documents with matches, in the order of the library, each with the offsets of its matches."""
-    is_by_section: bool = False
-    """Whether the words occur only separately. Then each match stands for a section that contains all of them."""
     library: Library | None = None
     """The library that was searched, to see whether it has changed since."""
 
     @property
     def count(self) -> int:
-        """The number of matches, or of sections if `is_by_section`."""
+        """The number of matches."""
         return sum(len(offsets) for _, offsets in self.documents)
 
     def get_number(self, position: TextPosition) -> int:
@@ -86,32 +84,22 @@ class TextMatches:
         document, offsets = self.documents[(current + direction) % len(keys)]
         return TextPosition(document.key, offsets[0 if direction > 0 else -1])
 
-    def list_sections(self, start: TextPosition, limit: int) -> Iterator[tuple[str, int]]:
-        """Yield the ids of sections with matches, each with the offset of its first match.
-
-        The first section is the one at `start` or after it. The search wraps around.
-        """
-        # One character earlier, because `get_adjacent` looks after a position, and a match at `start` itself counts.
-        position = self.get_adjacent(start._replace(offset=start.offset - 1), 1)
-        seen: set[str] = set()
-        by_key = {document.key: (document, offsets) for document, offsets in self.documents}
-        while position is not None and len(seen) < limit:
-            document, offsets = by_key[position.doc]
-            row = max(0, bisect_right(document.columns.starts, position.offset, 0, len(document.columns)) - 1)
-            if document.ids[row] in seen:  # the search has wrapped around
-                return
-            seen.add(document.ids[row])
-            yield document.ids[row], position.offset
-            last = offsets[bisect_left(offsets, document.columns.starts[row + 1]) - 1]
-            position = self.get_adjacent(position._replace(offset=last), 1)
+    def list_sections(self, limit: int) -> Iterator[str]:
+        """Yield the ids of the first sections with matches, in reading order."""
+        for document, offsets in self.documents:
+            index, starts = 0, document.columns.starts
+            while index < len(offsets) and limit > 0:
+                row = max(0, bisect_right(starts, offsets[index], 0, len(document.columns)) - 1)
+                yield document.ids[row]
+                limit -= 1
+                index = bisect_left(offsets, starts[row + 1])
 
     def _get_offsets(self, doc: str) -> Sequence[int]:
         return next((offsets for document, offsets in self.documents if document.key == doc), ())
 
 
 def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
-    """Find a query as a phrase. If it occurs nowhere, find the sections that contain all its words."""
-    words = tuple(dict.fromkeys(query.split()))
+    """Find a query as a phrase."""
     phrase = " ".join(query.split())
     if not phrase:
         return TextMatches(library=library)
@@ -120,18 +108,9 @@ def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
     documents = [document for document, row, _ in numbering.iter_runs(range(len(numbering))) if row == 0]
     matches: list[tuple[Document, array[int]]] = []
     for document in documents:
-        matches.append((document, (yield from find_all(document.text, phrase))))
-    is_by_section = len(words) > 1 and not any(offsets for _, offsets in matches)
-    if is_by_section:
-        matches = []
-        for document in documents:
-            matches.append((document, (yield from _find_scattered(document, words))))
-    return TextMatches(
-        words=words if is_by_section else (phrase,),
-        documents=tuple((document, offsets) for document, offsets in matches if offsets),
-        is_by_section=is_by_section,
-        library=library,
-    )
+        if offsets := (yield from find_all(document.text, phrase)):
+            matches.append((document, offsets))
+    return TextMatches(words=(phrase,), documents=tuple(matches), library=library)
 
 
 def find_all(text: DocumentText, phrase: str) -> SlicedWork[array[int]]:
@@ -147,21 +126,6 @@ def find_all(text: DocumentText, phrase: str) -> SlicedWork[array[int]]:
         start = max(start + _WINDOW_LENGTH, offsets[-1] + len(needle) if offsets else 0)
         yield
     return all_offsets
-
-
-def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[array[int]]:
-    """Return the first offset of the longest word in each section whose own text contains all words."""
-    offsets = yield from find_all(document.text, max(words, key=len))
-    starts, needles = document.columns.starts, [fold_case(word) for word in words]
-    first_offsets, index = array("Q"), 0
-    while index < len(offsets):
-        row = max(0, bisect_right(starts, offsets[index], 0, len(document.columns)) - 1)
-        own_text = fold_case(document.text[starts[row] : starts[row + 1]])
-        if all(needle in own_text for needle in needles):
-            first_offsets.append(offsets[index])
-        index = bisect_left(offsets, starts[row + 1], index + 1)  # the first match after this section
-        yield
-    return first_offsets
 
 
 def fold_case(text: str) -> str:

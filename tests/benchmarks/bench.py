@@ -46,7 +46,6 @@ from tests.benchmarks.measuring import (
     timed,
 )
 from tests.benchmarks.own_parts import (
-    bench_garbage_collection,
     bench_key_queue,
     bench_own_tree,
 )
@@ -224,7 +223,6 @@ LOADS: dict[str, Callable[[], list[Finding]]] = {
     "tree": bench_wide_tree,
     "find": bench_find,
     "key-queue": bench_key_queue,
-    "garbage": bench_garbage_collection,
     "own-tree": bench_own_tree,
     "growth": bench_growth,
     "search-scale": bench_search_scale,

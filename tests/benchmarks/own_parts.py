@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from itertools import cycle, islice
 from statistics import median
 
@@ -18,8 +17,6 @@ from tests.benchmarks.wide_tree import KeyBench, RoundSelector, SilentTerminal, 
 from tests.tui.driving import make_app
 
 _BURSTS = 20
-_PRESSES = 300
-_WALK = ["j", "j", "pagedown", "k", "space", "space", "pageup", "j", "pagedown"]
 
 
 class NoQueue(KeyQueue):
@@ -68,26 +65,6 @@ async def _compare_key_queue(rounds: RoundSelector) -> list[Finding]:
             is_met=wrong == 0,
         ),
         Finding(what="KeyQueue / without: a key, median of own CPU", value=times),
-    ]
-
-
-async def _walk_wide(rounds: RoundSelector, *, is_deferred: bool) -> list[float]:
-    thresholds = gc.get_threshold()
-    async with open_wide(rounds, defers_garbage=is_deferred) as bench:
-        await bench.unfold_everything()
-        await bench.press(["g"])
-        seconds = await bench.press(islice(cycle(_WALK), _PRESSES))
-    gc.set_threshold(*thresholds)
-    return seconds
-
-
-async def _compare_garbage_collection(rounds: RoundSelector) -> list[Finding]:
-    ours, without = await _walk_wide(rounds, is_deferred=True), await _walk_wide(rounds, is_deferred=False)
-    return [
-        Finding(
-            what=f"deferred garbage collection / without: the slowest of {_PRESSES} keys",
-            value=f"{max(ours) * 1_000:.0f} / {max(without) * 1_000:.0f} ms",
-        )
     ]
 
 
@@ -146,11 +123,6 @@ async def _compare_tree(rounds: RoundSelector) -> list[Finding]:
 def bench_key_queue() -> list[Finding]:
     """Return what the queue of keys buys and costs."""
     return run_watched(_compare_key_queue)
-
-
-def bench_garbage_collection() -> list[Finding]:
-    """Return what deferring the garbage collection buys."""
-    return run_watched(_compare_garbage_collection)
 
 
 def bench_own_tree() -> list[Finding]:

@@ -9,7 +9,6 @@ Its pilot has no part in them: to wait for the screen it sends every widget a me
 from __future__ import annotations
 
 import asyncio
-import gc
 import math
 import runpy
 import selectors
@@ -35,7 +34,7 @@ from typing_extensions import override
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import SectionsExpanded
-from roamtui.tui.app import RoamApp, defer_garbage_collection
+from roamtui.tui.app import RoamApp
 from roamtui.tui.messages import make_unfold_all_command
 from roamtui.tui.screens.find import FindDialog
 from tests.benchmarks.measuring import Finding
@@ -264,7 +263,7 @@ async def _measure_bare(rounds: RoundSelector) -> tuple[list[float], list[float]
 
 
 @asynccontextmanager
-async def open_wide(rounds: RoundSelector, *, defers_garbage: bool = True) -> AsyncIterator[TreeBench]:
+async def open_wide(rounds: RoundSelector) -> AsyncIterator[TreeBench]:
     """Open the wide document, its cursor on the first line of the tree."""
     app = make_app(text=make_wide_text())
     app.driver_class = SilentTerminal
@@ -273,10 +272,7 @@ async def open_wide(rounds: RoundSelector, *, defers_garbage: bool = True) -> As
         await bench.rest()
         await bench.press(["escape", "g"])
         _ = app.main_screen.session.state.library.root.tokens_before
-        if defers_garbage:
-            defer_garbage_collection()
         yield bench
-        gc.unfreeze()
 
 
 async def _run(rounds: RoundSelector) -> list[Finding]:

@@ -48,7 +48,6 @@ _DETOURS = (
     ("ctrl+p", "escape"),
     ("f4", "escape"),
     ("f3", "escape"),
-    ("escape", "s", "f", "e", "escape"),
     ("escape", "slash", "l", "a", "t", "e", "escape"),
     ("escape", "g", "enter", "3", "G", "g", "escape", "escape"),
 )

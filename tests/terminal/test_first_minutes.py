@@ -97,10 +97,10 @@ def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -
     screen = _ask(terminal, FOLLOW_UP, "Late fees › Grace period", "Late fees › Bicycles")
     assert "◆ Grace period" in screen
     assert "◆ Returns locker" in screen  # what the first question opened stays open
-    _press(terminal, "C-f", "All Titles Text", "tab narrow")
+    _press(terminal, "C-f", "pgup pgdn to scroll the preview")
     terminal.type("chainsaw")
     _see(terminal, "Titles · ", "matches", "Chainsaws Safety › Petrol plant rules")
-    _close(terminal, "tab narrow")
+    _close(terminal, "pgup pgdn to scroll the preview")
     _press(terminal, "F2", "● offline", "Missing a key", "OPENAI_API_KEY is not set", "Other model…")
     _close(terminal, "● offline")
 

@@ -20,13 +20,13 @@ _NEXT = ("Tab", "API key (this run")
 FIELDS = (
     # Keys that lead to the field, each with what is there then; keys that lead back.
     ((), ("C-u",)),
-    ((("C-f", "Find   All"),), ("Escape",)),
+    ((("C-f", "enter to read"),), ("Escape",)),
     ((("F1", "/ to search, esc to close"), ("/", "Search keys and actions")), ("Escape", "Escape")),
     ((("C-p", "Suggested"),), ("Escape",)),
     ((("C-o", "Open a document"),), ("Escape", "Escape")),
     ((_LIST, ("/", "Search titles, questions")), ("Escape", "Escape")),
-    ((_LIST, ("r", "Rename conversation")), ("Escape", "Escape")),
-    ((_LIST, ("e", "Export conversation to")), ("Escape", "Escape")),
+    ((_LIST, ("e", "Rename conversation")), ("Escape", "Escape")),
+    ((_LIST, ("w", "Export conversation to")), ("Escape", "Escape")),
     ((("Escape", "▌1 Outline"), ("b", "Add note")), ("Escape", "2")),
     (_FORM, ("Escape", "Escape")),
     ((*_FORM, _NEXT), ("Escape", "Escape")),

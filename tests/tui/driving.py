@@ -127,6 +127,11 @@ async def running(app: AnyApp, size: tuple[int, int] = (80, 24)) -> AsyncIterato
         yield app, pilot
 
 
+async def run(pilot: Pilot[None], action_id: str) -> None:
+    """Run an action of the main screen that has no key."""
+    await app_of(pilot).main_screen.action_run(action_id)
+
+
 async def wait_until_started(pilot: Pilot[Any]) -> None:
     """Wait until the app shows everything that it loads after its first screen, such as the examples."""
     if isinstance(screen := pilot.app.screen, MainScreen):

@@ -17,7 +17,6 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.source_loader import build_library
-from roamtui.errors import ModelError
 from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
@@ -26,7 +25,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
@@ -39,6 +38,7 @@ from tests.tui.driving import (
     make_app,
     make_context,
     model_of,
+    run,
     screen_text,
     wait_until,
 )
@@ -184,7 +184,8 @@ async def show_steps(pilot: Pilot[None]) -> None:
 async def show_peek(pilot: Pilot[None]) -> None:
     """Show the second source selected, whose quote is not in the text."""
     await show_answer(pilot)
-    await pilot.press("f6", "f6")
+    app_of(pilot).main_screen.chat_log.action_move_sideways(1)
+    app_of(pilot).main_screen.chat_log.action_move_sideways(1)
     await pilot.pause()
 
 
@@ -204,15 +205,6 @@ async def show_conversations(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def show_renaming(pilot: Pilot[None]) -> None:
-    """Show the title of a conversation being changed."""
-    await show_conversations(pilot)
-    await pilot.press("r")
-    await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, PromptDialog))
-    app_of(pilot).screen.query_one(Input).cursor_blink = False
-    await pilot.pause()
-
-
 def show_approval(approval: ApprovalRequest) -> Scene:
     """Return a scene in which the person is asked to approve of something."""
 
@@ -224,15 +216,6 @@ def show_approval(approval: ApprovalRequest) -> Scene:
         await pilot.pause()
 
     return show
-
-
-async def show_failure(pilot: Pilot[None]) -> None:
-    """Show a question that the model failed to answer."""
-    model = model_of(app_of(pilot))
-    reason = "openai/gpt-x refused the key in OPENAI_API_KEY. Set a valid one, or choose another model by f2."
-    model.add_replies(ScriptedReply(text="The stone", error=ModelError(reason)))
-    await ask(pilot, "And of the stone oven?")
-    assert app_of(pilot).main_screen.session.state.transcript.exchanges[-1].error
 
 
 def make_searching_app(theme: str, model: Model | None = None) -> RoamApp:
@@ -256,8 +239,8 @@ async def show_passages(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def show_hits(pilot: Pilot[None]) -> None:
-    """Show what was found, the second hit opened."""
+async def show_found(pilot: Pilot[None]) -> None:
+    """Show the marks of what was found in the outline."""
     app = app_of(pilot)
     await pilot.pause()
     await pilot.press("ctrl+f")
@@ -268,26 +251,18 @@ async def show_hits(pilot: Pilot[None]) -> None:
     field.cursor_blink = False
     field.value = "how many loaves fit"
     await wait_until(pilot, lambda: screen.results.query == field.value and screen.results.is_complete)
-    await pilot.press("down", "a")
-    await wait_until(pilot, lambda: bool(app.main_screen.session.state.open_sections))
-    await pilot.pause()
-
-
-async def show_found(pilot: Pilot[None]) -> None:
-    """Show the marks of what was found in the outline."""
-    await show_hits(pilot)
-    await pilot.press("enter")
+    await pilot.press("down", "enter")
     await wait_until(pilot, lambda: app_of(pilot).main_screen.reader_pane.section_id is not None)
     await pilot.pause()
 
 
 def press(*keys: str, until: str = "") -> Scene:
-    """Return a scene that is reached by keys, once the screen says the words of `until`."""
+    """Return a scene that is reached by keys and `tree.unfold_all`, once the screen says the words of `until`."""
 
     async def show(pilot: Pilot[None]) -> None:
         await pilot.pause()
         for key in keys:
-            await pilot.press(key)
+            await (run(pilot, key) if key == "tree.unfold_all" else pilot.press(key))
             await pilot.pause()
         await wait_until(pilot, lambda: until in screen_text(app_of(pilot)))
         await pilot.pause()

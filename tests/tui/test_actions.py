@@ -10,38 +10,30 @@ import pytest
 from textual.actions import parse
 from textual.widget import Widget
 
-from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.store import ConversationStore
 from roamtui.table.runner import TableJob
 from roamtui.table.store import TableContent, TableDefined, TableStore
-from roamtui.tui.actions import ACTIONS, DIGITS, SCREEN_SCOPES, Scope, build_keymap
+from roamtui.tui.actions import ACTIONS, DIGITS, Scope, build_keymap, do_meet
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.help import KeyList
-from roamtui.tui.screens.notes import NotesScreen
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.picture import PictureScreen, ShownFile
 from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.table.filling import make_plan
-from tests.tui.driving import make_app, make_context, running
+from tests.tui.driving import make_app, make_context, run, running, screen_text, wait_until
 from tests.tui.opening import Opener
 
 
-def find_owner(app: RoamApp, scope: Scope) -> Widget:  # noqa: PLR0911 - one for each scope
-    """Return the widget with the actions of a scope; the list of conversations is on the screen."""
+def find_owner(app: RoamApp, scope: Scope) -> Widget:
+    """Return a widget with the actions of a scope; the list of conversations is on the screen."""
     assert isinstance(app.screen, ConversationsScreen)
     match scope:
-        case Scope.CONVERSATIONS:
+        case Scope.CONVERSATIONS | Scope.SAVED:
             return app.screen
-        case Scope.FIND:
-            return FindDialog(app.main_screen._find_controller, build_keymap())
-        case Scope.NOTES:
-            library = app.main_screen.session.state.library
-            return NotesScreen(NoteStore(Path(), library.source), (), library, build_keymap())
         case Scope.TABLE:
             defined = TableDefined(sources=(), by_chapters=False, rows=(), columns=())
             job = TableJob(store=TableStore(Path()), defined=defined, plan=make_plan(ScriptedModel()))
@@ -51,6 +43,8 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:  # noqa: PLR0911 - one for
             return PictureScreen(file, build_keymap(), ImageMode.CELLS)
         case Scope.START:
             return OpenDialog(Opener().opening, build_keymap())
+        case Scope.MOVE | Scope.SECTION:
+            return app.main_screen.tree_pane
         case _:
             return app.main_screen.panes.get_scope_widget(scope)
 
@@ -74,16 +68,42 @@ async def test_every_action_is_bound_where_its_scope_is(tmp_path: Path) -> None:
         await pilot.press("f4")
         for action in ACTIONS:
             bindings = find_owner(app, action.scope)._bindings.key_to_bindings
-            bound = [binding.id for bindings_of_key in bindings.values() for binding in bindings_of_key]
-            assert bound.count(action.id) == len(action.keys), action.id
+            ids = (action.id, f"{action.id}.own")
+            bound = {key for key, bindings_of_key in bindings.items() for one in bindings_of_key if one.id in ids}
+            assert len(bound - {"unbound"}) == len(action.keys), action.id
 
 
 def test_no_key_has_two_meanings_in_one_place_but_digits_that_the_conversation_has_for_itself() -> None:
     for one, other in combinations(ACTIONS, 2):
-        is_apart = bool(SCREEN_SCOPES & {one.scope, other.scope})
-        if one.scope is other.scope or (Scope.GLOBAL in (one.scope, other.scope) and not is_apart):
+        if do_meet(one.scope, other.scope):
             shared = set(one.keys) & set(other.keys)
             assert not shared - (set(DIGITS) if "chat.select_citation" in (one.id, other.id) else set()), one.id
+
+
+def test_a_person_can_learn_all_keys() -> None:
+    assert len(ACTIONS) <= 100
+    keys = {key for action in ACTIONS for key in action.keys}
+    assert {key for key in keys if key[0] == "f" and key[1:].isdecimal()} == {"f1", "f2", "f3", "f4", "f5"}
+    assert {key for key in keys if len(key) == 1 and key.isupper()} == {"G", "N", "Z"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "label"),
+    [("bookmark", "Note"), ("dark", "Theme"), ("screenshot", "Save the screen"), ("ocr", "Read scans")],
+)
+async def test_the_palette_knows_synonyms(typed: str, label: str) -> None:
+    async with running(make_app(), (120, 35)) as (app, pilot):
+        await pilot.press("ctrl+p", *typed)
+        await wait_until(pilot, lambda: label in screen_text(app) and "Reload" not in screen_text(app))
+
+
+async def test_a_picture_of_the_screen_is_saved_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with running(make_app(), (120, 35)) as (app, pilot):
+        await run(pilot, "global.screenshot")
+        await wait_until(pilot, lambda: "Saved " in screen_text(app) and any(tmp_path.glob("*.svg")))
 
 
 async def test_help_lists_every_action() -> None:
@@ -114,29 +134,12 @@ def test_an_override_replaces_all_keys_of_an_action() -> None:
 
 def test_a_key_taken_from_another_action_is_told() -> None:
     keys = build_keymap({"tree.read": ("x",)})
-    assert keys.conflicts == ('"tree.read" takes "x" away from "tree.close".',)
-    assert keys.format_first_key("tree.close") == "–"
-
-
-@pytest.mark.parametrize(
-    ("old_id", "new_id"),
-    [
-        ("find.change_side", "find.next_kind"),
-        ("tree.filter", "tree.find_titles"),
-        ("tree.last_opened", "tree.go_to_cited"),
-        ("tree.close_agent", "tree.tidy_up"),
-        ("chat.open_unread", "chat.open_and_ask"),
-        ("global.step_out", "global.back"),
-    ],
-)
-def test_a_key_bound_to_an_old_action_id_still_works(old_id: str, new_id: str) -> None:
-    keys = build_keymap({old_id: ("f11",)})
-    assert keys.conflicts == ()
-    assert keys.format_first_key(new_id) == "f11"
+    assert keys.conflicts == ('"tree.read" takes "x" away from "section.close".',)
+    assert keys.format_first_key("section.close") == "–"
 
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
-    options = TuiOptions(keys={"tree.cursor_down": ("n",), "tree.fly": ("f",)})
+    options = TuiOptions(keys={"move.down": ("n",), "tree.fly": ("f",)})
     async with running(make_app(options=options)) as (app, pilot):
         await pilot.press("escape")
         outline = app.main_screen.tree_pane.outline
@@ -158,14 +161,14 @@ def test_the_key_that_the_documentation_sets_as_an_example_takes_none_away() -> 
 
 def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
     keys = build_keymap(
-        {"tree.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "tree.open": ("ctrl+shift+o", "f11")}
+        {"section.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "section.open": ("ctrl+shift+o", "f11")}
     )
     assert keys.conflicts == (
-        '"tree.pin" stays as it was: there is no key "ctrl+nonsense".',
+        '"section.pin" stays as it was: there is no key "ctrl+nonsense".',
         '"tree.fold" stays as it was: there is no key "hyperspace".',
     )
-    assert keys.format_first_key("tree.pin") == "p"
-    assert keys.format_first_key("tree.open") == "ctrl+shift+o"
+    assert keys.format_first_key("section.pin") == "p"
+    assert keys.format_first_key("section.open") == "ctrl+shift+o"
 
 
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
@@ -179,5 +182,5 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
 
 
 def test_a_key_of_a_screen_of_its_own_is_not_taken_by_what_works_elsewhere() -> None:
-    keys = build_keymap({"global.find": ("/",), "global.notes": ("n",)})
-    assert {action_id.partition(".")[0] for action_id in keys.keymap} == {"global", "tree", "reader"}
+    keys = build_keymap({"global.table": ("/",), "global.notes": ("n",)})
+    assert {action_id.partition(".")[0] for action_id in keys.keymap} == {"global"}

@@ -12,7 +12,6 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.source_loader import build_library
-from roamtui.errors import ModelError
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -30,6 +29,7 @@ from tests.tui.driving import (
     go_to,
     make_app,
     model_of,
+    run,
     running,
     screen_text,
     wait_until,
@@ -203,46 +203,6 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
         assert len(second.targets) == 0 < len(first.targets)
 
 
-async def test_the_steps_are_listed_while_the_model_works_and_stay_if_there_is_no_answer() -> None:
-    async with running(make_app(), SIZE) as (app, pilot):
-        deck = find_id(app, "Deck oven")
-        model_of(app).add_replies(expand(deck), ScriptedReply(text="", error=ModelError("It broke.")))
-        await ask(pilot, QUESTION)
-        assert last(app, ActivityView).splitlines()[0].startswith("▾ opened 1 section")
-        assert "Opened 1 section: Deck oven" in last(app, ActivityView)
-
-
-async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last() -> None:
-    async with running(make_app(), (120, 16)) as (app, pilot):
-        outline = app.main_screen.tree_pane.outline
-        stone, deck, odd = (
-            find_id(app, title) for title in ("Stone oven", "Deck oven", "[/red] Odd [@click=app.quit]titles[/]")
-        )
-        answer = f'"The deck oven takes ninety loaves" [{deck}], "It must rest" [{stone}].'
-        model_of(app).add_replies(expand(stone, deck, find_id(app, "Starter"), odd), ScriptedReply(text=answer))
-        await ask(pilot, "Which is larger?")
-        assert outline.lines.find_nearest_line(deck) in range(
-            outline.scroll_offset.y, outline.scroll_offset.y + outline.size.height
-        )
-        await pilot.press("escape")
-        for expected in (deck, stone, deck):
-            await pilot.press("full_stop")
-            await wait_until(pilot, lambda expected=expected: outline.cursor_id == expected)  # type: ignore[misc]
-
-
-async def test_text_before_a_call_is_thinking_aloud_and_not_the_answer() -> None:
-    async with running(make_app(), SIZE) as (app, pilot):
-        stone = find_id(app, "Stone oven")
-        call = ("expand_sections", {"section_ids": [stone]})
-        model_of(app).add_replies(
-            ScriptedReply(text="Let me look.", calls=(call,)), ScriptedReply(text=f"Forty [{stone}].")
-        )
-        await ask(pilot, QUESTION)
-        assert last(app, AnswerView) == "Forty [1]."
-        await unfold_steps(pilot, app)
-        assert "Let me look." in last(app, ActivityView)
-
-
 async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
     gate = asyncio.Event()
     app = make_app([ScriptedReply(text="Forty loaves, and then", chunk_size=6, gate=gate, gate_after=2)])
@@ -280,29 +240,6 @@ async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -
         assert screen.session.state.transcript.exchanges == ()
         await wait_until(pilot, lambda: "Waiting for" not in screen_text(app) and EXAMPLES[1] in screen_text(app))
         assert not screen.status_line.status.is_asking
-
-
-async def test_a_question_is_shown_while_its_model_starts_and_once_when_it_answers() -> None:
-    gate = asyncio.Event()
-    app = make_app()
-    app.app_context.agent.model = SlowModel([ScriptedReply(text="Forty."), ScriptedReply(text="Fifty.")], gate=gate)
-    async with app.run_test(size=SIZE) as pilot:
-        screen = app.main_screen
-        screen.question_box.fill(QUESTION)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "… Waiting for scripted" in screen_text(app))
-        gate.set()
-        await wait_until(pilot, lambda: "Forty." in screen_text(app) and not screen.is_asking)
-        assert "Waiting for" not in screen_text(app)
-        gate.clear()
-        screen.panes.focus_chat()
-        await pilot.press("r")
-        await wait_until(pilot, lambda: "… Waiting for scripted" in screen_text(app))
-        assert "Forty." not in screen_text(app)
-        gate.set()
-        await wait_until(pilot, lambda: "Fifty." in screen_text(app) and not screen.is_asking)
-        assert "Waiting for" not in screen_text(app)
-        assert [view.number for view in app.screen.query(ExchangeView)] == [1]
 
 
 async def test_the_last_question_is_asked_again_from_before_it() -> None:
@@ -419,6 +356,6 @@ async def test_the_outline_says_what_the_model_has_read() -> None:
         await pilot.pause()
         assert re.search(r"· Steam.*◦", screen_text(app))
         outline.move_to(find_id(app, "Ovens"))
-        await pilot.press("C")
+        await run(pilot, "tree.fold_all")
         await pilot.pause()
         assert "% read)" in screen_text(app)

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import SourcesView
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.driving import app_of, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 
 USUAL, WIDE = (120, 35), (160, 45)
 PEEK = "│ The deck oven takes ninety loaves."
@@ -48,15 +48,6 @@ async def test_a_selected_citation_shows_its_paragraph_below_its_line_until_the_
         assert app.focused is app.main_screen.chat_log
 
 
-async def test_a_citation_whose_quote_is_not_in_the_text_shows_the_nearest_passage() -> None:
-    async with running(make_app(), USUAL) as (app, pilot):
-        await answer(pilot, app)
-        app.main_screen.panes.focus_chat()
-        await pilot.press("3")
-        await wait_until(pilot, lambda: "│ Nearest passage, in Stone oven:" in screen_text(app))
-        assert "│ The stone oven takes forty loaves." in screen_text(app)
-
-
 async def test_a_quote_that_the_model_had_not_read_is_not_called_the_nearest_passage() -> None:
     async with running(make_app(), USUAL) as (app, pilot):
         text = f'"The deck oven takes ninety loaves" [{find_id(app, "Deck oven")}].'
@@ -86,67 +77,15 @@ async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere()
         assert screen.question_box.text == "3"
 
 
-async def test_two_digits_typed_quickly_are_one_number() -> None:
-    async with running(make_app(), USUAL) as (app, pilot):
-        stone = find_id(app, "Stone oven")
-        text = "\n".join(f'- "It must rest for {word}" [{stone}]' for word in "abcdefghijkl")
-        model_of(app).add_replies(expand(stone), ScriptedReply(text=text))
-        await ask(pilot, "How long must it rest?")
-        app.main_screen.panes.focus_chat()
-        await pilot.press("1", "2")
-        assert get_selected(app) == 11
-        await pilot.press("3")
-        assert get_selected(app) == 2
-
-
-async def test_f6_steps_through_the_citations_from_the_box_where_digits_are_typed() -> None:
-    async with running(make_app(), USUAL) as (app, pilot):
-        screen = app.main_screen
-        await pilot.press("f6")
-        await wait_until(pilot, lambda: screen.status_line.status.message == "No citations yet")
-        await answer(pilot, app)
-        assert "f6 citation" in screen_text(app)
-        await pilot.press("n", "1")
-        for key, index in (("f6", 0), ("f6", 1), ("shift+f6", 0), ("shift+f6", 2), ("f6", 0)):
-            await pilot.press(key)
-            assert (get_selected(app), screen.question_box.text, app.focused) == (index, "n1", screen.question_box)
-        await wait_until(pilot, lambda: PEEK in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: PEEK not in screen_text(app))
-        assert app.focused is screen.question_box
-
-
 async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_selected_one() -> None:
     async with running(make_app(), WIDE) as (app, pilot):
         screen = app.main_screen
         await answer(pilot, app)
         await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Deck oven"))
         assert app.focused is screen.question_box
-        await pilot.press("f6", "f6")
+        app_of(pilot).main_screen.chat_log.action_move_sideways(1)
+        app_of(pilot).main_screen.chat_log.action_move_sideways(1)
         await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Stone oven"))
         assert "│ The" not in screen_text(app)
         await pilot.resize_terminal(*USUAL)
         await wait_until(pilot, lambda: "│ The stone oven takes forty loaves." in screen_text(app))
-
-
-async def test_what_a_person_reads_is_not_replaced_when_an_answer_ends() -> None:
-    async with running(make_app(), WIDE) as (app, pilot):
-        screen = app.main_screen
-        deck = find_id(app, "Deck oven")
-        text = f'"The deck oven takes ninety loaves" [{deck}].'
-        model_of(app).add_replies(expand(deck), ScriptedReply(text=text))
-        screen.panes.focus_reader()
-        await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
-        shown = screen.reader_pane.section_id
-        screen.question_controller.submit("Which?")
-        await wait_until(pilot, lambda: bool(screen.session.state.transcript.exchanges) and not screen.is_asking)
-        assert screen.session.state.transcript.exchanges[-1].citations
-        assert screen.reader_pane.section_id == shown
-
-
-async def test_in_one_pane_a_citation_selected_from_the_outline_shows_the_conversation() -> None:
-    async with running(make_app(), (60, 24)) as (app, pilot):
-        await answer(pilot, app)
-        app.main_screen.panes.focus_tree()
-        await pilot.press("f6")
-        await wait_until(pilot, lambda: PEEK in screen_text(app))

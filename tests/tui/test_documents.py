@@ -11,10 +11,9 @@ from textual.widgets import OptionList
 from roamtui.conversation.store import ConversationStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, model_of, running, screen_text, wait_until
+from tests.tui.driving import ask, model_of, run, running, screen_text, wait_until
 from tests.tui.opening import Opener
 
 
@@ -51,14 +50,6 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         await wait_until(pilot, lambda: "Forty." not in screen_text(app))
 
 
-async def test_turning_to_another_document_where_there_is_none_takes_no_keys(opener: Opener) -> None:
-    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
-        await pilot.press("ctrl+t")
-        await wait_until(pilot, lambda: "No other document is open. Open one with ctrl+o." in screen_text(app))
-        await pilot.press(*"40")
-        assert (app.screen, app.main_screen.question_box.text) == (app.main_screen, "40")
-
-
 async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await open_second(app, pilot)
@@ -69,37 +60,6 @@ async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) ->
         await open_second(app, pilot)
         assert app.main_screen.session.state.library.source == "/d/handbook.md"
         assert len(opener.opened) == 1
-
-
-async def test_what_is_open_is_turned_to_by_the_name_that_it_has_here(
-    opener: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bread.md").write_text("# Bread\n", "utf-8")
-    async with running(opener.make_app(str(tmp_path / "bread.md")), (100, 30)) as (app, pilot):
-        await open_second(app, pilot)
-        await pilot.press("ctrl+o", *"bread.md", "enter")
-        await wait_until(pilot, lambda: app.main_screen.session.state.library.source == str(tmp_path / "bread.md"))
-        assert len(opener.opened) == 1
-
-
-async def test_a_document_that_is_there_while_help_is_read_is_shown_after_it(opener: Opener) -> None:
-    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
-        opener.gate.clear()
-        await pilot.press("ctrl+o")
-        await wait_until(pilot, lambda: "A handbook" in screen_text(app))
-        await pilot.press(*"handbook", "enter")
-        await wait_until(pilot, lambda: bool(opener.opened))
-        await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
-        opener.gate.set()
-        await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
-        assert isinstance(app.screen, HelpDialog)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: len(app.documents) == 2 and app.main_screen is app.screen_stack[-1])
-        await pilot.press("ctrl+t", "escape", "escape")
-        await wait_until(pilot, lambda: app.main_screen.session.state.library.source == "/d/bread.md")
-        assert app.screen_stack == [app.main_screen]
 
 
 async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None:
@@ -119,10 +79,10 @@ async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await open_second(app, pilot)
         model = model_of(app)
-        await pilot.press("f12")
+        await run(pilot, "global.close_document")
         await wait_until(pilot, lambda: app.main_screen.session.state.library.source == "/d/bread.md")
         assert not model.is_closed, "it still answers for the other one"
-        await pilot.press("f12")
+        await run(pilot, "global.close_document")
         await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog) and model.is_closed)
         await wait_until(pilot, lambda: "A handbook" in screen_text(app))
         await pilot.press(*"handbook", "enter")

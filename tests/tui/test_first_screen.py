@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from rich.console import RenderableType
 from textual.screen import Screen
 from typing_extensions import override
@@ -15,7 +13,7 @@ from roamtui.models.offline import OfflineModel
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, StartupContext, TuiOptions
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import EXAMPLES, make_app, make_context, running, screen_text, wait_until
+from tests.tui.driving import EXAMPLES, make_context, running, screen_text, wait_until
 
 
 def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) -> RoamApp:
@@ -70,13 +68,6 @@ async def test_a_question_that_is_typed_at_once_is_answered() -> None:
         await wait_until(pilot, lambda: "Forty." in screen_text(app))
 
 
-async def test_a_key_that_needs_the_reader_at_once_makes_it() -> None:
-    app = make_late_app(make_context())
-    async with app.run_test(size=(120, 35)) as pilot:
-        app.main_screen.tree_pane.action_read()
-        await wait_until(pilot, lambda: "How the bakery is run." in screen_text(app))
-
-
 async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
     examples = ("Who may lend an item to a neighbour?", "What is a late fee?", "When is the starter fed?")
     context = make_context(options=TuiOptions(examples=examples))
@@ -96,13 +87,3 @@ async def test_an_app_can_be_left_before_the_agent_is_made() -> None:
     app.call_later(app.exit)
     await app.run_async(headless=True)
     assert app.return_code == 0
-
-
-@pytest.mark.parametrize("width", [80, 96, 98, 100, 103, 120])
-async def test_the_unit_stands_where_sizes_do(width: int) -> None:
-    async with running(make_app(), (width, 30)) as (app, pilot):
-        await wait_until(pilot, lambda: "Ovens" in screen_text(app))
-        await pilot.pause()
-        title, line = screen_text(app).split("\n")[1:3]
-        tree = app.main_screen.tree_pane.size.width
-        assert ("tok" in title[:tree]) == bool(re.search(r"\d$", line[:tree].rstrip(" ▕")))

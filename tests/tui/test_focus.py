@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roamtui.tui.app import RoamApp
-from roamtui.tui.labels import format_breadcrumb
 from roamtui.tui.panes.pane import Pane, PaneTitle
-from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
-from tests.tui.tree.outlines import find_id as find_in
-from tests.tui.tree.outlines import make_library
+from tests.tui.driving import find_id, make_app, run, running, screen_text, wait_until
 
 WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)
 
@@ -17,13 +14,6 @@ WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)
 def place(app: RoamApp) -> str | None:
     focused = app.main_screen.focused
     return None if focused is None else focused.id
-
-
-@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
-async def test_at_the_start_the_question_box_has_the_focus(size: tuple[int, int]) -> None:
-    app = make_app()
-    async with app.run_test(size=size):
-        assert place(app) == "question-box"
 
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
@@ -83,23 +73,6 @@ async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_b
         assert place(app) == "tree"
 
 
-async def test_reading_costs_nothing_and_escape_comes_back() -> None:
-    async with running(make_app(), MIDDLE) as (app, pilot):
-        screen = app.main_screen
-        await pilot.press("escape", "j", "enter", "3")
-        await pilot.pause()
-        ovens = find_id(app, "Ovens")
-        assert place(app) == "reader"
-        assert screen.reader_pane.section_id == ovens
-        await wait_until(pilot, lambda: screen.session.state.reading_id == ovens)
-        assert screen.session.state.open_sections == ()
-        assert screen.panes.shown == {Pane.TREE, Pane.READER}
-        await pilot.press("escape")
-        await pilot.pause()
-        assert place(app) == "tree"
-        assert screen.panes.shown == {Pane.TREE, Pane.CHAT}
-
-
 async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
     async with running(make_app(), MIDDLE) as (app, pilot):
         await pilot.press("escape", "j", "space")
@@ -109,16 +82,6 @@ async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
         await pilot.pause()
         assert "Stone oven" not in screen_text(app)
         assert app.main_screen.session.state.open_sections == ()
-
-
-async def test_subtrees_unfold_and_fold_whole() -> None:
-    async with running(make_app(), MIDDLE) as (app, pilot):
-        await pilot.press("escape", "E")
-        await pilot.pause()
-        assert "Steam" in screen_text(app)
-        await pilot.press("C")
-        await pilot.pause()
-        assert "Stone oven" not in screen_text(app)
 
 
 async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
@@ -133,16 +96,6 @@ async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
         assert place(app) == "reader"
         assert screen.panes.shown == frozenset(Pane)
         assert screen.reader_pane.region.x > screen.chat_log.region.x > screen.tree_pane.region.x
-
-
-async def test_ctrl_c_without_anything_to_stop_does_not_quit() -> None:
-    async with running(make_app()) as (app, pilot):
-        for _ in range(3):
-            await pilot.press("ctrl+c")
-        assert app.is_running
-        await pilot.press("ctrl+q")
-        await pilot.pause()
-        assert not app.is_running
 
 
 async def test_ctrl_c_copies_the_selection() -> None:
@@ -194,17 +147,12 @@ def _note(title: PaneTitle) -> str:
     return title.render().plain.removesuffix("tok").rstrip().rpartition("  ")[2]
 
 
-def test_the_documents_own_title_is_no_part_of_a_place() -> None:
-    library = make_library("# Book\n\n## One\n\n### Two\n\nText.\n")
-    path = (*library.ancestors(find_in(library, "Two")), find_in(library, "Two"))
-    assert format_breadcrumb(library, path) == "One › Two"
-
-
 async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() -> None:
     async with running(make_app(), (120, 30)) as (app, pilot):
         title = app.main_screen.tree_pane.title_line
         await wait_until(pilot, lambda: _note(title) == "8 sections")
-        await pilot.press("escape", "E")
+        await pilot.press("escape")
+        await run(pilot, "tree.unfold_all")
         app.main_screen.tree_pane.outline.move_to(find_id(app, "Steam"))
         await wait_until(pilot, lambda: _note(title) == "Ovens › Deck oven")
         await pilot.press("g")

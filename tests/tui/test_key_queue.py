@@ -42,15 +42,6 @@ async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: i
         await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
 
 
-async def test_a_key_that_comes_while_the_app_ends_does_no_harm() -> None:
-    async with running(make_app()) as (app, pilot):
-        await pilot.press("escape")
-    assert app.screen_stack == []
-    await app._key_queue.add(events.Key("j", "j"))
-    app._key_queue._rounds_left = 2
-    await app._key_queue.on_marker_arrived(key_queue.KeyQueue.HandledMarker(app._key_queue._event_number))
-
-
 async def test_a_slow_machine_does_not_bring_keys_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_queue, "_CHECK_SECONDS", 0.0001)
     monkeypatch.setattr(key_queue, "_CHECKS_MAX", 10**9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roamtui.tui.messages import StatusMessage
-from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
+from tests.tui.driving import make_app, running, wait_until
 
 
 async def test_a_message_leaves_with_the_next_key_but_not_while_the_person_types() -> None:
@@ -21,16 +21,3 @@ async def test_a_message_leaves_with_the_next_key_but_not_while_the_person_types
         screen.post_message(StatusMessage("Working", is_progress=True))
         await pilot.press("escape", "j")
         assert screen.status_line.status.message == "Working"
-
-
-async def test_the_status_line_has_the_whole_title_of_a_line_that_is_cut() -> None:
-    title = "A very long title that no outline of a usual width can show to its very end"
-    text = f"# T\n\n## One\n\nText.\n\n## {title}\n\nText.\n\n## Two\n\nText.\n"
-    async with running(make_app(text=text), (140, 35)) as (app, pilot):
-        await wait_until(pilot, lambda: "reader_controller" in vars(app.main_screen))
-        app.main_screen.panes.focus_tree()
-        app.main_screen.tree_pane.outline.move_to(find_id(app, "One"))
-        await pilot.press("j")
-        await wait_until(pilot, lambda: title in screen_text(app))
-        await pilot.press("j")
-        await wait_until(pilot, lambda: title not in screen_text(app))

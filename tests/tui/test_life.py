@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
-import subprocess
-import sys
-import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from weakref import ref
 
@@ -26,15 +22,13 @@ from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.source_loader import build_library
 from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta
-from roamtui.search.index import SectionIndex
-from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.driving import TEXT, ask, expand, find_id, make_app, model_of, run, running, screen_text, wait_until
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +75,9 @@ async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch
     app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel())))
     async with app.run_test(size=(120, 35)) as pilot:
         monkeypatch.setattr(app, "suspend", FakeSuspend)
-        await pilot.press("escape", "E", "G", "k", "3", "e")
+        await pilot.press("escape")
+        await run(pilot, "tree.unfold_all")
+        await pilot.press("G", "k", "3", "e")
         await wait_until(pilot, lambda: bool(called))
     line = TEXT.splitlines().index("### Starter") + 1
     assert called == [["vim", f"+{line}", str(file)]]
@@ -93,18 +89,6 @@ class FakeSuspend:
     def __enter__(self) -> None: ...
 
     def __exit__(self, *_error: object) -> None: ...
-
-
-@pytest.mark.skipif(os.name != "posix", reason="jobs are POSIX's")
-def test_only_a_process_with_a_group_of_its_own_is_a_job() -> None:
-    program = [sys.executable, "-c", "from roamtui.tui.app import has_job_control; print(has_job_control())"]
-
-    def run(**how: object) -> str:
-        return subprocess.run(program, capture_output=True, text=True, check=True, **how).stdout.strip()  # type: ignore[call-overload, no-any-return]
-
-    assert run(process_group=0) == "True"
-    assert run() == "False"
-    assert run(start_new_session=True) == "False"
 
 
 class Burden:
@@ -184,32 +168,3 @@ async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(mo
         assert app.main_screen.session.state.transcript.exchanges
         assert model.burden is not None
         assert model.burden() is None
-
-
-_TEXT = "# Mill\n\n## Stones\n\nTwo stones.\n\n## Store\n\nWheat.\n"
-
-
-class _SlowSearcher(KeywordSearcher):
-    """A searcher whose index waits for `may_end`."""
-
-    may_end = threading.Event()
-
-    @override
-    def prepare(self, on_progress: Callable[[int, int], None] | None = None) -> SectionIndex:
-        """Report half of the progress, and wait."""
-        assert on_progress is not None
-        on_progress(2, 4)
-        self.may_end.wait(20)
-        return super().prepare(on_progress)
-
-
-async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.agent.controller._INDEXED_AHEAD_MIN", 3)
-    app = make_app(text=_TEXT)
-    searcher = _SlowSearcher(app.app_context.agent.session.state.library)
-    app.app_context.agent.searcher = searcher
-    async with app.run_test(size=(120, 30)) as pilot:
-        await wait_until(pilot, lambda: "Indexing 2 of 4 sections" in screen_text(app))
-        searcher.may_end.set()
-        await wait_until(pilot, lambda: "Indexing" not in screen_text(app))
-    assert searcher._topic_titles is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import textual.notifications
-from textual import events
 from textual.message_pump import MessagePump
 from textual.notifications import Notification, Notify
 from textual.timer import Timer
@@ -12,10 +11,8 @@ from textual.widget import Widget
 
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PickerDialog, PickerItem
-from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.status_line import HintLine, MessageLine
 from tests.tui.driving import app_of, make_app, screen_text, wait_until
-from tests.tui.opening import Opener
 
 _NOTHING = "Nothing to copy or stop. Press ctrl+q to quit."
 
@@ -41,23 +38,6 @@ async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> No
         await wait_until(pilot, lambda: screen_text(app).splitlines()[-1] == hints)
 
 
-async def test_a_click_takes_a_message_away() -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        await pilot.press("ctrl+c")
-        await wait_until(pilot, lambda: tell(app_of(pilot)) == [_NOTHING])
-        app_of(pilot).post_message(events.MouseDown(None, 60, 5, 0, 0, 1, shift=False, meta=False, ctrl=False))
-        await wait_until(pilot, lambda: not tell(app_of(pilot)))
-
-
-async def test_only_the_newest_message_stands() -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        app = app_of(pilot)
-        app.notify("One.")
-        app.notify("Two.", severity="error")
-        await wait_until(pilot, lambda: tell(app) == ["Two."])
-        assert app.main_screen.query_one(MessageLine).has_class("-error")
-
-
 @pytest.mark.parametrize("size", [(120, 30), (70, 24), (60, 20)])
 async def test_a_long_message_is_whole_and_covers_nothing(size: tuple[int, int]) -> None:
     words = " ".join(f"word{number}" for number in range(30))
@@ -69,23 +49,6 @@ async def test_a_long_message_is_whole_and_covers_nothing(size: tuple[int, int])
         assert line.height > 1
         shown = (app.main_screen.header, app.main_screen.panes, app.main_screen.status_line)
         assert [pane for pane in shown if pane.region.overlaps(line)] == []
-
-
-async def test_a_message_below_a_box_is_seen_and_markup_in_it_is_text() -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        app = app_of(pilot)
-        await app.push_screen(PickerDialog("Theme", [PickerItem(value="one", label="one")]))
-        app.notify("[bold]It[/] is\x1b[31m red\nhere.")
-        await wait_until(pilot, lambda: "[bold]It[/] is" in screen_text(app).splitlines()[-1])
-        assert "\x1b" not in tell(app)[0]
-
-
-async def test_a_message_is_shown_where_a_document_is_chosen_too() -> None:
-    app = Opener().make_app()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog))
-        app.notify("The conversation could not be saved.")
-        await wait_until(pilot, lambda: "could not be saved." in screen_text(app).splitlines()[-1])
 
 
 async def test_a_message_that_runs_out_while_a_screen_draws_it_again_hangs_nothing(

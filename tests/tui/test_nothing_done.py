@@ -47,26 +47,6 @@ async def test_in_the_reader(key: str, told: str) -> None:
         await wait_until(pilot, lambda: main.status_line.status.message == told)
 
 
-async def test_opening_what_is_open_says_that_it_is() -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        status_line = app_of(pilot).main_screen.status_line
-        await pilot.press("escape", "j", "a")
-        await wait_until(pilot, lambda: status_line.status.message == "Opened “Ovens”")
-        await pilot.press("a")
-        await wait_until(pilot, lambda: status_line.status.message == "Already open")
-
-
-async def test_matches_in_the_reader_are_counted_and_numbered() -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        main = app_of(pilot).main_screen
-        await pilot.press("escape", "enter", "3")
-        await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
-        await pilot.press("slash", *"loaves", "enter", "n")
-        await wait_until(pilot, lambda: "“loaves” 2/2" in str(main.reader_pane.title_line.render()))
-        await pilot.press("n")
-        await wait_until(pilot, lambda: "“loaves” 1/2" in str(main.reader_pane.title_line.render()))
-
-
 async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> None:
     async with make_app().run_test(size=(120, 24)) as pilot:
         main = app_of(pilot).main_screen

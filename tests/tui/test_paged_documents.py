@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
@@ -11,7 +10,6 @@ from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.screens.main import MainScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.tui.driving import find_id, running, screen_text, wait_until
 
@@ -73,24 +71,6 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         await pilot.press("a")
         await wait_until(pilot, lambda: bool(app.main_screen.session.state.open_sections))
         assert app.main_screen.session.state.open_sections[0].section_id == find_id(app, "Two")
-
-
-async def test_a_page_opened_while_the_app_starts_stays_in_view(monkeypatch: pytest.MonkeyPatch) -> None:
-    finish_startup, held = MainScreen._finish_startup, list[MainScreen]()
-    monkeypatch.setattr(MainScreen, "_finish_startup", lambda screen: held.append(screen))  # noqa: PLW0108 (a method)
-    pages = ("# One\n\n" + "First. \n\n" * 30, "its end\n\n" + "Second.\n\n" * 30)
-    app = _make_paged_app(pages)
-    async with app.run_test(size=(120, 30)) as pilot:
-        await wait_until(pilot, lambda: bool(held))
-        await pilot.press("ctrl+g")
-        await wait_until(pilot, lambda: bool(app.screen.query(Input)))
-        await _go_to(app, "2")
-        await wait_until(pilot, lambda: "Second." in screen_text(app))
-        await wait_until(pilot, lambda: app.main_screen.session.state.reading_id == find_id(app, "One"))
-        finish_startup(held[0])
-        await pilot.pause()
-        assert "Second." in screen_text(app)
-        assert "First." not in screen_text(app).partition("─ p. 2")[2]
 
 
 async def test_what_is_copied_says_its_page_and_holds_no_mark() -> None:

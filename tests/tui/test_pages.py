@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.source_loader import SourceLoader, open_sources
-from roamtui.document.web_loader import PageLoader
+from roamtui.document.source_loader import open_sources
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.dialogs import ConfirmDialog
@@ -57,18 +55,6 @@ async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite
         assert "/renting.md" not in site.counts.paths
 
 
-async def test_closing_a_document_closes_its_connections(site: FakeSite) -> None:
-    async with running(make_app(site), (120, 30)) as (app, pilot):
-        loader = app.main_screen.session.loader
-        assert isinstance(loader, SourceLoader)
-        assert isinstance(loader.page_loader, PageLoader)
-        pools = loader.page_loader.fetcher._client._pools
-        (pool,) = pools.values()
-        assert pool.connections
-        await pilot.press("f12")
-        await wait_until(pilot, lambda: not pool.connections and not pools)
-
-
 async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
     site.pages["/fees.md"] = SitePage(status=404)
     async with running(make_app(site), (120, 30)) as (app, pilot):
@@ -100,20 +86,3 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
         await wait_until(pilot, lambda: screen.session.state.question_number == 1 and not screen.is_asking)
         assert "nobody approved" in screen.session.state.library.problem_of(far)
         assert screen.session.state.approved_origins == frozenset()
-
-
-async def test_a_page_that_takes_its_time_holds_nothing_up(site: FakeSite) -> None:
-    gate = threading.Event()
-    site.before = lambda path: gate.wait(20) if path == "/fees.md" else None
-    async with running(make_app(site), (120, 30)) as (app, pilot):
-        session = app.main_screen.session
-        fees, renting = find_id(app, "Fees"), find_id(app, "Renting")
-        app.main_screen.panes.focus_tree()
-        await pilot.press("j", "enter", "1", "j", "enter")
-        await wait_until(pilot, lambda: session.state.library.is_loaded(renting))
-        assert not session.state.library.is_loaded(fees)
-        assert session.state.reading_id == renting
-        gate.set()
-        await wait_until(pilot, lambda: session.state.library.is_loaded(fees))
-        assert session.state.reading_id == renting
-        assert app.main_screen.reader_pane.reader.section_id == renting

@@ -42,15 +42,6 @@ async def test_enter_sends_what_stands_there_without_white_space_around() -> Non
         assert app.sent == ["ab"]
 
 
-async def test_the_box_grows_to_six_lines_and_then_scrolls() -> None:
-    async with running(BoxApp()) as (app, pilot):
-        assert app.box.size.height == 1
-        for count in range(2, 9):
-            await pilot.press("ctrl+j")
-            await pilot.pause()
-            assert app.box.size.height == min(count, 6)
-
-
 async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() -> None:
     async with running(BoxApp("first", "second\nin two lines")) as (app, pilot):
         await pilot.press("d", "up")

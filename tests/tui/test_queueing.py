@@ -64,19 +64,6 @@ async def test_a_key_returns_the_question_to_the_box_before_what_was_typed_since
         assert questions(app) == [FIRST]
 
 
-async def test_a_question_taken_back_can_be_sent_again_at_once() -> None:
-    gate = asyncio.Event()
-    replies = [ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="Ninety.")]
-    async with running(make_app(replies)) as (app, pilot):
-        await queue(pilot)
-        controller = app.main_screen.question_controller
-        controller.take_back()
-        assert controller.submit(SECOND) is None  # before the first line above the box is gone
-        await wait_until(pilot, lambda: len(app.main_screen.query(QueuedLine)) == 1)
-        gate.set()
-        await wait_until(pilot, lambda: questions(app) == [FIRST, SECOND] and not app.main_screen.is_asking)
-
-
 async def test_after_a_failure_the_question_returns_to_the_box_with_its_section() -> None:
     gate = asyncio.Event()
     replies = [ScriptedReply(text="Forty.", gate=gate, error=ModelError("The key was refused."))]
@@ -94,19 +81,6 @@ async def test_after_a_failure_the_question_returns_to_the_box_with_its_section(
         assert questions(app) == [FIRST]
         assert not screen.query(QueuedLine)
         assert "in Ovens › Deck oven" in screen_text(app)
-
-
-async def test_a_queued_question_can_be_stopped_once_it_is_asked() -> None:
-    gates = asyncio.Event(), asyncio.Event()
-    replies = [ScriptedReply(text=f"Answer {number}.", gate=gate) for number, gate in enumerate(gates)]
-    async with running(make_app(replies)) as (app, pilot):
-        await queue(pilot)
-        gates[0].set()
-        await wait_until(pilot, lambda: len(model_of(app).requests) == 2)
-        await pilot.press("ctrl+c")
-        await wait_until(pilot, lambda: not app.main_screen.is_asking)
-        assert questions(app) == [FIRST, SECOND]
-        assert app.main_screen.question_box.text == ""
 
 
 async def test_a_slash_lists_commands_and_arrows_belong_to_the_list() -> None:

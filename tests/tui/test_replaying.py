@@ -13,7 +13,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, ask, expand, find_id, running, screen_text, wait_until
+from tests.tui.driving import TEXT, ask, expand, find_id, running, screen_text
 
 QUESTIONS = ("How many loaves does the deck oven take?", "And the stone oven?")
 
@@ -37,24 +37,6 @@ async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[s
         screen = screen_text(app)
         answers = [exchange.answer for exchange in app.main_screen.session.state.transcript.exchanges]
     return (*answers, screen)
-
-
-class NotedModel(ScriptedModel):
-    """A model of which there is something to know once it was started."""
-
-    note = ""
-
-    async def start(self) -> None:
-        """Find out."""
-        self.note = "It has no [b]tool calls[/b]."
-
-
-async def test_the_app_says_what_to_know_of_a_model_once() -> None:
-    app = RoamApp(AppContext(agent=Agent(start_session(), NotedModel([ScriptedReply(text="Not found: no.")]))))
-    async with app.run_test(size=(120, 40)) as pilot:
-        await wait_until(pilot, lambda: "It has no [b]tool calls[/b]." in screen_text(app))
-        await ask(pilot, QUESTIONS[0])
-        assert screen_text(app).count("tool calls") == 1
 
 
 async def test_the_app_shows_the_recorded_answers_again(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ class TestStart:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_start)
 
     def test_outline(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        keys = press("escape", "E", "j", "a", "j", "p", "j")
+        keys = press("escape", "tree.unfold_all", "j", "a", "j", "p", "j")
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.commands import CostApprovalRequest, OriginApprovalRequest
+from roamtui.conversation.commands import OriginApprovalRequest
 from roamtui.conversation.store import ConversationStore
 from tests.tui.picturing import (
     LARGE,
@@ -18,10 +18,7 @@ from tests.tui.picturing import (
     press,
     show_approval,
     show_conversations,
-    show_failure,
     show_found,
-    show_hits,
-    show_renaming,
 )
 
 
@@ -31,15 +28,6 @@ class TestOverlays:
 
     def test_help(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=press("f1"))
-
-    def test_models(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=press("f2", until="● scripted"))
-
-    def test_themes(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=press("f3", until="enter to choose"))
-
-    def test_hits(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_searching_app("dusk"), terminal_size=size, run_before=show_hits)
 
     def test_found(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert snap_compare(make_searching_app("dusk"), terminal_size=size, run_before=show_found)
@@ -56,24 +44,10 @@ class TestOverlays:
         wanted = OriginApprovalRequest(host="docs.example.org", origin="https://docs.example.org", urls=urls)
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_approval(wanted))
 
-    def test_approval_of_cost(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        wanted = CostApprovalRequest(spent_usd=0.482, cap_usd=0.5)
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_approval(wanted))
-
-    def test_renaming(
-        self, snap_compare: Compare, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("roamtui.tui.screens.conversations._format_time", lambda _moment: "2026-01-02 03:04")
-        app = make_still_app("dusk", store=ConversationStore(tmp_path / "conversations"))
-        assert snap_compare(app, terminal_size=size, run_before=show_renaming)
-
-    def test_failure(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_failure)
-
     def test_palette(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         keys = press("ctrl+p", *"conv", until="New conversation")
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)
 
     def test_confirmation(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        keys = press("escape", "E", "G", "k", "3", "l", "l", "o", until="Open this page")
+        keys = press("escape", "tree.unfold_all", "G", "k", "3", "l", "l", "o", until="Open this page")
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)

@@ -12,8 +12,7 @@ from roamtui.document.source_loader import build_library
 from roamtui.sources.read import read_file
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.messages import StatusMessage, make_fold_toggle, make_open_command
-from roamtui.tui.screens.dialogs import PickerDialog
+from roamtui.tui.messages import make_fold_toggle
 from roamtui.tui.screens.help import HelpDialog
 from tests.fakes.scripted_model import ScriptedModel
 from tests.sources.convert.sample_files import FILES
@@ -58,40 +57,6 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await wait_until(pilot, lambda: bool(main.session.state.open_sections))
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "f1 help"))
         await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpDialog))
-
-
-async def test_a_long_path_is_cut_between_titles() -> None:
-    async with make_app().run_test(size=(80, 24)) as pilot:
-        title = app_of(pilot).main_screen.tree_pane.title_line
-        title.show_note("Ovens of the bakery › Deck oven")
-        await pilot.pause()
-        assert "  … › Deck oven" in title.render().plain
-        title.show_note("Ovens › A title that is much too long for this")
-        await pilot.pause()
-        assert "…ong for this" in title.render().plain
-
-
-async def test_model_and_open_sections_are_reached_from_the_status_line() -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        app = app_of(pilot)
-        stone = find_id(app, "Stone oven")
-        app.main_screen.dispatch(lambda state: make_open_command(state, stone))
-        await wait_until(pilot, lambda: "◆ 1 open" in screen_text(app))
-        await pilot.pause()
-        assert await pilot.click(offset=find_cell(screen_text(app), "◆ 1 open"))
-        await wait_until(pilot, lambda: app.main_screen.tree_pane.outline.cursor_id == stone)
-        assert await pilot.click(offset=find_cell(screen_text(app), "scripted  Opened"))
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-
-
-async def test_a_message_from_any_widget_reaches_the_status_line() -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        main = app_of(pilot).main_screen
-        main.reader_pane.post_message(StatusMessage("kept an eye on", is_alert=True))
-        main.tree_pane.outline.post_message(StatusMessage("one thing"))
-        await wait_until(pilot, lambda: "kept an eye on  one thing" in str(main.status_line.render()))
-        main.reader_pane.post_message(StatusMessage("", is_alert=True))
-        await wait_until(pilot, lambda: "kept an eye on" not in str(main.status_line.render()))
 
 
 async def test_only_an_event_that_changes_the_state_shows_it_again() -> None:

@@ -8,15 +8,12 @@ import pytest
 from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.selection import Selection
-from textual.widgets import Input
 
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.store import ConversationStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
-from roamtui.tui.screens.find import FindDialog
-from roamtui.tui.screens.notes import NotesScreen
-from tests.tui.driving import app_of, make_app, make_context, running, screen_text, wait_until
+from tests.tui.driving import app_of, make_app, make_context, running, wait_until
 
 BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went on.\n\n" * 110 for number in range(6))
 NOTED = "# Top\n\nSee [below](#part) and[^1] more.\n\n" + "Words.\n\n" * 60 + "## Part\n\nHere.\n\n[^1]: The note.\n"
@@ -47,12 +44,6 @@ async def test_the_header_says_how_much_is_read_and_how_long_the_rest_takes() ->
         await wait_until(pilot, lambda: header(pilot).endswith("Chapter 5 · 100 %"))
 
 
-async def test_a_narrow_header_drops_the_minutes_first() -> None:
-    async with running(make_app(text=BOOK), (56, 20)) as (_, pilot):
-        await open_reader(pilot, "j")
-        await wait_until(pilot, lambda: header(pilot).endswith("Chapter 0 · 0 %"))
-
-
 @pytest.mark.parametrize(("jump", "count"), [("G", 1), ("]", 1), ("oo", 1), ("olo", 1), ("Ggg", 2), ("]G", 2)])
 async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int) -> None:
     async with running(make_app(text=NOTED), (120, 30)) as (app, pilot):
@@ -71,23 +62,6 @@ async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int
         await wait_until(pilot, lambda: reader.top_y == 0)  # the start of what was at the top
         await pilot.press("backspace")
         await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "Nothing to go back to")
-
-
-async def test_another_section_is_not_headed_by_the_last_match() -> None:
-    async with running(make_app(), (120, 30)) as (app, pilot):
-        await open_reader(pilot)
-        await pilot.press("/")
-        await wait_until(pilot, lambda: isinstance(app.screen, FindDialog))
-        app.screen.query_one(Input).value = "oven"
-        await wait_until(pilot, lambda: app.screen.results.query == "oven" and app.screen.results.is_complete)  # type: ignore[attr-defined]
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: "“oven” 3/" in header(pilot))
-        await pilot.press("j", "n")
-        await wait_until(pilot, lambda: "“oven” 4/" in header(pilot))
-        await pilot.press("]")
-        await wait_until(pilot, lambda: "oven”" not in header(pilot))
-        await pilot.press("n")
-        await wait_until(pilot, lambda: "“oven” " in header(pilot))
 
 
 REST = "It must rest for one hour after each batch."
@@ -155,28 +129,3 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
             await wait_until(pilot, lambda: not main.tree_pane.display)
             await pilot.press(key)
             await wait_until(pilot, lambda: main.tree_pane.display)
-
-
-async def test_focus_mode_from_the_palette_shows_the_section_under_the_cursor() -> None:
-    async with running(make_app(), (120, 30)) as (app, pilot):
-        await pilot.press("ctrl+p")
-        await wait_until(pilot, lambda: app.screen is not app.main_screen)
-        await pilot.press(*"one column", "enter")
-        await wait_until(pilot, lambda: not app.main_screen.tree_pane.display)
-        assert "How the bakery is run." in screen_text(app)
-        assert app.main_screen.focused is app.main_screen.reader_pane.reader
-
-
-async def test_a_note_shows_no_anchor_of_a_heading(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "conversations")
-    app = RoamApp(make_context(store=store, text="# Top { #top }\n\n## Part { #part }\n\nWords.\n"))
-    async with app.run_test(size=(120, 30)) as pilot:
-        await open_reader(pilot, "j")
-        await pilot.press("b")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
-        await pilot.press("B")
-        await wait_until(pilot, lambda: isinstance(app.screen, NotesScreen))
-        await wait_until(pilot, lambda: "› Part · lines 3-5" in screen_text(app))
-        assert "#part" not in screen_text(app)

@@ -11,15 +11,10 @@ from rich.cells import cell_len
 from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.terminal_images import (
     CELLS_MAX,
-    encode_deletion,
     encode_image,
     make_placeholders,
     resolve_image_mode,
 )
-
-
-def test_a_small_image_is_one_command() -> None:
-    assert encode_image(0x524F02, b"png", 60, 19) == "\x1b_Ga=T,U=1,q=2,f=100,i=5394178,c=60,r=19,m=0;cG5n\x1b\\"
 
 
 def test_pixels_are_sent_compressed_with_their_size() -> None:
@@ -36,10 +31,6 @@ def test_a_large_image_is_sent_in_parts_of_4096_bytes() -> None:
     assert heads == ("a=T,U=1,q=2,f=100,i=9,c=1,r=1,m=1", "q=2,m=1", "q=2,m=0")
     assert [len(payload) for payload in payloads] == [4_096, 4_096, 2_048]
     assert b64decode("".join(payloads)) == data
-
-
-def test_an_image_is_forgotten_with_its_data() -> None:
-    assert encode_deletion(9) == "\x1b_Ga=d,d=I,q=2,i=9\x1b\\"
 
 
 def test_each_placeholder_names_its_row_and_column() -> None:

@@ -65,12 +65,6 @@ async def test_muted_text_of_textuals_themes_is_softer_than_the_text_and_can_be_
     assert contrast(colours["faint"], colours["background"]) < contrast(colours["muted"], colours["background"])
 
 
-@pytest.mark.parametrize("name", ["ansi-dark", "ansi-light"])
-async def test_the_themes_of_the_terminals_own_colours_have_a_muted_one(name: str) -> None:
-    async with running(make_app(options=TuiOptions(theme=name))) as (app, _):
-        assert app.theme_variables["muted"].startswith("ansi_default")
-
-
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.driving import ask, expand, find_id, make_app, model_of, run, running, screen_text, wait_until
 
 SIZES = ((200, 50), (80, 24), (50, 20))
 ODD = "[/red] Odd [@click=app.quit]titles[/]"
@@ -84,7 +84,9 @@ async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> N
         app = make_app([ScriptedReply(text="Nothing.")], text=file.read_bytes().decode("utf-8", "replace"))
         async with app.run_test(size=SIZES[index % len(SIZES)]) as pilot:
             screen = app.main_screen
-            await pilot.press("escape", "E", "j", "enter")
+            await pilot.press("escape")
+            await run(pilot, "tree.unfold_all")
+            await pilot.press("j", "enter")
             await pilot.pause()
             ids = tuple(screen.session.state.library.walk())[:3]
             async for _ in screen.session.dispatch(ExpandSections(section_ids=ids, origin=Origin.PERSON)):
@@ -103,13 +105,13 @@ async def test_wide_lines_are_hinted_at_and_scrolled_sideways() -> None:
         await pilot.press("escape", "j", "enter", "3")
         await wait_until(pilot, lambda: "Prices · 100 % ▸" in screen_text(app))
         assert "column-00" in screen_text(app)
-        await pilot.press("right", ">")
+        await pilot.press(">", ">")
         await wait_until(pilot, lambda: "Prices · 100 % ◂▸" in screen_text(app))
         assert "column-00" not in screen_text(app)
-        await pilot.press(*["right"] * 40)
+        await pilot.press(*[">"] * 40)
         await wait_until(
             pilot, lambda: "Prices · 100 % ◂ " in screen_text(app) or screen_text(app).split("\n")[1].endswith("◂")
         )
         assert "column-19" in screen_text(app)
-        await pilot.press(*["left"] * 50)
+        await pilot.press(*["<"] * 50)
         await wait_until(pilot, lambda: "Prices · 100 % ▸" in screen_text(app))

@@ -7,13 +7,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.recheck import cite_span
-from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -51,12 +47,12 @@ async def test_a_newcomer_sees_what_the_program_does_and_how_to_take_a_question(
         await wait_until(pilot, lambda: "Try · ↑ takes one" in screen_text(app))
         text = screen_text(app)
         assert "A model reads the outline" in text
-        assert not any(word in text for word in ("Reading ", "Saved", "f7"))
+        assert not any(word in text for word in ("Reading ", "Saved", "/reader"))
         await pilot.press("up")
         assert app.main_screen.question_box.text == EXAMPLES[0]
 
 
-async def test_a_key_in_the_footer_continues_where_the_reader_was(store: ConversationStore) -> None:
+async def test_a_command_continues_where_the_reader_was(store: ConversationStore) -> None:
     async with running(make_app(store), (120, 35)) as (app, pilot):
         await wait_until(pilot, lambda: app.main_screen.startup.is_ready)
         app.main_screen.reader_controller.read(find_id(app, "Dough"), came_from=None)
@@ -64,10 +60,9 @@ async def test_a_key_in_the_footer_continues_where_the_reader_was(store: Convers
     async with running(make_app(store), (120, 35)) as (app, pilot):
         await wait_until(pilot, lambda: "Reading  Dough, " in screen_text(app))
         text = screen_text(app)
-        assert "% · f7 continues" in text
-        assert "f7 continue reading" in text.splitlines()[-1]
+        assert "% · /reader continues" in text
         assert "A model reads the outline" not in text
-        await pilot.press("f7")
+        await pilot.press(*"/reader", "enter")
         await wait_until(pilot, lambda: "Dough is made the evening before." in screen_text(app))
         assert app.main_screen.focused is app.main_screen.reader_pane.reader
 
@@ -93,15 +88,3 @@ async def test_quotes_that_a_changed_document_has_lost_are_listed(store: Convers
         await wait_until(pilot, lambda: "Saved · f4" in screen_text(app))
         await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
         assert "no longer in the document" not in screen_text(app)
-
-
-async def test_notes_whose_words_a_changed_document_has_lost_are_listed(store: ConversationStore) -> None:
-    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    start = TEXT.index(QUOTE)
-    cited = cite_span(library.section_at("", start) or "", Span(doc="", start=start, end=start + len(QUOTE)), library)
-    NoteStore(store.notes_folder, get_source_key(library)).save(make_note(library, cited, "Ask the baker."))
-    async with running(make_app(store, TEXT.replace("ninety", "eighty"))) as (app, pilot):
-        await wait_until(pilot, lambda: "! 1 quote is no longer in the document" in screen_text(app))
-        app.main_screen.panes.focus_chat()
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: "Ask the baker." in screen_text(app))

@@ -46,7 +46,7 @@ from roamtui.tui.chat.content_view import (
 )
 from roamtui.tui.context import StartupContext
 from roamtui.tui.labels import STEP, format_full_path, get_document_colour
-from roamtui.tui.messages import CopyRequested, NoteRequested, OpenRequested, StatusMessage
+from roamtui.tui.messages import CopyRequested, StatusMessage
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
@@ -101,7 +101,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     The newest one, or the start of a long answer, stays in view until the person scrolls away.
     """
 
-    BINDINGS = make_bindings(Scope.CHAT)
+    BINDINGS = make_bindings(Scope.CHAT, Scope.SECTION, Scope.MOVE)
 
     has_peek: reactive[bool] = reactive(default=True, init=False, repaint=False)
     """Whether the passage of a selected citation is shown here, because the reader does not show it."""
@@ -384,16 +384,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Whether there is a citation to select."""
         return self._get_cited_exchange() is not None
 
-    def step_citation(self, step: int) -> bool:
-        """Select the next citation (1) or the previous one (-1) of an answer. Return whether there is one."""
+    def action_move_sideways(self, step: int) -> None:
+        """Select the next citation (1) or the previous one (-1) of an answer."""
         view = self._get_cited_exchange()
         if view is None:
-            return False
+            self.post_message(StatusMessage("No citations yet"))
+            return
         count = len(view.citation_view.targets)
         is_inside = self._selected is not None and self._selected[0] is view.citation_view
         index = self._selected[1] + step if self._selected is not None and is_inside else min(0, step)
         self._select(view.citation_view, index % count)
-        return True
 
     def action_select_citation(self) -> None:
         """Select the citation with the typed number. A digit typed soon after another one completes its number."""
@@ -415,12 +415,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         selected = self._selected[0].ancestors if self._selected is not None else ()
         return next((view for view in cited if view in selected), cited[-1] if cited else None)
 
-    def action_next_target(self) -> None:
-        self._move_selection(1)
-
-    def action_previous_target(self) -> None:
-        self._move_selection(-1)
-
     def action_show_target(self) -> None:
         """Activate the selected target.
 
@@ -428,19 +422,17 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         sources.
         """
         if self._selected is None:
-            self._move_selection(1)
+            self.action_move(1)
         if self._selected is not None:
             view, index = self._selected
             self.post_message(TargetActivated(view.targets[index]))
 
-    @override
-    def action_page_down(self) -> None:
-        self.scroll_page_down(animate=False)
-
-    @override
-    def action_page_up(self) -> None:
-        self._stop_following()
-        self.scroll_page_up(animate=False)
+    def action_page(self, direction: int) -> None:
+        if direction > 0:
+            self.scroll_page_down(animate=False)
+        else:
+            self._stop_following()
+            self.scroll_page_up(animate=False)
 
     def action_first(self) -> None:
         self._stop_following()
@@ -488,35 +480,24 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(self.ForkRequested(view.number))
 
     @property
-    def _selected_target(self) -> Target | None:
+    def selected_section(self) -> SectionTarget | None:
+        """The selected passage or quote, or None."""
         if self._selected is None:
             return None
         view, index = self._selected
-        return view.targets[index]
+        target = view.targets[index]
+        return target if isinstance(target, SectionTarget) else None
 
-    def action_keep(self) -> None:
-        """Add the selected quote or section to the notes."""
-        target = self._selected_target
-        if isinstance(target, SectionTarget):
-            self.post_message(NoteRequested(target.section_id, citation=target.citation))
-        else:
-            self.post_message(StatusMessage("Select a quote first (j, k)"))
+    def request_model(self) -> bool:
+        """Ask a model the question of the selected passages, or else of the last ones, after opening their sections.
 
-    def action_open(self) -> None:
-        """Open the section of the selected passage or citation."""
-        target = self._selected_target
-        if isinstance(target, SectionTarget):
-            self.post_message(OpenRequested(target.section_id))
-        else:
-            self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
-
-    def action_ask_model(self) -> None:
-        """Ask a model the question of the selected passages, or else of the last ones, after opening their sections."""
+        Return whether there are passages.
+        """
         view = self._selected_or_last
         if view is None or view.passage_ids is None:
-            self.post_message(StatusMessage("No passages to ask about"))
-        else:
-            self.post_message(self.ModelRequested(view.number, view.passage_ids))
+            return False
+        self.post_message(self.ModelRequested(view.number, view.passage_ids))
+        return True
 
     def action_copy(self) -> None:
         if self.current is not None and self.current.answer.strip():
@@ -582,7 +563,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 for index in view.keyboard_targets:
                     yield view, index
 
-    def _move_selection(self, step: int) -> None:
+    def action_move(self, step: int) -> None:
+        """Select the next target (1) or the previous one (-1)."""
         targets = list(self._walk_targets())
         if not targets:
             return

@@ -75,7 +75,7 @@ class ExchangeView(Vertical):
         self.sources = SourcesView(format_source, get_state)
         """What the answer cites."""
         self._outcome = OutcomeView(Content())
-        self._passages = PassagesView(keys.format_first_key("chat.ask_model"))
+        self._passages = PassagesView(keys.format_first_key("section.ask"))
         self.citation_view: SourcesView | PassagesView = self.sources
         """The view whose targets digits select."""
         self.passage_ids: tuple[str, ...] | None = None

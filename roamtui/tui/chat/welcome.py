@@ -109,8 +109,7 @@ class WelcomeView(ContentView):
             lines += wrap(Content(words), width, lead=lead, follow=" " * 7)
         lines += self._render_last_time(width)
         if self._examples:
-            key = self._keys.format_first_key("input.history_previous")
-            lines += [Content(), Content.assemble(("Try", "bold $muted"), (f" · {key} takes one", "$muted"))]
+            lines += [Content(), Content.assemble(("Try", "bold $muted"), (" · ↑ takes one", "$muted"))]
             first = len(self.targets) - len(self._examples)  # the index of an example as a target
             for index, question in enumerate(self._examples, first):
                 row = attach_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
@@ -125,10 +124,9 @@ class WelcomeView(ContentView):
         """Return the lines about where the person stopped reading, saved conversations, and stale quotes."""
         lines: list[Content] = []
         if self._reading_place:
-            key = self._keys.format_first_key("global.continue_reading")
             lead = Content.styled("Reading  ", "bold $muted")
             lines += wrap(
-                Content.assemble(self._reading_place, (f" · {key} continues", "$muted")), width, lead=lead, follow="  "
+                Content.assemble(self._reading_place, (" · /reader continues", "$muted")), width, lead=lead, follow="  "
             )
         if self._saved_conversations:
             more = len(self._saved_conversations) - _CONVERSATIONS_SHOWN

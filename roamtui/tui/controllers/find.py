@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 from roamtui.agent.cited_passage import locate_in_span
-from roamtui.agent.controller import CommandFactory, ConversationController
+from roamtui.agent.controller import ConversationController
 from roamtui.document.library import Library
 from roamtui.tui.controllers.reader import ReaderController
 from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
-from roamtui.tui.messages import SearchKind, StatusMessage, make_open_command
+from roamtui.tui.messages import SearchKind, StatusMessage
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.text_search import TextMatches, TextPosition
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -26,14 +26,12 @@ class FindController:
         outline: OutlineTree,
         reader: ReaderPane,
         reading: ReaderController,
-        dispatch: Callable[[CommandFactory], object],
     ) -> None:
         """Search the document of `controller`. `reading` shows the matches."""
         self._controller = controller
         self._outline = outline
         self._reader = reader
         self._reading = reading
-        self._dispatch = dispatch
         self._finder = Finder(controller.load_all, controller.search)
         self.results = FindResults()
         """The results of the last search."""
@@ -42,33 +40,23 @@ class FindController:
         """The match that was shown last."""
         self._searcher = controller.agent.searcher
         """The searcher of the last search."""
-        self._search_from: TextPosition | None = None
-        """Where a search of the text starts, or None for the start of the document."""
 
     @property
     def _library(self) -> Library:
         return self._controller.state.library
 
-    def begin(self, *, from_reader: bool) -> None:
-        """Prepare a search. With `from_reader`, matches are listed from the reading position on.
-
-        The results of the last search stay, unless the document, the searcher or the starting point has changed.
-        """
-        search_from = self._get_reader_position() if from_reader else None
-        searcher, is_same = self._controller.agent.searcher, self.results.library is self._library
-        if not is_same or searcher is not self._searcher or search_from != self._search_from:
+    def begin(self) -> None:
+        """Prepare a search. The last results stay, unless the document or the searcher has changed."""
+        searcher = self._controller.agent.searcher
+        if self.results.library is not self._library or searcher is not self._searcher:
             self.results = FindResults(query=self.results.query, is_complete=not self.results.query)
-        self._searcher, self._search_from = searcher, search_from
+        self._searcher = searcher
 
     async def find(self, query: str) -> AsyncIterator[FindResults]:
         """Search for a query, and yield the results found so far."""
-        async for results in self._finder.find(query, self._search_from):
+        async for results in self._finder.find(query):
             self.results = results
             yield results
-
-    def open(self, section_id: str) -> None:
-        """Open a section for the conversation."""
-        self._dispatch(lambda state: make_open_command(state, section_id))
 
     def end(self, chosen: GroupedResult | None) -> None:
         """Mark the results in the outline, and go to the chosen one."""
@@ -119,10 +107,3 @@ class FindController:
             return last_match
         # When searching forwards, start one character earlier, so that a match at the start of the section counts.
         return TextPosition(span.doc, span.start - 1 if direction > 0 else span.start)
-
-    def _get_reader_position(self) -> TextPosition | None:
-        position = self._reader.reader.position if self._reader.section_id is not None else None
-        if position is None or position.section_id not in self._library:
-            return None
-        span = self._library.get_content_span(position.section_id)
-        return TextPosition(span.doc, span.start + position.offset)

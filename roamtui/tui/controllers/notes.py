@@ -60,7 +60,7 @@ class NotesController:
         note = replace(existing, words=comment) if existing else make_note(state.library, cited, comment)
         try:
             await asyncio.to_thread(self._notes.save, note)
-            self._show_status(f"Note saved · {self._keys.format_first_key('global.notes')} for all notes")
+            self._show_status("Note saved · /notes lists all notes")
         finally:
             self._outline.screen.clear_selection()
             await self._refresh_markers()
@@ -81,7 +81,7 @@ class NotesController:
         library = await self._controller.load_all()
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
         if self._notes is None or not notes:
-            key = self._keys.format_first_key("reader.keep")
+            key = self._keys.format_first_key("section.note")
             self._show_status(f"No notes yet · {key} adds the section or selection")
             return
         located = await asyncio.to_thread(locate_notes, notes, library)

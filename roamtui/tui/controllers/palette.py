@@ -81,5 +81,6 @@ def _to_item(action: Action, *, is_suggested: bool = False) -> PickerItem:
         label=f"{where}: {action.label}" if is_suggested and action.scope is not Scope.GLOBAL else label,
         keys=" ".join(format_keys(action.keys)),
         note=action.help,
+        synonyms=action.synonyms,
         group="Suggested" if is_suggested else where,
     )

@@ -17,6 +17,7 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import StatusMessage
 from roamtui.tui.screens.semantic_search import SemanticSearchDialog
 
+_COMMAND = "/search-by-meaning"
 _ONLY_AT_START = "Search by meaning is chosen at the start here: --mode hybrid --embedder NAME."
 
 
@@ -28,14 +29,12 @@ class SemanticSearchController:
         screen: Screen[None],
         controller: ConversationController,
         options: TuiOptions,
-        key: str,
         warn: Callable[[str, Severity], None],
     ) -> None:
-        """Ask in a dialog over `screen`. `key` is the key of the action; `warn` adds a notice to the conversation."""
+        """Ask in a dialog over `screen`. `warn` adds a notice to the conversation."""
         self._screen = screen
         self._controller = controller
         self._options = options
-        self._key = key
         self._warn = warn
         self._indexing: Worker[None] | None = None
 
@@ -52,9 +51,7 @@ class SemanticSearchController:
         elif searcher is not None and searcher.uses_vectors:
             self._screen.run_worker(self._switch_off(), group="semantic", exit_on_error=False)
         else:
-            self._screen.app.push_screen(
-                SemanticSearchDialog(self._controller.load_all, propose, self._key), self._start_indexing
-            )
+            self._screen.app.push_screen(SemanticSearchDialog(self._controller.load_all, propose), self._start_indexing)
 
     def cancel(self) -> bool:
         """Cancel the indexing, and return whether it was running. Finished embeddings stay stored."""
@@ -62,7 +59,7 @@ class SemanticSearchController:
         if worker is None or worker.is_finished:
             return False
         worker.cancel()
-        self._show_status(f"Indexing cancelled · {self._key} continues")
+        self._show_status(f"Indexing cancelled · {_COMMAND} continues")
         return True
 
     def _start_indexing(self, offer: SemanticSearchOffer | None) -> None:
@@ -73,7 +70,7 @@ class SemanticSearchController:
         call_soon = asyncio.get_running_loop().call_soon_threadsafe
 
         def report(done: int, total: int) -> None:
-            words = f"{done:,} of {total:,} passages indexed · {self._key} cancels"
+            words = f"{done:,} of {total:,} passages indexed · esc cancels"
             call_soon(partial(self._show_status, words, is_progress=True))
 
         def warn(sentence: str) -> None:
@@ -85,7 +82,7 @@ class SemanticSearchController:
             self._show_status("")
             self._warn(f"Search stays by words: {_adapt_embedder_flag(str(error))}", Severity.ERROR)
         else:
-            self._show_status(f"Search by meaning is on · {self._key} switches it off")
+            self._show_status(f"Search by meaning is on · {_COMMAND} switches it off")
 
     async def _switch_off(self) -> None:
         assert self._options.make_keyword_searcher is not None

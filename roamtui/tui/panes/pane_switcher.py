@@ -154,10 +154,8 @@ class PaneSwitcher(Horizontal):
     def _scroll_page(self, event: QuestionBox.ScrollRequested) -> None:
         if Pane.CHAT not in self.shown:
             self._reader.reader.action_page(event.direction)
-        elif event.direction > 0:
-            self._log_view.action_page_down()
         else:
-            self._log_view.action_page_up()
+            self._log_view.action_page(event.direction)
 
     def show_queued(self, question: str, back_key: str) -> None:
         """Show a waiting question above the box. An empty question hides it."""

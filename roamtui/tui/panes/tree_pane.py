@@ -23,7 +23,7 @@ _NOTHING_OPEN = "No open sections"
 class TreePane(Vertical):
     """The outline. Keys post messages or move the cursor."""
 
-    BINDINGS = make_bindings(Scope.TREE)
+    BINDINGS = make_bindings(Scope.TREE, Scope.SECTION, Scope.MOVE)
 
     @dataclass
     class UnfoldRequested(Message):
@@ -129,10 +129,11 @@ class TreePane(Vertical):
     def action_last(self) -> None:
         self.outline.move_to_line(len(self.outline.lines) - 1)
 
-    def action_into(self) -> None:
-        self.outline.go_child()
-
-    def action_out(self) -> None:
+    def action_move_sideways(self, direction: int) -> None:
+        """Unfold the section or go to its first child (1); fold it or go to its parent (-1)."""
+        if direction > 0:
+            self.outline.go_child()
+            return
         section_id = self.outline.cursor_id
         library = self._state.library
         if section_id in self._state.unfolded and section_id in library and library.children(section_id):

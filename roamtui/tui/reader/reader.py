@@ -48,6 +48,8 @@ _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
 _JUMPS_MAX = 100
 """Maximum number of positions to go back to."""
+_SIDEWAYS_COLUMNS = 8
+"""Number of cells to scroll sideways where no table has columns."""
 _LINK_MARGIN = 3
 """Number of cells kept beside a selected link when the view scrolls sideways to show it."""
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
@@ -56,7 +58,7 @@ _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 class Reader(LinesView, can_focus=True, inherit_bindings=False):
     """A document, opened at one of its sections. Once the person scrolls, the section at the top is the current one."""
 
-    BINDINGS = make_bindings(Scope.READER)
+    BINDINGS = make_bindings(Scope.READER, Scope.SECTION, Scope.MOVE)
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
 
     def __init__(
@@ -192,8 +194,13 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self.refresh()
         return True
 
-    def action_step_link(self, direction: int) -> None:
-        if not self.select_adjacent_link(direction):
+    def action_move_sideways(self, direction: int) -> None:
+        """Select the next (1) or previous (-1) link. Without one, scroll lines that are wider than the view."""
+        if self.select_adjacent_link(direction):
+            return
+        if self.overflow_signs:
+            self.action_scroll_sideways(_SIDEWAYS_COLUMNS * direction)
+        else:
             self.post_message(StatusMessage("No more links"))
 
     def action_follow(self) -> None:
@@ -350,7 +357,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         # A column may be wider than the view.
         self.scroll_to(x=max(x - width + 1, min(target, x + width - 1)), animate=False, force=True)
 
-    def action_scroll(self, lines: int) -> None:
+    def action_move(self, lines: int) -> None:
         """Scroll down by `lines`, or up if negative.
 
         Post a message if the end of the document, or its start when scrolling up, is in view already.
@@ -373,16 +380,16 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """Scroll down by `pages` screens, or up if negative. At least two lines stay in view."""
         edge = self.lines.get_line(self.top_y + (self.view_size.height - 1 if pages > 0 else 0))
         kept = max(2, len(edge.line.head) if edge else 0)  # the head of a table will cover lines at the top
-        self.action_scroll(pages * max(1, self.view_size.height - kept))
+        self.action_move(pages * max(1, self.view_size.height - kept))
 
     def action_focus_mode(self) -> None:
         self.post_message(FocusModeToggled())
 
-    def action_top(self) -> None:
+    def action_first(self) -> None:
         with self.remembering_jump():
             self.scroll_to(y=0, animate=False, force=True)
 
-    def action_bottom(self) -> None:
+    def action_last(self) -> None:
         with self.remembering_jump():
             self.scroll_to_end()
 

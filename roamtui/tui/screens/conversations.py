@@ -46,7 +46,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
     AUTO_FOCUS = "OptionList"
     BINDINGS = make_bindings(Scope.CONVERSATIONS)
     HEADING = "Conversations"
-    SCOPE = Scope.CONVERSATIONS
+    SCOPES = (Scope.SAVED, Scope.CONVERSATIONS)
 
     def __init__(self, controller: ConversationController, store: ConversationStore, keys: Keymap) -> None:
         super().__init__(keys)
@@ -147,7 +147,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
             self._close(None)
 
     @on(OptionList.OptionSelected)
-    def action_resume(self) -> None:
+    def action_choose(self) -> None:
         summary = self._selected
         if summary is None:
             return
@@ -171,7 +171,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         self._show()
 
     @work(exclusive=True, exit_on_error=False)
-    async def action_rename(self) -> None:
+    async def action_edit(self) -> None:
         summary = self._selected
         if summary is None:
             return

@@ -108,17 +108,6 @@ class ItemList(OptionList, Generic[Item]):
         return Content("\n").join([sign + first, *(_NO_SIGN + other for other in rest)])
 
 
-class ListDialog(Dialog[ScreenResultType]):
-    """A dialog with one list. The keys `j` and `k` also move its cursor."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("j", "move(1)", "Down"), Binding("k", "move(-1)", "Up")]
-
-    def action_move(self, lines: int) -> None:
-        """Move the cursor up (-1) or down (1)."""
-        options = self.query_one(OptionList)
-        (options.action_cursor_down if lines > 0 else options.action_cursor_up)()
-
-
 class ConfirmDialog(Dialog[bool]):
     """Asks before an action that cannot be undone or sends data to others. The safe answer has the focus."""
 
@@ -236,6 +225,8 @@ class PickerItem:
     note: str = ""
     group: str = ""
     """The heading of the entry. Entries of a group must be consecutive."""
+    synonyms: str = ""
+    """More words that find the entry."""
     sign: str = ""
     """One character before the label, such as a check mark."""
 
@@ -360,14 +351,14 @@ def filter_items(choices: Iterable[PickerItem], typed: str) -> tuple[PickerItem,
     """Return the choices that contain all typed words. The best group comes first, and in each group the best choice.
 
     A label that begins with the typed text is best, then a label with a word that does, then a label that contains all
-    typed words. Choices that have a word only in their keys, note or group come last.
+    typed words. Choices that have a word only in their keys, note, group or synonyms come last.
     """
     typed = typed.casefold().strip()
     words = typed.split()
     ranks: dict[str, list[tuple[int, PickerItem]]] = {}
     for choice in choices:
         label = choice.label.casefold()
-        everything = f"{label} {choice.keys} {choice.note} {choice.group}".casefold()
+        everything = f"{label} {choice.keys} {choice.note} {choice.group} {choice.synonyms}".casefold()
         if all(word in everything for word in words):
             matches = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
             ranks.setdefault(choice.group, []).append((matches.index(True), choice))

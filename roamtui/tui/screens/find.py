@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.timer import Timer
@@ -14,52 +16,47 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.agent.cited_passage import locate_in_span
-from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.controllers.find import FindController, GroupedResult
-from roamtui.tui.finder import (
-    SECTIONS_MAX,
-    FindResult,
-    FindResults,
-    ResultGroup,
-    list_available_kinds,
-    match_characters,
-)
+from roamtui.tui.finder import FindResult, FindResults, ResultGroup
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.reader.reader import Reader
-from roamtui.tui.screens.dialogs import ItemList, ListDialog
-from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.screens.dialogs import Dialog, ItemList
 from roamtui.tui.text_search import match_ranges
 
-_LISTED_MAX = {SearchKind.TITLES: 5, SearchKind.TEXT: 10, SearchKind.MEANING: 10}
-"""Maximum number of listed results of each kind while all kinds are shown."""
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
 _AFTER_MATCH_WIDTH = 12
 """In cells. An excerpt is cut at its start if less than this would be shown after its first match."""
 _MATCH_STYLE = "bold underline $secondary"
+_FOOT = "enter to read, ↑ ↓ to choose, pgup pgdn to scroll the preview, esc to close"
 
 
-class FindDialog(ListDialog[GroupedResult | None]):
+class FindDialog(Dialog[GroupedResult | None]):
     """Searches while the person types. The result is the section to read, or None if they leave."""
 
     AUTO_FOCUS = "Input"
-    BINDINGS = make_bindings(Scope.FIND)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "move(1)", "Next"),
+        Binding("up", "move(-1)", "Previous"),
+        Binding("pagedown", "page(1)", "Scroll the preview down"),
+        Binding("pageup", "page(-1)", "Scroll the preview up"),
+    ]
 
-    def __init__(self, controller: FindController, keys: Keymap, kind: SearchKind = SearchKind.ALL) -> None:
-        """Show the results of the last search. `kind` is the kind of results to show."""
+    def __init__(self, controller: FindController) -> None:
+        """Show the results of the last search."""
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
         self._controller = controller
-        self._keys = keys
-        self._kind = kind
-        self._opened_ids: set[str] = set()
         self._reads_first_result = False
+        self._has_moved = False
+        """Whether the person chose a result of the typed text."""
         self._field = Input(
             controller.results.query, placeholder="Find a title, words or a question", select_on_focus=False
         )
         self._list = ItemList[GroupedResult]()
+        self._list.can_focus = False  # a click must not take the focus: typing searches
         self._preview = Reader(is_excerpt=True)
         self._preview.can_focus = False
         self._timer: Timer | None = None
@@ -73,11 +70,11 @@ class FindDialog(ListDialog[GroupedResult | None]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield self._field
-            yield Static(" ", id="find-kinds")
+            yield Static(" ", id="find-status")
             with Container(id="find-body"):
                 yield self._list
                 yield self._preview
-            yield ScreenKeyHints(self._keys, Scope.FIND)
+            yield Static(Content(_FOOT), classes="foot")
 
     def on_mount(self) -> None:
         """Show the results of the last search. Its query is selected, so that typing replaces it."""
@@ -88,6 +85,7 @@ class FindDialog(ListDialog[GroupedResult | None]):
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
+        self._has_moved = False
         if event.value.strip() != self.results.query.strip() or not self.results.is_complete:
             self._find(event.value)
 
@@ -106,46 +104,34 @@ class FindDialog(ListDialog[GroupedResult | None]):
 
     def _show(self) -> None:
         """List the results. If the person has moved to one of them, it stays chosen."""
-        chosen = self._list.chosen if self._list.has_focus else None
+        chosen = self._list.chosen
         lines: list[tuple[GroupedResult | None, Content]] = []
         for group in self.results.groups:
-            if self._kind in (SearchKind.ALL, group.kind):
-                sections = group.sections[: _LISTED_MAX[group.kind] if self._kind is SearchKind.ALL else SECTIONS_MAX]
-                lines.append((None, _draw_heading(group, len(sections))))
-                lines += [((group, section), self._draw(group, section)) for section in sections]
+            heading = Content.assemble((group.kind.value, "bold $primary"), (f" · {group.summary}", "$muted"))
+            lines.append((None, heading))
+            lines += [((group, section), self._draw(group, section)) for section in group.sections]
         items = [item for item, _ in lines]
         if items != self._list.items or not items:
             indexes = [index for index, item in enumerate(items) if item is not None]
-            same = [index for index in indexes if _get_key(items[index]) == _get_key(chosen)]
+            same = [index for index in indexes if self._has_moved and _get_key(items[index]) == _get_key(chosen)]
             self._list.set_items(lines, next(iter((*same, *indexes)), None))
             self._debounce_preview()
-        self._show_kinds()
+        self._show_status()
 
-    def _show_kinds(self, problem: str = "") -> None:
-        tabs = [Content.styled("Find ", "bold $primary")]
-        for kind in list_available_kinds(self.results.groups):
-            count = sum(group.count for group in self.results.groups if group.kind is kind and group.is_exact)
-            name = f" {kind} {count:,} " if count else f" {kind} "
-            tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
+    def _show_status(self, problem: str = "") -> None:
         status = problem or ("" if self.results.is_complete else "Searching…")
         if not status and self.results.query.strip() and not self._list.items:
             status = "No results"
-        line = Content.assemble(Content(" ").join(tabs), (f"  {status}", "$muted"))
-        self.query_one("#find-kinds", Static).update(line, layout=False)
+        self.query_one("#find-status", Static).update(Content.styled(status or " ", "$muted"), layout=False)
 
     def _draw(self, group: ResultGroup, result: FindResult) -> Content:
         width = self._list.line_width
         title = Content.styled(result.title, "bold")
-        is_title = group.kind is SearchKind.TITLES
-        ranges = match_ranges(result.title, group.words)
-        if is_title:
-            ranges = [(index, index + 1) for index in match_characters(result.title, self.results.query)]
         head = Content.assemble(
-            ("◇ " if result.section_id in self._opened_ids else "", "bold $success"),
-            _highlight(title, ranges),
+            _highlight(title, match_ranges(result.title, group.words)),
             (f"  {result.breadcrumb}" if result.breadcrumb else "", "$muted"),
         ).truncate(width, ellipsis=True)
-        if not result.excerpt or is_title:
+        if not result.excerpt or group.kind is SearchKind.TITLES:
             return head
         ranges = match_ranges(result.excerpt, group.words)
         excerpt = _highlight(Content(result.excerpt), ranges)
@@ -172,7 +158,7 @@ class FindDialog(ListDialog[GroupedResult | None]):
     @on(Worker.StateChanged)
     def _on_worker_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._show_kinds(format_error(event.worker.error))
+            self._show_status(format_error(event.worker.error))
 
     @on(events.Resize)
     def _lay_out_again(self) -> None:
@@ -182,18 +168,6 @@ class FindDialog(ListDialog[GroupedResult | None]):
         for index, item in enumerate(self._list.items):
             if item is not None:
                 self._list.update_item(index, self._draw(*item))
-
-    def on_key(self, event: events.Key) -> None:
-        """Continue typing into the field from the list."""
-        field = self._field
-        is_typed = event.is_printable or event.key == "backspace"
-        if self._list.has_focus and is_typed and event.key not in self.active_bindings:
-            event.stop()
-            self.set_focus(field)
-            if event.key == "backspace":
-                field.action_delete_left()
-            elif event.character is not None:
-                field.insert_text_at_cursor(event.character)
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
@@ -205,42 +179,13 @@ class FindDialog(ListDialog[GroupedResult | None]):
         elif selected is not None:
             self.dismiss(selected)
 
-    def action_open(self) -> None:
-        selected = self._list.chosen
-        if selected is not None:
-            self._opened_ids.add(selected[1].section_id)
-            self._controller.open(selected[1].section_id)
-            self._draw_again()
-
-    def action_next_hit(self) -> None:
-        self.action_move(1)
-        self.set_focus(self._list)
-
-    def action_previous_hit(self) -> None:
-        items = self._list.items
-        if self._list.highlighted == next((index for index, item in enumerate(items) if item is not None), None):
-            self.set_focus(self._field)
-        else:
-            self.action_move(-1)
-
-    def action_step_kind(self, direction: int) -> None:
-        """List only the next (1) or previous (-1) kind of results."""
-        kinds = list_available_kinds(self.results.groups)
-        current = kinds.index(self._kind) if self._kind in kinds else 0
-        self._kind = kinds[(current + direction) % len(kinds)]
-        self._show()
+    def action_move(self, direction: int) -> None:
+        """Choose the next (1) or previous (-1) result."""
+        self._has_moved = True
+        (self._list.action_cursor_down if direction > 0 else self._list.action_cursor_up)()
 
     def action_page(self, pages: int) -> None:
         self._preview.action_page(pages)
-
-
-def _draw_heading(group: ResultGroup, count: int) -> Content:
-    more = ""
-    if count < len(group.sections):
-        more = " · tab for more"
-    elif count == SECTIONS_MAX < group.count:
-        more = f" · the first {count}"
-    return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.summary}{more}", "$muted"))
 
 
 def _highlight(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:

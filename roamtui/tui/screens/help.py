@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Keymap, Scope, format_keys
+from roamtui.tui.actions import ACTIONS, LIST_IDS, SCOPE_TITLES, Action, Keymap, Scope, format_keys, make_bindings
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.screens.dialogs import Dialog
 
@@ -87,8 +87,9 @@ class KeyList(ContentView):
         self.invalidate()
 
     def _matches_filter(self, action: Action) -> bool:
-        text = f"{' '.join(format_keys(action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
-        return all(word in f"{text} {action.id}".casefold() for word in self._filter_words)
+        words = (*format_keys(action.keys), SCOPE_TITLES[action.scope], action.label, action.help, action.synonyms)
+        text = " ".join((*words, action.id)).casefold()
+        return all(word in text for word in self._filter_words)
 
     @staticmethod
     def _lay_out_action(action: Action, width: int) -> list[Content]:
@@ -119,12 +120,8 @@ class HelpDialog(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1,question_mark,enter", "close", "Close"),
         Binding("slash", "filter", "Filter"),
-        Binding("j,down", "scroll(1)", "Down"),
-        Binding("k,up", "scroll(-1)", "Up"),
-        Binding("space,pagedown,ctrl+d", "page(1)", "Page down"),
-        Binding("pageup,ctrl+u", "page(-1)", "Page up"),
-        Binding("g,home", "top", "Top"),
-        Binding("G,end", "bottom", "End"),
+        Binding("space", "page(1)", "Page down"),
+        *make_bindings(Scope.MOVE, only=LIST_IDS),
     ]
 
     def __init__(self, keys: Keymap, current_scope: Scope) -> None:
@@ -169,14 +166,14 @@ class HelpDialog(Dialog[None]):
     def action_close(self) -> None:
         self.dismiss(None)
 
-    def action_scroll(self, lines: int) -> None:
+    def action_move(self, lines: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
-        self.action_scroll(pages * max(1, self.query_one(VerticalScroll).size.height - 1))
+        self.action_move(pages * max(1, self.query_one(VerticalScroll).size.height - 1))
 
-    def action_top(self) -> None:
+    def action_first(self) -> None:
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
-    def action_bottom(self) -> None:
+    def action_last(self) -> None:
         self.query_one(VerticalScroll).scroll_end(animate=False)

@@ -51,11 +51,8 @@ from roamtui.tui.messages import (
     SECTION_COMMANDS,
     CopyRequested,
     LinkClicked,
-    NoteRequested,
-    OpenRequested,
     ReadingPositionChanged,
     ScrolledPastEnd,
-    SearchKind,
     StatusMessage,
     make_fold_toggle,
     make_unfold_command,
@@ -169,14 +166,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.controllers.find import FindController
 
         outline = self.tree_pane.outline
-        return FindController(self.controller, outline, self.reader_pane, self.reader_controller, self.dispatch)
+        return FindController(self.controller, outline, self.reader_pane, self.reader_controller)
 
     @cached_property
     def _semantic_search_controller(self) -> SemanticSearchController:
         from roamtui.tui.controllers.semantic_search import SemanticSearchController
 
-        key = self.keys.format_first_key("global.search_by_meaning")
-        return SemanticSearchController(self, self.controller, self.app_context.options, key, self.chat_log.add_notice)
+        return SemanticSearchController(self, self.controller, self.app_context.options, self.chat_log.add_notice)
 
     @cached_property
     def _notes_controller(self) -> NotesController:
@@ -267,7 +263,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.reader_controller.show_place(self._first_place)
         position = self.reader_controller.describe_position()
         self.welcome.show_reading_place(position)
-        self._hints.show_extra(("global.continue_reading",) if position else ())
         self._show_saved_conversations(is_announced=True)
         self._notes_controller.show_markers()
 
@@ -393,10 +388,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.update_status(message=words, is_progress=False)
 
     def action_apply(self, command_name: str) -> None:
-        is_reader_focused = self.panes.scope is Scope.READER
-        section_id = self.reader_pane.section_id if is_reader_focused else self.tree_pane.outline.cursor_id
+        section_id, _ = self._selection
         if section_id is not None:
             self.dispatch(lambda state: SECTION_COMMANDS[command_name](state, section_id))
+        else:
+            self._ask_for_selection()
+
+    def _ask_for_selection(self) -> None:
+        if self.panes.scope is Scope.CHAT:
+            self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
 
     @on(OutlineTree.FoldToggled)
     def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
@@ -494,20 +494,25 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             ask()
 
-    @on(OpenRequested)
-    def _open_section(self, event: OpenRequested) -> None:
-        self.dispatch(lambda state: SECTION_COMMANDS["open"](state, event.section_id))
-
     @property
     def _selection(self) -> tuple[str | None, Span | None]:
         """The section that the person points at, and the span of the text selected or highlighted in it, or None."""
-        if self.panes.scope is Scope.READER:
-            return self.reader_pane.selection
-        return self.tree_pane.outline.cursor_id, None
+        match self.panes.scope:
+            case Scope.READER:
+                return self.reader_pane.selection
+            case Scope.CHAT:
+                target = self.chat_log.selected_section
+                return None if target is None else target.section_id, None
+            case _:
+                return self.tree_pane.outline.cursor_id, None
 
     def action_ask_about(self) -> None:
         section_id, span = self._selection
-        if section_id is not None:
+        if self.panes.scope is Scope.CHAT and self.chat_log.request_model():
+            return
+        if section_id is None:
+            self._ask_for_selection()
+        else:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
             selected = self.session.state.library.text_at(span) if span and is_selected else ""
             self.question_controller.ask_about_section(section_id, selected)
@@ -516,12 +521,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_add_note(self) -> None:
         section_id, span = self._selection
-        if section_id is not None:
-            self._notes_controller.add_note(section_id, span)
-
-    @on(NoteRequested)
-    def _add_cited_note(self, event: NoteRequested) -> None:
-        self._notes_controller.add_note(event.section_id, None, event.citation)
+        if section_id is None:
+            self._ask_for_selection()
+        else:
+            cited = self.chat_log.selected_section if self.panes.scope is Scope.CHAT else None
+            self._notes_controller.add_note(section_id, span, cited.citation if cited is not None else None)
 
     def action_notes(self) -> None:
         came_from = self.tree_pane.outline
@@ -606,12 +610,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(target, SectionTarget) and target.citation is not None and Pane.READER in self.panes.shown:
             self.reader_controller.show_citation(target)
 
-    def action_step_citation(self, direction: int) -> None:
-        if not self.chat_log.step_citation(direction):
-            self.post_message(StatusMessage("No citations yet"))
-        elif self.panes.shown <= {Pane.TREE}:
-            self.panes.focus_chat()
-
     @on(OutlineTree.NodeActivated)
     def _read(self, event: OutlineTree.NodeActivated) -> None:
         self.reader_controller.read(event.section_id, came_from=self.tree_pane.outline)
@@ -648,12 +646,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.reader_pane.section_id is not None:
             self.warn(self.reader_controller.edit(self.reader_pane.section_id))
 
-    def action_find(self, kind: str) -> None:
+    def action_find(self) -> None:
         from roamtui.tui.screens.find import FindDialog
 
-        self._find_controller.begin(from_reader=kind == SearchKind.TEXT and self.panes.scope is Scope.READER)
-        dialog = FindDialog(self._find_controller, self.keys, SearchKind(kind))
-        self.app.push_screen(dialog, self._find_controller.end)
+        self._find_controller.begin()
+        self.app.push_screen(FindDialog(self._find_controller), self._find_controller.end)
 
     def action_search_by_meaning(self) -> None:
         self._semantic_search_controller.toggle()

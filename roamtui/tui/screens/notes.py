@@ -20,7 +20,7 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import StoreError
 from roamtui.export.markdown import format_location, render_notes
-from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.labels import STEP
 from roamtui.tui.screens.dialogs import ItemList, PromptDialog
@@ -34,9 +34,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
     """Lists notes. The result is the note to go to, or None if the person leaves."""
 
     AUTO_FOCUS = "ItemList"
-    BINDINGS = make_bindings(Scope.NOTES)
     HEADING = "Notes"
-    SCOPE = Scope.NOTES
 
     def __init__(self, notes: NoteStore, located: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
         super().__init__(keys, notes.damage)
@@ -99,7 +97,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
         return Content("\n").join(lines)
 
     @on(OptionList.OptionSelected)
-    def action_go(self) -> None:
+    def action_choose(self) -> None:
         located = self._selected
         if located is not None and make_note_target(located, self._library) is None:
             self._show_message(located.change_note[:1].upper() + located.change_note[1:] + ".")

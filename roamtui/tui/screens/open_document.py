@@ -13,9 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Log, OptionList, Static
@@ -41,7 +43,6 @@ _EDGES_WIDTH = 4
 """In cells. The sign of the chosen line and the scroll bar together have this width."""
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
 _HINT = "Type a path, a URL, or text to filter the list."
-_FOOT_ACTIONS = ("start.open", "start.complete", "start.leave", *SHARED_IDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,12 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     """
 
     AUTO_FOCUS = "Input"
-    BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *make_bindings(Scope.START),
+        *make_bindings(Scope.GLOBAL, only=SHARED_IDS),
+        Binding("down", "step(1)", "Next"),
+        Binding("up", "step(-1)", "Previous"),
+    ]
 
     def __init__(
         self,
@@ -149,10 +155,12 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             yield self._list
             yield self._log
             labels = {action.id: action.label.lower() for action in self._keys.actions}
-            labels["start.open"] = labels["start.add" if self.is_adding else "start.open"]
+            can_add = not (self.is_adding or self.has_class("-alone"))
+            action_ids = (*(["start.add"] if can_add else []), "start.complete", *SHARED_IDS)
             hints = [
-                format_key_hint(self._keys.format_first_key(action_id), labels[action_id])
-                for action_id in self._foot_actions
+                format_key_hint("enter", "add" if self.is_adding else "open"),
+                *(format_key_hint(self._keys.format_first_key(one), labels[one]) for one in action_ids),
+                format_key_hint("esc", "close"),
             ]
             yield Static(Content("  ").join(hints), id="open-foot")
 
@@ -245,11 +253,6 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         question = "No such file. Fetch it from the web?"
         begin = partial(self._begin, url, None, is_added=is_added)
         ConfirmDialog(question, url, yes="Fetch").ask(self.app, begin)
-
-    @property
-    def _foot_actions(self) -> tuple[str, ...]:
-        can_add = not (self.is_adding or self.has_class("-alone"))
-        return (*_FOOT_ACTIONS[:1], *(["start.add"] if can_add else []), *_FOOT_ACTIONS[1:])
 
     def action_add(self) -> None:
         """Add the typed or chosen source to the current conversation."""

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
@@ -89,7 +91,10 @@ class PictureCanvas(Widget):
 class PictureScreen(Screen[None]):
     """Shows a file. After each change of the view, a subprocess draws the part in view."""
 
-    BINDINGS = make_bindings(Scope.PICTURE)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *make_bindings(Scope.PICTURE, Scope.MOVE),
+        Binding("escape,v", "leave", "Close"),
+    ]
 
     def __init__(self, file: ShownFile, keys: Keymap, mode: ImageMode) -> None:
         """Show a file. `mode` is `CELLS` or `KITTY`."""
@@ -203,7 +208,13 @@ class PictureScreen(Screen[None]):
         self._zoom = 0.0 if self._zoom == 1.0 else 1.0
         self._change_view()
 
-    def action_move(self, across: int, down: int) -> None:
+    def action_move(self, down: int) -> None:
+        self._move(0, down)
+
+    def action_move_sideways(self, across: int) -> None:
+        self._move(across, 0)
+
+    def _move(self, across: int, down: int) -> None:
         if self._drawing is None or self._centre is None:
             return
         left, top, right, bottom = self._drawing.viewport.box
@@ -211,9 +222,19 @@ class PictureScreen(Screen[None]):
         self._centre = x + across * _MOVE_SHARE * (right - left), y + down * _MOVE_SHARE * (bottom - top)
         self._change_view()
 
-    def action_step_page(self, pages: int) -> None:
-        if self._page is not None and 0 <= self._page + pages < self._file.page_count:
-            self._page += pages
+    def action_page(self, pages: int) -> None:
+        if self._page is not None:
+            self._go_to_page(self._page + pages)
+
+    def action_first(self) -> None:
+        self._go_to_page(0)
+
+    def action_last(self) -> None:
+        self._go_to_page(self._file.page_count - 1)
+
+    def _go_to_page(self, page: int) -> None:
+        if self._page is not None and 0 <= page < self._file.page_count:
+            self._page = page
             self._centre = (self._centre[0], 0.0) if self._centre is not None else None
             self._change_view()
 

@@ -19,9 +19,9 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.errors import RoamtuiError, format_reason
-from roamtui.tui.actions import Keymap, Scope
+from roamtui.tui.actions import LIST_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.labels import format_error
-from roamtui.tui.screens.dialogs import ConfirmDialog, ListDialog, PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, PromptDialog
 from roamtui.tui.status_line import ScreenKeyHints
 
 SavedItem = TypeVar("SavedItem")
@@ -29,14 +29,15 @@ _EXPORT_FOOT = "enter to export, esc to cancel"
 _FORMAT_NAMES = {".md": "Markdown", ".json": "JSON", ".html": "a web page", ".csv": "CSV"}
 
 
-class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenResultType]):
+class SavedItemsScreen(Dialog[ScreenResultType], Generic[SavedItem, ScreenResultType]):
     """A list of saved items. A deletion can be undone until the person leaves the list.
 
     Subclasses implement the methods that raise `NotImplementedError`.
     """
 
     HEADING: ClassVar[str]
-    SCOPE: ClassVar[Scope]
+    SCOPES: ClassVar[tuple[Scope, ...]] = (Scope.SAVED,)
+    BINDINGS = make_bindings(Scope.SAVED) + make_bindings(Scope.MOVE, only=LIST_IDS)
 
     def __init__(self, keys: Keymap, message: str = "") -> None:
         """Show `message` below the list until another message replaces it."""
@@ -78,7 +79,7 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
             yield Static(classes="head")
             yield from self._compose_list()
             yield Static(self._first_message, classes="message", markup=False)
-            yield ScreenKeyHints(self._keys, self.SCOPE)
+            yield ScreenKeyHints(self._keys, *self.SCOPES)
 
     @property
     def _selected(self) -> SavedItem | None:
@@ -109,8 +110,22 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         """Hide an item, and delete it when the person leaves."""
         self._deleted_ids.append(self._get_id(item))
         self._show()
-        undo_key = self._keys.format_first_key(f"{self.SCOPE}.undo")
+        undo_key = self._keys.format_first_key("saved.undo")
         self._show_message(f"Deleted{title}. Press {undo_key} to undo before you close this list.")
+
+    def action_move(self, lines: int) -> None:
+        options = self.query_one(OptionList)
+        (options.action_cursor_down if lines > 0 else options.action_cursor_up)()
+
+    def action_page(self, pages: int) -> None:
+        options = self.query_one(OptionList)
+        (options.action_page_down if pages > 0 else options.action_page_up)()  # type: ignore[no-untyped-call]
+
+    def action_first(self) -> None:
+        self.query_one(OptionList).action_first()
+
+    def action_last(self) -> None:
+        self.query_one(OptionList).action_last()
 
     def action_undo(self) -> None:
         if self._deleted_ids:

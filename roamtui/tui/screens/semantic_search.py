@@ -30,17 +30,16 @@ class SemanticSearchDialog(Dialog[SemanticSearchOffer | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "accept", "Use")]
 
     def __init__(
-        self, load_all: Callable[[], Awaitable[Library]], propose: Callable[[Library], SemanticSearchOffer], key: str
+        self, load_all: Callable[[], Awaitable[Library]], propose: Callable[[Library], SemanticSearchOffer]
     ) -> None:
         """Offer what `propose` finds for the library that `load_all` returns.
 
-        `propose` is called in a thread. `key` is the key that opens this dialog.
+        `propose` is called in a thread.
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]
         self._load_all = load_all
         self._propose = propose
-        self._key = key
         self._offer: SemanticSearchOffer | None = None
 
     @override
@@ -65,7 +64,7 @@ class SemanticSearchDialog(Dialog[SemanticSearchOffer | None]):
             return
         rows = [
             Horizontal(Static(Content(label), classes="label"), Static(Content(sanitise_line(words))))
-            for label, words in _describe(offer, library, self._key)
+            for label, words in _describe(offer, library)
         ]
         await self.query_one(VerticalScroll).mount_all(rows)
         message.update(Content(_INTRODUCTION))
@@ -77,7 +76,7 @@ class SemanticSearchDialog(Dialog[SemanticSearchOffer | None]):
             self.dismiss(self._offer)
 
 
-def _describe(offer: SemanticSearchOffer, library: Library, key: str) -> Iterator[tuple[str, str]]:
+def _describe(offer: SemanticSearchOffer, library: Library) -> Iterator[tuple[str, str]]:
     """Yield the rows of the dialog, each with its label."""
     embedder, estimate = offer.embedder, offer.estimate
     yield "Embedder", f"{embedder.name} ({embedder.reason})"
@@ -95,7 +94,7 @@ def _describe(offer: SemanticSearchOffer, library: Library, key: str) -> Iterato
     else:
         yield "Sent", f"stays on this machine: {text}"
     yield "Cost", _describe_cost(embedder.input_usd, estimate.tokens)
-    yield "Undo", f"{key} again; until all is indexed, search goes on by words"
+    yield "Undo", "/search-by-meaning again; until all is indexed, search goes on by words"
     yield "Keep", "ends with this session, unless [retrieval] in config.toml says:"
     yield "", 'mode = "hybrid"'
     yield "", f'embedder = "{embedder.name}"'

@@ -47,7 +47,7 @@ class TableScreen(Dialog[None]):
     """Shows a table, asks the missing questions, and opens the document or conversation of a cell."""
 
     AUTO_FOCUS = "TableGrid"
-    BINDINGS = make_bindings(Scope.TABLE) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
+    BINDINGS = make_bindings(Scope.TABLE, Scope.MOVE) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
 
     def __init__(self, job: TableJob, content: TableContent, keys: Keymap) -> None:
         """Show `content`, the answers that are saved on disk.
@@ -159,8 +159,17 @@ class TableScreen(Dialog[None]):
     def _show_message(self, words: str | None) -> None:
         self.query_one(".message", Static).update(Content(sanitise_line(words or "")))
 
-    def action_move(self, rows: int, columns: int) -> None:
-        self._grid.move_to(self._grid.cursor_row + rows, self._grid.cursor_column + columns)
+    def action_move(self, rows: int) -> None:
+        self._grid.move_to(self._grid.cursor_row + rows, self._grid.cursor_column)
+
+    def action_move_sideways(self, columns: int) -> None:
+        self._grid.move_to(self._grid.cursor_row, self._grid.cursor_column + columns)
+
+    def action_first(self) -> None:
+        self._grid.move_to(0, self._grid.cursor_column)
+
+    def action_last(self) -> None:
+        self._grid.move_to(len(self._grid.rows), self._grid.cursor_column)
 
     def action_page(self, pages: int) -> None:
         self._grid.move_page(pages)

@@ -8,10 +8,10 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.chat_log import EXCHANGES_MAX, EXCHANGES_STEP, format_answer
+from roamtui.tui.chat.chat_log import EXCHANGES_STEP, format_answer
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, expand, find_id, make_app, make_context, screen_text, wait_until
+from tests.tui.driving import ask, make_app, make_context, screen_text, wait_until
 
 LONG = "The answer begins here.\n\n" + "\n\n".join(f"Paragraph {number}." for number in range(40))
 SIZE = (80, 24)
@@ -25,23 +25,6 @@ async def test_a_long_answer_stays_at_its_beginning() -> None:
         assert "The answer begins here." in text
         assert "Paragraph 39." not in text
         assert app.main_screen.chat_log.scroll_y < app.main_screen.chat_log.max_scroll_y
-
-
-async def test_an_answer_starts_below_its_question_whatever_the_model_did_first() -> None:
-    app = make_app()
-    steps = [expand(find_id(app, title)) for title in ("Stone oven", "Deck oven", "Steam", "Starter")]
-    app.app_context.agent.model.add_replies(*steps, *steps, ScriptedReply(text=LONG))  # type: ignore[attr-defined]
-    async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, "What?")
-        await wait_until(pilot, lambda: 0 < screen_text(app).find("❯ What?") < screen_text(app).find("begins here."))
-
-
-async def test_a_question_far_above_its_answer_is_out_of_view() -> None:
-    app = make_app([ScriptedReply(text=LONG)])
-    async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, "Why? " * 100)
-        await wait_until(pilot, lambda: "begins here." in screen_text(app))
-        await wait_until(pilot, lambda: "Why?" not in screen_text(app))
 
 
 async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() -> None:
@@ -58,15 +41,6 @@ async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() ->
         await wait_until(pilot, lambda: log.max_scroll_y > before)
         await pilot.pause()
         assert log.scroll_y == 0
-
-
-async def test_a_conversation_taken_up_again_shows_the_beginning_of_its_last_answer() -> None:
-    app = make_app([ScriptedReply(text=LONG)])
-    async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, "What?")
-        app.main_screen.chat_log.reload()
-        await wait_until(pilot, lambda: "The answer begins here." in screen_text(app))
-        assert "Paragraph 39." not in screen_text(app)
 
 
 def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
@@ -108,17 +82,6 @@ async def test_only_the_newest_are_shown_and_earlier_ones_come_by_key() -> None:
         await wait_until(pilot, lambda: numbers(app) == list(range(1, count + 1)))
         await pilot.pause()
         assert not app.main_screen.chat_log.has_targets
-
-
-async def test_a_new_question_sheds_the_oldest() -> None:
-    app = make_long_app(EXCHANGES_MAX + 1, ScriptedReply(text="New."))
-    async with app.run_test(size=(100, 24)) as pilot:
-        app.main_screen.chat_log.show_earlier()
-        app.main_screen.chat_log.show_earlier()
-        await wait_until(pilot, lambda: len(numbers(app)) == EXCHANGES_MAX + 1)
-        await ask(pilot, "One more?")
-        await wait_until(pilot, lambda: len(numbers(app)) == EXCHANGES_STEP)
-        assert numbers(app)[-1] == EXCHANGES_MAX + 2
 
 
 def test_an_answer_is_copied_with_its_sources() -> None:

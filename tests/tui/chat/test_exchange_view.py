@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from textual.content import Content
 
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -47,16 +46,6 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
     ]
 
 
-def test_a_quote_of_joined_pieces_says_so() -> None:
-    answer = 'So "one … two" and "three".'
-    lines = render_content(answer, cite("0a", "one … two", QuoteState.JOINED), cite("0b", "three"))
-    assert lines == [
-        "Sources  1/2 quotes found in the text",
-        " 1 ! a.md › 0a · joined from several sentences, line 3",
-        " 2 ✓ a.md › 0b · line 3",
-    ]
-
-
 def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -> None:
     late = next(section_id for section_id in LIBRARY.walk() if LIBRARY.title_of(section_id) == "Late")
     span = Span(doc="", start=27, end=32)
@@ -65,20 +54,3 @@ def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -
     view.show_citations((citation,), '"Three"', LIBRARY)
     assert view.render_content(80).plain.splitlines()[1] == " 1 ! Fees · these words stand in Late, line 7"
     assert view.targets == (SectionTarget(late, citation),)
-
-
-def test_pages_stand_in_place_of_lines() -> None:
-    citation = replace(cite("0a", "one"), page=12)
-    assert render_content("one", citation)[1:] == [" 1 ✓ a.md › 0a · p. 12"]
-
-
-@pytest.mark.parametrize(
-    ("quote", "shown"),
-    [
-        ("once its [grace period](#grace-period) has ended", "once its grace period has ended"),
-        ("see [a](https://example.org/a) or ![b](b.png)", "see a or b"),
-        ("an array[0](x y) and [a]", "an array[0](x y) and [a]"),
-    ],
-)
-def test_of_a_quote_that_the_answer_does_not_have_the_words_are_shown(quote: str, shown: str) -> None:
-    assert render_content("So.", cite("0a", quote))[1] == f" 1 ✓ a.md › 0a · line 3 “{shown}”"

@@ -9,7 +9,6 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.passages import list_passages
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.session import Session
@@ -22,7 +21,6 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.exchange_view import SourcesView
 from roamtui.tui.chat.passages_view import PassagesView
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.dialogs import PickerDialog, PromptDialog
@@ -120,32 +118,6 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         assert not app.main_screen.query(AnswerView).last().display
 
 
-async def test_a_cut_table_keeps_its_head_and_cut_code_its_look() -> None:
-    rows = "".join(f"| tool {number} | for work of kind {number} |\n" for number in range(150))
-    code = "".join(f"run --number {number} --again\n" for number in range(150))
-    text = f"# Shop\n\n## Tools\n\n| Name | Use |\n|---|---|\n{rows}\n## Scripts\n\n```sh\n{code}```\n"
-    async with running(make_offline_app(text=text), LARGE) as (app, pilot):
-        await show_cards(pilot, app, "What is tool 120 for?")
-        lines = list_lines(app)
-        assert "│ Name     │ Use" in lines
-        assert "│ tool 120 │ for work of kind 120" in lines
-        assert "│ tool 1   │ for work of kind 1" not in lines
-        await show_cards(pilot, app, "What does run --number 120 do?")
-        assert "│  run --number 120 --again" in list_lines(app)
-
-
-async def test_a_passage_that_starts_inside_a_line_is_prose() -> None:
-    prose = "\t".join(f"Sentence {number} says nothing at all." for number in range(300))
-    async with running(make_offline_app(text=f"# Book\n\n## Chapter\n\n{prose}\n"), LARGE) as (app, pilot):
-        await show_cards(pilot, app, "What does sentence 200 say?")
-        passage = list_passages(app.main_screen.session.state.transcript.exchanges[-1], app.main_screen.state.library)[
-            0
-        ]
-        assert passage.text.startswith("Sentence ")
-        assert not passage.text.startswith("Sentence 0 ")
-        assert list_lines(app)[3].startswith("│ Sentence ")
-
-
 async def test_words_of_the_question_are_marked_with_their_forms_and_synonyms() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
         await show_cards(pilot, app, "What is the fee for bicycles?")
@@ -153,36 +125,17 @@ async def test_words_of_the_question_are_marked_with_their_forms_and_synonyms() 
         assert not {"is", "the", "crowns"} & set(list_marked(app))
 
 
-async def test_digits_f6_and_arrows_select_a_card() -> None:
+async def test_digits_and_arrows_select_a_card() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
         await show_cards(pilot, app, "What does a car or a bicycle cost?")
         assert len(get_cards(app).targets) == 2
-        for key, index in (("2", 1), ("f6", 0), ("shift+f6", 1), ("k", 0), ("down", 1)):
+        for key, index in (("2", 1), ("h", 0), ("l", 1), ("k", 0), ("down", 1)):
             await pilot.press(key)
             assert get_cards(app).selected == index, key
         await pilot.press("9")
         await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "No citation 9")
         await pilot.press("escape")
         assert get_cards(app).selected is None
-
-
-async def test_the_footer_names_the_keys_of_a_selected_card() -> None:
-    async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app)
-        keys = "enter show   a open   b keep   i ask a model"
-        assert keys not in screen_text(app)
-        await pilot.press("1")
-        await wait_until(pilot, lambda: keys in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: keys not in screen_text(app))
-
-
-async def test_enter_reads_the_passage() -> None:
-    async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app)
-        await pilot.press("1", "enter")
-        reader = app.main_screen.reader_pane
-        await wait_until(pilot, lambda: reader.section_id == find_id(app, "Bicycles") and reader.display)
 
 
 async def test_a_opens_the_section_for_the_conversation() -> None:
@@ -248,19 +201,6 @@ async def test_i_asks_at_once_if_a_model_is_chosen_already_even_about_an_earlier
         assert questions == [BICYCLE, "What does the red flag mean?", BICYCLE]
 
 
-async def test_without_a_choice_of_model_nothing_is_asked() -> None:
-    async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app)
-        await pilot.press("i")
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        await pilot.press("escape", "f2")
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
-        assert app.main_screen.session.state.question_number == 1
-        assert get_cards(app).display
-
-
 async def test_what_is_not_found_is_said_plainly_with_the_nearest_titles_to_enter() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
         await show_cards(pilot, app, "Which zebra plays the xylophone on a boat at midnight?")
@@ -284,13 +224,6 @@ async def test_cards_fit_a_narrow_terminal_and_lose_no_word() -> None:
         lines = list_lines(app)
         assert max(map(len, lines)) <= get_cards(app).size.width
         assert " ".join(lines).replace("│", " ").split() == words
-
-
-async def test_beside_the_reader_the_first_card_is_shown_there_too() -> None:
-    async with running(make_offline_app(), WIDE) as (app, pilot):
-        await ask(pilot, BICYCLE)
-        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Bicycles"))
-        assert app.focused is app.main_screen.question_box
 
 
 @pytest.mark.parametrize(("row", "is_read"), [(0, True), (1, False)])
@@ -323,16 +256,3 @@ async def test_a_saved_conversation_shows_its_cards_again(tmp_path: Path) -> Non
         await wait_until(pilot, lambda: len(app.main_screen.query(PassagesView)) == 2)
         await pilot.pause()
         assert [str(view.render()) for view in app.main_screen.query(PassagesView)] == [first, last]
-
-
-async def test_an_answer_of_an_older_version_is_shown_as_it_was() -> None:
-    old = ScriptedModel(name="offline")
-    async with running(make_offline_app(model=old), LARGE) as (app, pilot):
-        section_id = find_id(app, "Bicycles")
-        answer = f'The passage that fits best, under Bicycles: "A bicycle costs 2 crowns." [{section_id}].'
-        call = ("expand_sections", {"section_ids": [section_id]})
-        old.add_replies(ScriptedReply(calls=(call,)), ScriptedReply(text=answer))
-        await ask(pilot, BICYCLE)
-        assert not get_cards(app).display
-        assert "The passage that fits best, under Bicycles" in screen_text(app)
-        assert "Sources" in str(app.main_screen.query(SourcesView).last().render())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -23,11 +22,9 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.model_dialog import ModelDialog
 from roamtui.tui.themes import DEFAULT_THEME
-from roamtui.wiring import make_named_model
-from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
+from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import app_of, ask, make_app, model_of, running, screen_text, wait_until
-from tests.tui.test_key_queue import type_at_once
+from tests.tui.driving import app_of, ask, make_app, running, screen_text, wait_until
 
 
 def refuse() -> Model:
@@ -60,18 +57,6 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         assert "openai/[b]other" in screen_text(app)
         await ask(pilot, "Who?")
         assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Other."
-
-
-async def test_without_offers_the_list_says_which_keys_are_missing() -> None:
-    app = make_app(options=_make_options(Settings(model="offline"), ()))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: "OPENAI_API_KEY is not set" in screen_text(app))
-        await pilot.press(*"gpt", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ModelDialog))
-        assert app.focused is app.screen.query_one("#model-key")
-        await pilot.press("escape", "escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
 
 
 async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
@@ -108,20 +93,6 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
         assert kept == []
         await pilot.press("f3", *"beac", "enter")
         await wait_until(pilot, lambda: kept == [("theme", "beacon")] and app.theme == "beacon")
-
-
-@pytest.mark.parametrize(("key", "expected"), [("n", []), ("y", [("model", "local"), ("api_base", "")])])
-async def test_a_model_is_kept_only_after_a_question(key: str, expected: list[tuple[str, str]]) -> None:
-    kept: list[tuple[str, str]] = []
-    offers = (ModelOffer(name="local", note="here", make_model=lambda: ScriptedModel(name="local")),)
-    options = TuiOptions(model_offers=offers, save_settings=lambda values: kept.extend(values.items()))
-    async with running(make_app(options=options), (100, 30)) as (app, pilot):
-        await pilot.press("f2", "down", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        assert kept == []
-        await pilot.press(key)
-        await wait_until(pilot, lambda: app.screen is app.main_screen and kept == expected)
-        assert app.app_context.agent.model.name == "local"
 
 
 async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -> None:
@@ -205,26 +176,6 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             assert app.app_context.agent.model is before
 
 
-@pytest.mark.usefixtures("forked_models")
-async def test_a_key_is_kept_if_enter_is_pressed_again_during_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=_make_options(Settings(), ()))
-    with FakeOpenAIServer(FakeReply(text="Yes", ending=Ending.HANG), FakeReply(text="Yes")) as server:
-        async with app.run_test(size=(100, 30)) as pilot:
-            await name_model(pilot, server.url)
-            await wait_until(pilot, server.request_came.is_set)
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: "Replied “Yes”" in screen_text(app))
-            assert [request.headers["authorization"] for request in server.requests] == [f"Bearer {KEY}"] * 2
-            assert os.environ["OPENAI_API_KEY"] == KEY
-
-
-async def test_nothing_is_asked_unasked() -> None:
-    async with running(make_app(())) as (app, pilot):
-        await pilot.pause()
-        assert model_of(app).requests == []
-
-
 async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_start() -> None:
     save_settings(config_path(), {"model": "openai/tiny", "api_base": "http://127.0.0.1:1/v1"})
     app = make_app(options=_make_options(load_settings(), ()))
@@ -237,18 +188,6 @@ async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_st
         await pilot.press("y")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
     assert (load_settings().model, load_settings().api_base) == ("offline", None)
-
-
-async def test_a_model_is_saved_even_if_the_person_quits_at_once() -> None:
-    kept: list[tuple[str, str]] = []
-    offers = (ModelOffer(name="local", note="here", make_model=lambda: ScriptedModel(name="local")),)
-    options = TuiOptions(model_offers=offers, save_settings=lambda values: kept.extend(values.items()))
-    async with running(make_app(options=options), (100, 30)) as (app, pilot):
-        await pilot.press("f2", "down", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        type_at_once(pilot, "y", "ctrl+q")
-        await wait_until(pilot, lambda: not app.is_running)
-    assert kept == [("model", "local"), ("api_base", "")]
 
 
 @pytest.mark.usefixtures("forked_models")
@@ -313,47 +252,3 @@ async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_sa
         assert len(server.requests) == 2
         assert all(KEY not in request.headers.get("authorization", "") for request in server.requests)
         assert (load_settings().model, load_settings().api_base) == (f"{provider}/tiny", server.url)
-
-
-@pytest.mark.usefixtures("forked_models")
-async def test_a_test_that_takes_long_can_be_left() -> None:
-    gate = threading.Event()
-    silent = FakeReply(text="Yes", gate=gate)
-    with FakeOpenAIServer(silent) as server:
-        offer = ModelOffer(name="lm_studio/slow", note="here", make_model=refuse, api_base=server.url, needs_test=True)
-        options = TuiOptions(model_offers=(offer,), make_model=partial(make_named_model, Settings()))
-        app = make_app(options=options)
-        async with app.run_test(size=(120, 35)) as pilot:
-            before = app.app_context.agent.model
-            await pilot.press("f2", *"slow", "enter")
-            await wait_until(pilot, lambda: "Testing lm_studio/slow with one token" in screen_text(app))
-            await wait_until(pilot, server.request_came.is_set)
-            await pilot.press("escape")
-            await wait_until(pilot, lambda: app.screen is app.main_screen)
-            await wait_until(pilot, server.client_closed.is_set)
-            assert app.app_context.agent.model is before
-
-
-async def test_what_works_comes_first_and_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    local = ModelOffer(
-        name="ollama_chat/tiny", note="Ollama, nothing leaves this machine", make_model=refuse, is_known_to_work=True
-    )
-    options = replace(_make_options(Settings(), ()), discover_models=lambda: ((local,), "1 model"))
-    async with running(make_app(options=options), (120, 40)) as (app, pilot):
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: "ollama_chat/tiny" in screen_text(app))
-        text = screen_text(app)
-    places = [
-        text.index(words)
-        for words in (
-            "● scripted",
-            "✓ offline",
-            "✓ ollama_chat/tiny",
-            "  anthropic/claude",
-            "Other model…",
-            "Missing a key",
-            "  openai/gpt",
-        )
-    ]
-    assert places == sorted(places)

@@ -10,7 +10,7 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
+from roamtui.document.link_targets import DeadLink, SectionLink
 from roamtui.document.reader_links import get_source_file, resolve_reader_link
 from roamtui.document.source_loader import build_library, open_sources
 from roamtui.library_loader import open_library
@@ -19,7 +19,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.controllers import reader
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import RYE, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.driving import RYE, ask, expand, find_id, make_app, model_of, run, running, screen_text, wait_until
 
 
 def test_the_file_of_a_section_is_found_alone_and_in_a_folder_but_not_in_an_archive(tmp_path: Path) -> None:
@@ -58,11 +58,6 @@ def first_id(library: Library) -> str:
 def test_an_anchor_leads_to_its_heading(library: Library, href: str, title: str, nth: int) -> None:
     ids = [section_id for section_id in library.walk() if library.title_of(section_id) == title]
     assert resolve_reader_link(href, library, first_id(library)) == SectionLink(ids[nth])
-
-
-@pytest.mark.parametrize("href", ["https://example.org/a", " http://example.org "])
-def test_a_web_address_is_a_web_link(library: Library, href: str) -> None:
-    assert resolve_reader_link(href, library, first_id(library)) == WebLink(href.strip())
 
 
 @pytest.mark.parametrize(
@@ -186,32 +181,6 @@ def make_folder_app(tmp_path: Path, places: Path | None = None) -> RoamApp:
     return RoamApp(AppContext(agent=agent, options=TuiOptions(reading_positions_path=places)))
 
 
-async def test_after_the_end_of_a_file_comes_the_next_one_and_back(tmp_path: Path) -> None:
-    async with running(make_folder_app(tmp_path), (120, 30)) as (app, pilot):
-        await pilot.press("escape", "enter", "3")
-        await wait_until(pilot, lambda: "One." in screen_text(app))
-        await pilot.press("]")
-        await wait_until(pilot, lambda: read(app) == "Stone")
-        await pilot.press("pagedown")
-        await wait_until(pilot, lambda: read(app) == cursor(app) == "b.md")
-        await wait_until(pilot, lambda: "Two." in screen_text(app))  # it was not loaded before
-        await pilot.press("up")
-        await wait_until(pilot, lambda: read(app) == cursor(app) == "Ovens")  # all of it fits into the view
-        assert "One." in screen_text(app)
-
-
-async def test_an_empty_file_is_passed_too(tmp_path: Path) -> None:
-    app = make_folder_app(tmp_path)
-    (tmp_path / "docs/a.md").write_text("", "utf-8")
-    async with app.run_test(size=(120, 30)) as pilot:
-        await pilot.press("escape", "enter", "3")
-        await wait_until(
-            pilot, lambda: read(app) == "a.md" and app.main_screen.focused is app.main_screen.reader_pane.reader
-        )
-        await pilot.press("pagedown")
-        await wait_until(pilot, lambda: read(app) == "b.md")
-
-
 async def test_the_place_in_a_document_is_found_again(tmp_path: Path) -> None:
     path = tmp_path / "data/places.json"
     async with running(make_folder_app(tmp_path, path), (160, 30)) as (app, pilot):
@@ -233,7 +202,8 @@ async def test_the_place_in_a_document_is_found_again(tmp_path: Path) -> None:
 
 async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
     async with running(make_app(text=RYE), (160, 30)) as (app, pilot):
-        await pilot.press("escape", "f8")
+        await pilot.press("escape")
+        await run(pilot, "global.follow")
         await wait_until(pilot, lambda: read(app) == "Mill")
         assert "following · Mill" in screen_text(app)
         await pilot.press("j")
@@ -243,7 +213,8 @@ async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
         await wait_until(
             pilot, lambda: state.library.title_of(app.main_screen.session.state.reading_id or "") == "Stones"
         )
-        await pilot.press("f8", "j")
+        await run(pilot, "global.follow")
+        await pilot.press("j")
         await pilot.pause(0.1)
         assert (cursor(app), read(app)) == ("Store", "Stones")
         assert "following" not in screen_text(app).split("\n")[1]
@@ -255,7 +226,7 @@ async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
 @pytest.mark.parametrize(("width", "is_shown"), [(160, True), (100, False)])
 async def test_the_reader_follows_the_model_where_it_does_not_hide_the_answer(width: int, *, is_shown: bool) -> None:
     async with running(make_app(text=RYE), (width, 30)) as (app, pilot):
-        await pilot.press("f8")
+        await run(pilot, "global.follow")
         await pilot.press("2")
         await pilot.pause()
         reading = app.main_screen.session.state.reading_id

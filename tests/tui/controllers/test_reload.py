@@ -58,10 +58,6 @@ def write(file: Path, text: str) -> None:
     beside.replace(file)
 
 
-def remove(file: Path) -> None:
-    file.unlink()
-
-
 async def look(pilot: Pilot[None]) -> None:
     """Come back to the app, as from an editor."""
     pilot.app.post_message(events.AppFocus())
@@ -111,7 +107,7 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
         app.main_screen.panes.focus_tree()
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
-        app.main_screen.reader_pane.reader.action_scroll(100)
+        app.main_screen.reader_pane.reader.action_move(100)
         await pilot.pause()
         line = app.main_screen.reader_pane.reader.first_line_in_view
         assert line is not None
@@ -154,14 +150,6 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
         (highlight,) = app.main_screen.reader_pane.reader._highlights.quote
         assert app.main_screen.session.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
-
-
-async def test_watching_reads_a_change_by_itself(file: Path) -> None:
-    async with running(make_reading_app(file, is_watching=True), (120, 35)) as (app, pilot):
-        write(file, CHANGED)
-        await look(pilot)
-        await wait_until(pilot, lambda: "9 sections" in screen_text(app))
-        assert "changed on disk" not in screen_text(app)
 
 
 async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_starts(file: Path) -> None:
@@ -294,35 +282,6 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("is_watching", [False, True])
-async def test_a_look_that_takes_longer_than_the_time_to_the_next_one_tells_what_it_saw(
-    folder: Path, *, is_watching: bool
-) -> None:
-    slow = SlowFolder(folder)
-    async with slow.running(is_watching=is_watching) as (app, pilot):
-        write(folder / "bakery.md", CHANGED)
-        slow.may_look.clear()
-        for _ in range(4):
-            await look(pilot)
-        slow.may_look.set()
-        told = "Document changed on disk · f5 to reload"
-        await wait_until(pilot, lambda: has_flour(app) if is_watching else told in screen_text(app))
-
-
-async def test_a_read_that_takes_longer_than_the_time_to_the_next_look_is_shown(folder: Path) -> None:
-    slow = SlowFolder(folder)
-    async with slow.running(is_watching=True) as (app, pilot):
-        slow.may_read.clear()
-        write(folder / "bakery.md", CHANGED)
-        await look(pilot)
-        await wait_until(pilot, lambda: bool(slow.reads))
-        for _ in range(4):
-            await look(pilot)
-        slow.may_read.set()
-        await wait_until(pilot, lambda: has_flour(app))
-        assert slow.reads == [frozenset({"bakery.md"})]
-
-
 async def test_a_key_that_is_pressed_twice_reads_what_changed_once(folder: Path) -> None:
     slow = SlowFolder(folder)
     async with slow.running() as (app, pilot):
@@ -334,19 +293,3 @@ async def test_a_key_that_is_pressed_twice_reads_what_changed_once(folder: Path)
         slow.may_read.set()
         await wait_until(pilot, lambda: has_flour(app))
         assert slow.reads == [frozenset({"bakery.md"})]
-
-
-@pytest.mark.parametrize("is_watching", [False, True])
-async def test_what_could_not_be_read_is_told_once_and_read_by_the_next_key(folder: Path, *, is_watching: bool) -> None:
-    slow = SlowFolder(folder, failures=["The disk was away. Try again."])
-    async with slow.running(is_watching=is_watching) as (app, pilot):
-        write(folder / "bakery.md", CHANGED)
-        await look(pilot)
-        if not is_watching:
-            await pilot.press("f5")
-        await wait_until(pilot, lambda: "The disk was away" in screen_text(app))
-        for _ in range(4):
-            await look(pilot)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: has_flour(app))
-        assert slow.reads == [frozenset({"bakery.md"})] * 2

@@ -9,7 +9,6 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
-from roamtui.document.reader_links import get_source_file
 from roamtui.library_loader import (
     open_added_source,
     open_lazily,
@@ -20,7 +19,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
-from tests.tui.driving import ask, find_id, go_to, running, screen_text, wait_until
+from tests.tui.driving import ask, find_id, go_to, run, running, screen_text, wait_until
 
 SIZE = (150, 34)
 
@@ -62,7 +61,7 @@ def list_keys(app: RoamApp) -> list[str]:
 async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None:
     async with running(make_app(folder), SIZE) as (app, pilot):
         notice = find_id(app, "Notice")
-        await pilot.press("f10")
+        await run(pilot, "global.add_source")
         await wait_until(pilot, lambda: "Add a source to this conversation" in screen_text(app))
         await pilot.press(*"acts", "slash", "enter")
         await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
@@ -92,51 +91,15 @@ async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None
         assert (folder / "acts" / "lease.md").exists()
 
 
-async def test_an_open_tab_is_added_by_choosing_it(folder: Path) -> None:
-    async with running(make_app(folder), SIZE) as (app, pilot):
-        await pilot.press("ctrl+o")
-        await wait_until(pilot, lambda: "Open a document" in screen_text(app))
-        assert "ctrl+s add " in screen_text(app)
-        await pilot.press(*"acts/lease.md", "enter")
-        await wait_until(pilot, lambda: len(app.documents) == 2)
-        await pilot.press("f10")
-        await wait_until(pilot, lambda: "Open\n" in screen_text(app) or "Contract" in screen_text(app))
-        await wait_until(pilot, lambda: app.screen.is_current and app.screen is not app.main_screen)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: list_keys(app) == ["", "contract.md"])
-        assert len(app.documents) == 2
-
-
 async def test_ctrl_s_in_the_dialog_adds_and_what_cannot_be_added_says_why(folder: Path) -> None:
     async with running(make_app(folder), SIZE) as (app, pilot):
         await pilot.press("ctrl+o")
         await wait_until(pilot, lambda: app.screen is not app.main_screen)
         await pilot.press(*"acts", "slash", "ctrl+s")
         await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
-        await pilot.press("f10")
+        await run(pilot, "global.add_source")
         await wait_until(pilot, lambda: app.screen is not app.main_screen)
         await wait_until(pilot, lambda: "enter add" in screen_text(app))
         await pilot.press(*"contract.md", "ctrl+s")
         await wait_until(pilot, lambda: "contract.md is a source" in screen_text(app))
         assert len(app.documents) == 1
-
-
-async def test_one_source_alone_is_neither_muted_nor_taken_out(folder: Path) -> None:
-    async with running(make_app(folder), SIZE) as (app, pilot):
-        app.main_screen.panes.focus_tree()
-        await go_to(pilot, find_id(app, "Notice"))
-        for key in ("t", "delete"):
-            await pilot.press(key)
-            await wait_until(pilot, lambda: "This is the only source of the conversation" in screen_text(app))
-        assert list_keys(app) == []
-
-
-async def test_the_file_of_a_section_is_found_in_any_source(folder: Path) -> None:
-    async with running(make_app(folder), SIZE) as (app, pilot):
-        await pilot.press("f10")
-        await wait_until(pilot, lambda: app.screen is not app.main_screen)
-        await pilot.press(*"acts", "slash", "enter")
-        await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
-        library = app.main_screen.session.state.library
-        assert get_source_file(library, find_id(app, "Notice")) == folder / "contract.md"
-        assert get_source_file(library, find_id(app, "Term")) == folder / "acts" / "lease.md"

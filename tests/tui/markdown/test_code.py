@@ -25,17 +25,3 @@ from roamtui.tui.markdown.code import describe_code
 )
 def test_options_of_site_generators_are_left_out(info: str, language: str, label: str) -> None:
     assert describe_code(info, "") == (language, label)
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("graph TD\na --> b", "Mermaid flowchart"),
-        ("%% a comment\n\nsequenceDiagram\na ->> b: c", "Mermaid sequence diagram"),
-        ("---\ntitle: x\n---\nstateDiagram-v2", "Mermaid state diagram"),
-        ("novel", "Mermaid diagram"),
-        ("", "Mermaid diagram"),
-    ],
-)
-def test_a_diagram_is_named(text: str, label: str) -> None:
-    assert describe_code("mermaid", text) == ("mermaid", label)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.markdown.blocks import Emphasis
-from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX
-from roamtui.tui.markdown.line import TextRole, measure_runs
+from roamtui.tui.markdown.line import TextRole
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
 from tests.tui.reader.sections import UNSAFE, find_runs, make_view, read_chunks, read_lines, show
@@ -39,60 +38,6 @@ def test_a_table_is_narrowed_by_wrapping_its_widest_cells() -> None:
     ]
 
 
-def test_a_rule_parts_only_rows_that_wrap_from_their_neighbours() -> None:
-    long = "one two three four five six seven eight nine ten"
-    shown = show(f"| a | b |\n|---|---|\n| 1a | x |\n| 2a | x |\n| 3a | {long} |\n| 4a | x |\n| 5a | x |\n")
-    assert [line.split("│")[0].strip() for line in shown] == [
-        "a",
-        "───┼" + "─" * 36,
-        "1a",
-        "2a",
-        "┄┄┄┼" + "┄" * 36,
-        "3a",
-        "",
-        "┄┄┄┼" + "┄" * 36,
-        "4a",
-        "5a",
-    ]
-
-
-@pytest.mark.parametrize(
-    "figures",
-    [
-        ("1", "22", "(2,724)", "—", "n/a"),
-        ("$ 5", "$1,204.5", "-3", "(7)", "+12 %"),
-        ("32MiB", "4 GiB", "1 %", "2019", "3.5ms"),
-        ("1", "2", "3", "4", "none"),
-        ("1", "", "", "2", ""),
-    ],
-)
-def test_figures_stand_to_the_right(figures: tuple[str, ...]) -> None:
-    rows = "".join(f"| row | {figure} | end |\n" for figure in figures)
-    body = show(f"| name | amount in dollars | x |\n|---|---|---|\n{rows}")[2:]
-    assert [line.split("│")[1] for line in body] == [f" {figure:>17} " for figure in figures]
-
-
-@pytest.mark.parametrize(
-    ("rule", "figures"),
-    [("---", ("1", "2", "three", "four")), ("---", ("-", "-")), ("---", ("7", "")), (":--", ("1", "2", "3"))],
-)
-def test_words_and_columns_with_an_alignment_stay(rule: str, figures: tuple[str, ...]) -> None:
-    rows = "".join(f"| row | {figure} | end |\n" for figure in figures)
-    body = show(f"| name | amount in dollars | x |\n|---|{rule}|---|\n{rows}")[2:]
-    assert [line.split("│")[1] for line in body] == [f" {figure:<17} " for figure in figures]
-
-
-def test_a_table_that_cannot_be_narrowed_is_as_wide_as_it_must() -> None:
-    text = "|" + " a long cell here |" * 6 + "\n|" + "---|" * 6 + "\n|" + " a long cell here |" * 6 + "\n"
-    lines = read_lines(text)
-    assert max(measure_runs(line.runs) for line in lines) == 6 * 12 + 5 * 3
-
-
-def test_prose_is_no_wider_than_can_be_read() -> None:
-    lines = read_lines("word " * 100, width=200)
-    assert max(measure_runs(line.runs) for line in lines) <= PROSE_WIDTH_MAX
-
-
 def test_inline_marks_become_looks() -> None:
     lines = read_lines("a **b *c*** `d` ~~e~~ [f *g*](h) <https://i.invalid> ![j](k)\n", width=100)
     assert find_runs(lines, emphasis=Emphasis.STRONG) == ["b ", "c"]
@@ -120,11 +65,6 @@ def test_inline_marks_become_looks() -> None:
 def test_links_images_and_footnotes_have_their_addresses(text: str, links: list[str]) -> None:
     (chunk,) = read_chunks(text)
     assert [*chunk.links.values()] == links
-
-
-def test_a_link_may_be_defined_in_another_chunk() -> None:
-    text = "# A\n\n[word][Def]\n\n" + "# B\n\nfiller text\n\n" * 500 + "[def]: https://x.invalid\n"
-    assert read_chunks(text)[0].links == {0: "https://x.invalid"}
 
 
 def test_code_has_colours_of_its_language() -> None:
@@ -166,11 +106,6 @@ def test_html_knows_its_source() -> None:
     assert found["two"] == "<tr><td>two</td></tr>\n"
     assert found["Note"] == "> [!NOTE]\n"
     assert found["five"] == "five\n"
-
-
-def test_a_heading_ends_what_html_has_left_open() -> None:
-    text = "<details><summary>a</summary>\n\nb\n\n# c\n\nd\n\n</details>\n"
-    assert show(text) == ["▾ a", "  b", "", "c", "━", "", "d"]
 
 
 @given(markdown_texts(), st.integers(1, 60))

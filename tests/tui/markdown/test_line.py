@@ -5,10 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from roamtui.document.markdown.blocks import Emphasis
-from roamtui.tui.markdown.line import HARD_BREAK, Run, RunStyle, slice_runs, wrap_keeping_spaces, wrap_runs
+from roamtui.tui.markdown.line import Run, wrap_keeping_spaces, wrap_runs
 
-_STRONG = RunStyle(emphasis=Emphasis.STRONG)
 _TEXTS = st.lists(st.text(alphabet="ab ,日本語。é", max_size=25), min_size=1, max_size=4)
 
 
@@ -39,11 +37,6 @@ def test_text_is_broken_between_words_and_by_cells(text: str, width: int, lines:
     assert _texts(wrap_runs([Run(text)], width)) == lines
 
 
-def test_a_hard_break_ends_a_line_and_looks_are_kept() -> None:
-    lines = wrap_runs([Run("a "), Run("bold word", _STRONG), HARD_BREAK, Run("b")], 6)
-    assert lines == [[Run("a "), Run("bold", _STRONG)], [Run("word", _STRONG)], [Run("b")]]
-
-
 @given(_TEXTS, st.integers(2, 12))
 def test_lines_fit_and_lose_nothing_and_wrapped_ones_spaces_alone(texts: list[str], width: int) -> None:
     runs = [Run(text) for text in texts]
@@ -51,9 +44,3 @@ def test_lines_fit_and_lose_nothing_and_wrapped_ones_spaces_alone(texts: list[st
     assert all(cell_len(line) <= width for line in (*wrapped, *folded))
     assert "".join(wrapped).replace(" ", "") == "".join(texts).replace(" ", "")
     assert "".join(folded) == "".join(texts)
-
-
-@given(_TEXTS, st.integers(0, 30), st.integers(0, 30))
-def test_a_slice_of_runs_is_a_slice_of_their_text(texts: list[str], start: int, end: int) -> None:
-    part = slice_runs([Run(text) for text in texts], start, end)
-    assert "".join(run.text for run in part) == "".join(texts)[start:end]

@@ -24,22 +24,6 @@ def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> N
     _assert_covers(split_chunks(long_text, 0, len(long_text), list(headings)), 0, len(long_text))
 
 
-def test_sections_are_cut_at_headings() -> None:
-    section = "## Title\n\n" + "word " * 500 + "\n\n"
-    text = section * 10
-    chunks = make_view(text).cut()
-    assert len(chunks) == 5
-    assert all(text.startswith("## Title", chunk.start) for chunk in chunks)
-
-
-def test_a_long_section_is_cut_at_blank_lines_before_text_at_the_margin() -> None:
-    item = "- item\n\n  more of it\n\n" + "A paragraph. " * 40 + "\n\n"
-    text = item * 60
-    chunks = split_chunks(text, 0, len(text), [])
-    assert len(chunks) > 5
-    assert all(text.startswith(("- item", "A paragraph"), chunk.start) for chunk in chunks)
-
-
 @pytest.mark.parametrize("fence", ["```", "~~~~", "   ```"])
 def test_nothing_is_cut_inside_a_fence(fence: str) -> None:
     text = f"Before.\n\n{fence}py\n" + "code = 1\n\nmore\n\n" * 2_000 + f"{fence}\n\nAfter.\n"
@@ -58,12 +42,6 @@ def test_a_long_table_goes_on_with_its_head() -> None:
     assert {chunk.prefix for chunk in chunks[1:]} == {"| a | b |\n|---|--:|\n"}
     rows = [line.text for chunk in read_chunks(text)[1:] for line in chunk.lines if line.text.strip()]
     assert set(rows) == {"one │ 1"}
-
-
-def test_a_giant_line_is_cut_at_spaces() -> None:
-    chunks = split_chunks("word " * 10_000, 0, 50_000, [])
-    assert len(chunks) > 2
-    assert all(chunk.start % len("word ") == 0 for chunk in chunks)
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])

@@ -47,25 +47,6 @@ def test_a_quote_is_marked_though_its_marks_are_gone(text: str, quote: str, mark
     assert _mark(text, quote) == marked
 
 
-def test_a_quote_over_wrapped_lines_is_marked_on_each() -> None:
-    text = "- one two three four five six seven eight nine ten eleven twelve\n"
-    assert _mark(text, "six seven eight nine ten") == ["six seven", "eight nine ten"]
-
-
-def test_the_right_one_of_equal_quotes_is_marked() -> None:
-    text = "a cat, a dog, a cat, a bird.\n"
-    lines = read_lines(text)
-    start = text.rindex("a cat")
-    assert locate_span(lines, text, start, start + 5) == [LineSpan(0, start, start + 5)]
-
-
-def test_a_quote_that_is_shown_in_other_words_marks_its_block() -> None:
-    text = "Before.\n\n![picture of a cat](cat.png)\n\nAfter.\n"
-    lines = read_lines(text)
-    start = text.index("cat.png")
-    assert _show_marked(lines, locate_span(lines, text, start, start + 7)) == ["[image: picture of a cat]"]
-
-
 @pytest.mark.parametrize(
     ("text", "selected", "whole"),
     [

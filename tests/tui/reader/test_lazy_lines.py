@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,9 +17,6 @@ _BOOK = "".join(
 
 def _read_all(lines: LazyLines) -> list[Line]:
     return [line for chunk in range(len(lines.chunks)) for line in lines.get_chunk_lines(chunk).lines]
-
-
-_WHOLE = _read_all(make_lines(_BOOK))
 
 
 def test_only_what_is_looked_at_is_laid_out() -> None:
@@ -52,23 +48,6 @@ def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> No
     assert lines.get_line(-1) is None
 
 
-def test_measuring_below_a_line_leaves_it_where_it_is() -> None:
-    lines = make_lines(_BOOK)
-    y = lines.get_block_y(_BOOK.index("## Section 150"))
-    before = lines.get_line(y)
-    lines.measure_from(y, 400)
-    assert lines.get_line(y) == before
-
-
-@pytest.mark.parametrize("number", [0, 1, 57, 299])
-def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
-    lines = make_lines(_BOOK)
-    offset = _BOOK.index(f"Words of section {number} ")
-    found = lines.get_line(lines.get_block_y(offset + 30))
-    assert found is not None
-    assert found[1].text.startswith(f"Words of section {number}")
-
-
 _LINKED = (
     "# A\n\n[one](1) and [two](2)\n\n"
     + "## Filler\n\nno links here at all\n\n" * 400
@@ -92,10 +71,3 @@ def _walk(lines: LazyLines, direction: int, view: range) -> list[str | int]:
 
 def test_links_are_walked_in_order_over_stretches_without_any() -> None:
     assert _walk(make_lines(_LINKED), 1, range(10)) == ["1", "2", "3", "4"]
-
-
-def test_links_are_walked_backwards_from_the_end_of_the_view() -> None:
-    lines = make_lines(_LINKED)
-    for chunk in range(len(lines.chunks)):
-        lines.get_chunk_lines(chunk)
-    assert _walk(lines, -1, range(len(lines) - 10, len(lines))) == ["4", "3", "2", "1"]

@@ -20,7 +20,6 @@ from roamtui.library_loader import open_library
 from roamtui.sources.convert.child import INSTALL_IMAGES
 from roamtui.tui import pictures as pictures_module
 from roamtui.tui.image_mode import ImageMode
-from roamtui.tui.markdown.layout import fit_picture
 from roamtui.tui.messages import StatusMessage, TerminalWriteRequested
 from roamtui.tui.pictures import PictureStore
 from roamtui.tui.reader.reader import Reader
@@ -132,18 +131,6 @@ async def test_pictures_are_neither_copied_nor_lost_from_quotes(guide: Path) -> 
         assert app.reader.get_selection(selection) == ("Words before.\n\n[image: Two stripes]", "\n")
 
 
-async def test_a_position_at_a_picture_stays_when_the_width_changes(guide: Path) -> None:
-    _write(guide, f"# Guide\n\n![Two stripes](a.png)\n\n{'Words. ' * 3_000}")
-    async with _run(guide) as (app, pilot):
-        app.reader.scroll_to(y=5, animate=False, force=True)
-        await pilot.pause()
-        position = app.reader.position
-        app.reader.styles.width = 40
-        await pilot.pause()
-        assert app.reader.position == position
-        assert _lines(app.reader)[0] in ("·" * 10, "▀" * 10)
-
-
 async def test_what_cannot_be_drawn_is_words_and_one_sentence(guide: Path) -> None:
     svg = b"<svg><image href='file:///etc/passwd'/></svg>"
     pictures = {"broken_png": make_png(300, 300)[:150], "bomb_png": make_bomb(13_000), "v_svg": svg}
@@ -187,31 +174,3 @@ async def test_in_kitty_images_are_sent_once_and_forgotten(guide: Path) -> None:
         await wait_until(pilot, lambda: len(app.written) == 3)
         assert app.written[1] == encode_deletion(image_id)
         assert f"i={image_id + 1}," in app.written[2]
-
-
-async def test_the_least_recently_shown_images_are_freed(guide: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures_module, "_DRAWN_MAX", 1)
-    _write(guide, "![a](a.png)\n\n" + "Words.\n\n" * 60 + "![b](b.png)\n", b_png=make_png(80, 96))
-    async with _run(guide, ImageMode.KITTY) as (app, pilot):
-        await wait_until(pilot, lambda: len(app.written) == 1)
-        app.reader.action_bottom()
-        await wait_until(pilot, lambda: len(app.written) == 3)
-        assert app.written[2].startswith("\x1b_Ga=d,d=I,q=2,i=")
-
-
-@pytest.mark.parametrize(
-    ("size", "columns_max", "expected"),
-    [
-        ((640, 400), None, (77, 24)),
-        ((640, 384), None, (80, 24)),
-        ((640, 400), 40, (40, 12)),
-        ((5_000, 5_000), 200, (48, 24)),
-        ((64, 64), 80, (8, 4)),
-        ((90, 20), 80, (11, 1)),
-        ((1, 9_000), 80, (1, 24)),
-    ],
-)
-def test_pictures_fit_and_are_never_enlarged(
-    size: tuple[int, int], columns_max: int | None, expected: tuple[int, int]
-) -> None:
-    assert fit_picture(*size, columns_max) == expected

@@ -15,7 +15,6 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.tui.markdown.line import LINK_STYLE, ROLE_STYLES
 from roamtui.tui.messages import LinkClicked, ReadingPositionChanged
 from roamtui.tui.reader.line_styles import HighlightKind
 from roamtui.tui.reader.reader import Reader
@@ -47,7 +46,6 @@ _BOOK = "# Book\n\n" + "".join(
     f"## Chapter {number}\n\n" + f"Sentence {number} is here and is long enough to be wrapped. " * 12 + "\n\n"
     for number in range(400)
 )
-_BOOK_LIBRARY = make_library(_BOOK)
 
 
 class ReaderApp(App[None]):
@@ -120,107 +118,18 @@ async def test_a_document_is_shown_from_a_section_on() -> None:
         assert _lines(reader)[9:] == ["Security", "────────", ""]
 
 
-async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> None:
-    async with _run() as (_, reader, pilot):
-        start = _BOOK.index("Sentence 300 is here and is long")
-        highlight = Span(doc="", start=start, end=start + 32)
-        reader.show_section(_BOOK_LIBRARY, find_id(_BOOK_LIBRARY, "Book"), highlight=[highlight])
-        await pilot.pause()
-        assert "".join(_marked(reader, HighlightKind.QUOTE)) == "Sentence 300 is here and is long"
-        assert _lines(reader)[0] == "Chapter 300"
-        assert len(reader.lines.laid_out_chunks) <= 5
-
-
 async def test_scrolling_changes_the_section_in_view() -> None:
     async with _run(_LIBRARY, "Handbook") as (app, reader, pilot):
         assert reader.section_id == find_id(_LIBRARY, "Handbook")
-        reader.action_scroll(5)
+        reader.action_move(5)
         await pilot.pause()
         assert _top(reader) == "Leave"
         assert app.heard == [ReadingPositionChanged(find_id(_LIBRARY, "Leave"))]
         assert reader.breadcrumb == "Leave"
-        reader.action_top()
+        reader.action_first()
         await pilot.pause()
         assert app.heard[-1] == ReadingPositionChanged(next(_LIBRARY.walk()))
         assert reader.breadcrumb == "(opening text)"
-
-
-async def test_pages_overlap_and_end_at_the_edges() -> None:
-    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
-        last = _lines(reader)[-2:]
-        reader.action_page(1)
-        await pilot.pause()
-        assert _lines(reader)[:2] == last
-        reader.action_page(-50)
-        await pilot.pause()
-        assert _top(reader) == "Book"
-        reader.action_bottom()
-        reader.action_page(1)
-        await pilot.pause()
-        assert reader.scroll_offset.y == reader.max_scroll_y
-        assert "Sentence 399" in "".join(_lines(reader))
-
-
-async def test_the_chosen_one_of_equal_words_is_marked() -> None:
-    async with _run(make_library("# A\n\none cat two cat three cat four\n"), "A") as (_, reader, pilot):
-        for before in ("one ", "one cat two ", "one cat two cat three "):
-            reader.highlight_words(("cat",), len("# A\n\n" + before))
-            await pilot.pause()
-            overlay = reader.palette.overlays[HighlightKind.CURRENT_MATCH]
-            texts = [
-                (s.text, s.style is not None and s.style.bgcolor == overlay.bgcolor) for s in reader.render_line(3)
-            ]
-            marked = [is_marked for _, is_marked in texts].index(True)
-            assert "".join(text for text, _ in texts[:marked]) == before
-
-
-async def test_links_are_chosen_in_order() -> None:
-    async with _run(_LIBRARY, "Handbook") as (_, reader, _pilot):
-        assert reader.get_current_target() is None
-        reader.select_adjacent_link(1)
-        assert reader.get_current_target() == "a.md"
-        assert _marked(reader, HighlightKind.CURRENT_LINK) == ["first link"]
-        reader.select_adjacent_link(1)
-        assert reader.get_current_target() == "rules.md#leave"
-        reader.select_adjacent_link(1)
-        assert reader.get_current_target() == "rules.md#leave"
-        reader.select_adjacent_link(-1)
-        assert reader.get_current_target() == "a.md"
-        reader.show_section(_LIBRARY, find_id(_LIBRARY, "Security"))
-        assert reader.get_current_target() is None
-        reader.select_adjacent_link(1)
-        assert reader.get_current_target() is None
-
-
-async def test_looking_for_a_link_far_above_moves_nothing() -> None:
-    library = make_library(_BOOK.replace("Sentence 0", "[Sentence 0](#chapter-1)", 1))
-    async with _run() as (_, reader, pilot):
-        reader.show_section(library, find_id(library, "Chapter 300"))
-        await pilot.pause()
-        seen, height = _lines(reader), len(reader.lines)
-        assert not reader.select_adjacent_link(-1, only_in_view=True)
-        await pilot.pause()
-        assert len(reader.lines) != height  # the lines above were only estimated before
-        assert _lines(reader) == seen
-
-
-async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone_to() -> None:
-    text = "# A\n\nFirst.\n\n## B\n\n" + "So it goes.\n\n" * 40 + "The needle.\n\n## C\n\nAfter.\n"
-    library = make_library(text)
-    reader = Reader(is_excerpt=True)
-    app: App[None] = App(css_path=ReaderApp.CSS_PATH)
-    async with app.run_test(size=(60, 20)) as pilot:
-        reader.show_section(library, find_id(library, "B"))
-        reader.highlight_words(("needle",), text.index("needle"))
-        await app.mount(reader)
-        await pilot.pause()
-        assert _marked(reader, HighlightKind.CURRENT_MATCH) == ["needle"]
-        reader.action_bottom()
-        await pilot.pause()
-        assert "The needle." in _lines(reader)
-        reader.action_top()
-        await pilot.pause()
-        assert "B" in _lines(reader)[0]
 
 
 async def test_what_is_selected_is_copied_else_the_source() -> None:
@@ -261,9 +170,9 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         for _ in range(3):
             reader.action_page(1)
             await pilot.pause()
-        reader.action_scroll(5_000)
+        reader.action_move(5_000)
         await pilot.pause()
-        reader.action_bottom()
+        reader.action_last()
         await pilot.pause()
         assert len(reader.lines.laid_out_chunks) <= 12
 
@@ -372,32 +281,7 @@ async def test_the_head_of_a_long_table_stays_in_view() -> None:
         assert seen == [line for line in seen if line.startswith("Place")]
         assert [int(row.split()[1]) for row in seen] == list(range(len(seen)))
         assert len(reader.lines.laid_out_chunks) > 1
-        reader.action_bottom()
+        reader.action_last()
         await pilot.pause()
         assert _lines(reader)[0].startswith("Country")
         assert "Place 9999" in "".join(_lines(reader))
-
-
-async def test_no_head_covers_the_text_after_its_table_or_a_match() -> None:
-    rows = "".join(f"| Place {n} | {n} |\n" for n in range(12))
-    text = f"| Country | Area |\n|---|---|\n{rows}\n" + "After the table.\n\n" * 20
-    async with _run(make_library(text)) as (_, reader, pilot):
-        reader.scroll_to(y=13, animate=False, force=True)  # the gap after the last row is the second line
-        await pilot.pause()
-        assert _lines(reader)[0].startswith("Place 11")
-        reader.scroll_to(y=4, animate=False, force=True)
-        await pilot.pause()
-        assert _lines(reader)[0].startswith("Country")
-        reader.highlight_words(("place", "2"), text.index("Place 2"))
-        await pilot.pause()
-        assert any(line.startswith("Place 2") for line in _lines(reader))
-
-
-async def test_the_chat_styles_text_as_the_reader_does() -> None:
-    async with _run() as (app, reader, _):
-        for role, chat_style in (ROLE_STYLES | {"link": LINK_STYLE}).items():
-            styles, expected = reader.get_component_styles(f"reader--{role}"), app.stylesheet.parse_style(chat_style)
-            flags = (styles.text_style.bold, styles.text_style.italic, styles.text_style.underline)
-            assert tuple(map(bool, flags)) == tuple(map(bool, (expected.bold, expected.italic, expected.underline)))
-            if expected.foreground is not None and not expected.foreground.auto:
-                assert styles.color == expected.foreground, role

@@ -11,10 +11,9 @@ from threading import Event
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationForked
 from roamtui.conversation.log import ConversationLog
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
@@ -23,7 +22,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from tests.conversation.conversations import PROMPT_CONTEXT, locked
+from tests.conversation.conversations import PROMPT_CONTEXT
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
 from tests.tui.driving import (
     app_of,
@@ -119,44 +118,12 @@ async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left
         await wait_until(pilot, lambda: [one.title for one in store.list()] == ["What of the starter?"])
 
 
-async def test_a_list_is_left_at_once_while_another_program_locks_the_files(
-    app: RoamApp, store: ConversationStore, tmp_path: Path
-) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        with locked(tmp_path / "conversations" / ".lock"):
-            await pilot.press("j", "d", "escape", *"on")
-            assert app.main_screen.question_box.text == "on"
-            assert len(list((tmp_path / "conversations").glob("*.jsonl"))) == 2
-        await wait_until(pilot, lambda: [one.title for one in store.list()] == ["What of the starter?"])
-
-
-async def test_leaving_the_program_from_the_list_deletes_too(app: RoamApp, store: ConversationStore) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        await pilot.press("j", "d", "ctrl+q")
-    assert [summary.title for summary in store.list()] == ["What of the starter?"]
-
-
-async def test_the_conversation_on_the_screen_is_not_deleted(app: RoamApp, store: ConversationStore) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        await pilot.press("d")
-        await pilot.pause()
-        assert "Cannot delete the current" in screen_text(app)
-        await pilot.press("escape")
-        assert len(store.list()) == 2
-
-
 @pytest.mark.parametrize("downs", [0, 1])
 async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: ConversationStore, downs: int) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         await open_list(pilot)
-        await pilot.press(*["j"] * downs, "r")
+        await pilot.press(*["j"] * downs, "e")
         await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
         app.screen.query_one(Input).value = "[b]Mine[/b]"
         await pilot.press("enter")
@@ -171,7 +138,7 @@ async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: ConversationS
 
 async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
     """Answer the prompt for a path with another one, or with the one that it proposes."""
-    await pilot.press("e")
+    await pilot.press("w")
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptDialog))
     if path is not None:
         pilot.app.screen.query_one(Input).value = str(path)
@@ -195,15 +162,6 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
     text = file.read_text("utf-8")
     assert text.lower().startswith(start.lower())
     assert "What of the starter?" in text
-
-
-async def test_an_export_that_cannot_be_written_says_why(app: RoamApp, tmp_path: Path) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        await type_path(pilot, tmp_path / "missing" / "a.md")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
-        await wait_until(pilot, lambda: "Could not write" in str(app.screen.query_one(".message", Static).content))
 
 
 @pytest.mark.parametrize("key", ["n", "y"])
@@ -239,17 +197,6 @@ async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goe
         assert f"roamtui NEW_PATH --conversation {other.state.id}" in screen_text(app)
 
 
-async def test_during_an_answer_no_other_conversation_is_chosen(app: RoamApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        monkeypatch.setattr(type(app.main_screen), "is_asking", property(lambda _screen: True))
-        before = app.main_screen.session.state
-        for key in ("f4", "ctrl+n"):
-            await pilot.press(key)
-            await pilot.pause()
-            assert app.screen is app.main_screen
-        assert app.main_screen.session.state is before
-
-
 async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         for question, title in (("One?", "Steam"), ("Two?", "Starter"), ("Three?", "Dough")):
@@ -267,23 +214,6 @@ async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, st
         trunk.id: ["One?", "Two?", "Three?"],
         app.main_screen.session.state.id: ["One?", "Two?", "Otherwise?"],
     }
-
-
-async def test_of_many_conversations_more_are_listed_as_the_cursor_comes_to_the_last(
-    app: RoamApp, store: ConversationStore
-) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await talk(pilot, "What of steam?", "Steam")
-        known = app.main_screen.session._log.events
-        for number in range(230):
-            forked = ConversationForked(conversation_id=f"c{number}", title=f"Number {number}")
-            store.write(ConversationLog(conversation_id=forked.conversation_id, events=[*known, forked]))
-        await open_list(pilot)
-        await wait_until(pilot, lambda: len(listed(app)) == 200)
-        assert "231" in screen_text(app)
-        await pilot.press("end")
-        await wait_until(pilot, lambda: len(listed(app)) == 231)
-        assert listed(app)[-1].startswith("What of steam?")
 
 
 class SlowStore(ConversationStore):

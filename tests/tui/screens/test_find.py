@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 from typing_extensions import override
@@ -97,52 +96,32 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
             (SearchKind.TEXT, "words apart or other word forms", ["Ovens", "Deck oven"]),
         ]
         text = screen_text(app)
-        assert "All   Titles 1   Text 2" in text
         assert "Stone oven  Ovens" in text
         assert "The stone oven takes forty loaves." in text
         assert "rank" not in text
         await wait_until(pilot, lambda: "It must rest" in screen_text(app))  # beside the list
 
 
-async def test_an_empty_field_says_once_what_to_type() -> None:
+async def test_sections_with_some_of_the_words_are_said_to_be_only_similar() -> None:
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
-        await pilot.press("ctrl+f")
-        await wait_until(pilot, lambda: "Find a title, words or a question" in screen_text(app))
-        assert "Find Find" not in screen_text(app)
-
-
-async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_them() -> None:
-    async with running(make_searching_app(), (120, 35)) as (app, pilot):
-        screen = await find(pilot, "noon feed")
-        assert list_found(screen) == [(SearchKind.TEXT, "1 section, words not adjacent", ["Starter"])]
-        screen.query_one(Input).value = "how many loaves fit into the deck oven"
-        await wait_until(pilot, lambda: screen.results.query.endswith("oven") and screen.results.is_complete)
+        screen = await find(pilot, "how many loaves fit into the deck oven")
         (kind, told, titles), *_ = list_found(screen)
         assert (kind, told, titles[0]) == (SearchKind.TEXT, "some words or other word forms", "Deck oven")
         screen.query_one(Input).value = "zzzz"
         await wait_until(pilot, lambda: "No results" in screen_text(app))
 
 
-async def test_tab_narrows_to_one_kind_and_meaning_is_one_where_search_has_it() -> None:
+async def test_titles_text_and_meaning_are_one_list_that_arrows_walk_while_the_field_keeps_the_focus() -> None:
     async with running(make_searching_app(searcher=MeaningSearcher), (120, 35)) as (app, pilot):
         screen = await find(pilot, "oven")
         for kind in ("Titles · 3", "Text · 6 matches", "Meaning · closest first"):
             assert kind in screen_text(app)
-        await pilot.press("tab")
-        await wait_until(pilot, lambda: "Text ·" not in screen_text(app))
-        assert "Titles · 3" in screen_text(app)
-        await pilot.press("shift+tab", "shift+tab")
-        await wait_until(pilot, lambda: "Titles ·" not in screen_text(app))
-        assert "Meaning · closest first" in screen_text(app)
+        first = screen.query_one(ItemList).chosen
+        await pilot.press("down", "t")
+        await wait_until(pilot, lambda: screen.results.query == "ovent" and screen.results.is_complete)
+        await pilot.press("backspace", "down")
+        await wait_until(pilot, lambda: screen.results.query == "oven" and screen.query_one(ItemList).chosen != first)
         assert screen.query_one(Input).has_focus
-
-
-@pytest.mark.parametrize(("key", "is_titles"), [("s", True), ("/", False)])
-async def test_the_keys_of_the_outline_open_it_narrowed_and_without_a_search(key: str, *, is_titles: bool) -> None:
-    async with running(make_searching_app(searcher=None), (120, 35)) as (app, pilot):
-        await find(pilot, "oven", "escape", key)
-        assert ("Titles ·" in screen_text(app)) is is_titles
-        assert ("Text ·" in screen_text(app)) is not is_titles
 
 
 async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_reader() -> None:
@@ -173,37 +152,6 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         await wait_until(pilot, lambda: not list_marks(reader, HighlightKind.MATCH))
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
         assert "“rye”" not in screen_text(app)
-
-
-async def test_in_the_reader_text_comes_in_its_order_from_where_one_reads() -> None:
-    async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
-        app.main_screen.tree_pane.go_to(find_id(app, "Store"))
-        await pilot.press("escape", "enter", "3")
-        await wait_until(pilot, lambda: read(pilot) == "Store")
-        screen = await find(pilot, "rye", "/")
-        assert list_found(screen) == [(SearchKind.TEXT, "4 matches", ["Loft", "Mill", "Upper stone"])]
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: read(pilot) == "Loft")
-        assert app.main_screen.focused is app.main_screen.reader_pane.reader
-        await pilot.press("n")
-        await wait_until(pilot, lambda: "“rye” 1/4" in screen_text(app))
-        await pilot.press("ctrl+f")  # what was typed before is looked for anew, the best first
-        await wait_until(pilot, lambda: isinstance(app.screen, FindDialog) and app.screen.results.is_complete)
-        assert isinstance(app.screen, FindDialog)
-        assert list_found(app.screen)[0][:2] == (SearchKind.TEXT, "4 matches")
-
-
-async def test_sections_are_opened_from_the_list_and_letters_go_on_in_the_field() -> None:
-    async with running(make_searching_app(), (120, 35)) as (app, pilot):
-        screen = await find(pilot, "loaves")
-        await pilot.press("down", "a", "up", "a")
-        await wait_until(pilot, lambda: len(app.main_screen.session.state.open_sections) == 2)
-        assert screen_text(app).count("◇ ") >= 2
-        assert screen.query_one(ItemList).has_focus
-        await pilot.press("space", "t")
-        assert screen.query_one(Input).value == "loaves t"
-        await pilot.press("down", "up", "up", "backspace")
-        assert screen.query_one(Input).value == "loaves "
 
 
 async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from textual.containers import VerticalScroll
-
 from roamtui.tui.screens.help import HelpDialog
 from tests.tui.driving import make_app, running, screen_text, wait_until
 
@@ -19,18 +17,3 @@ async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they
                 assert text.index("Outline symbols") < text.index("Everywhere")
             await pilot.press("escape")
             await pilot.pause()
-
-
-async def test_help_is_walked_by_the_keys_of_other_places_and_says_how_it_is_left() -> None:
-    async with running(make_app(), (80, 24)) as (app, pilot):
-        await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
-        view = app.screen.query_one(VerticalScroll)
-        await wait_until(pilot, lambda: view.max_scroll_y > 0)
-        for key in ("G", "end"):
-            await pilot.press(key)
-            await wait_until(pilot, lambda: view.scroll_y == view.max_scroll_y)
-            assert "Open a document" in screen_text(app)
-            assert "esc to close" in screen_text(app)
-            await pilot.press("g")
-            await wait_until(pilot, lambda: view.scroll_y == 0)

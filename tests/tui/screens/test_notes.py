@@ -18,11 +18,10 @@ from roamtui.tui.screens.notes import NotesScreen
 from tests.tui.driving import (
     TEXT,
     app_of,
-    ask,
     find_id,
     go_to,
     make_context,
-    model_of,
+    run,
     running,
     screen_text,
     wait_until,
@@ -83,7 +82,7 @@ async def keep(pilot: Pilot[None], words: str = "") -> None:
 
 
 async def open_list(pilot: Pilot[None]) -> NotesScreen:
-    await pilot.press("B")
+    await run(pilot, "global.notes")
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, NotesScreen))
     await pilot.pause()
     assert isinstance(pilot.app.screen, NotesScreen)
@@ -135,7 +134,7 @@ async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is
         await pilot.press("ctrl+u", "[", "b", "]", "enter")
         await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["[b]", "two"])
         await wait_until(pilot, lambda: "✎ [b]" in screen_text(app))
-        await pilot.press("x", "x")
+        await pilot.press("d", "d")
         await pilot.pause()
         assert "Press u to undo" in screen_text(app)
         await pilot.press("u")
@@ -144,19 +143,6 @@ async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
         await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["two"])
-
-
-async def test_leaving_the_prompt_keeps_nothing_and_changes_nothing(store: ConversationStore) -> None:
-    async with running(make_app(store), (80, 24)) as (app, pilot):
-        await open_section(pilot, "Steam")
-        for _ in range(2):
-            await pilot.press("b")
-            await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
-            await pilot.press("n", "escape")
-            await wait_until(pilot, lambda: app.screen is app.main_screen)
-            await pilot.press("B")
-            await wait_until(pilot, lambda: "No notes yet · b adds" in app.main_screen.status_line.status.message)
-            assert on_disk(store) == []
 
 
 async def test_a_changed_document_says_what_became_of_the_places(store: ConversationStore) -> None:
@@ -193,29 +179,6 @@ async def test_notes_are_written_as_markdown(store: ConversationStore, tmp_path:
         await wait_until(pilot, lambda: "Saved" in screen_text(app))
     written = (tmp_path / "kept.md").read_text("utf-8")
     assert f"## Ovens › Stone oven\n\n> {REST}\n>\n> — bakery.md › Stone oven · line 11\n\nwhy\n" in written
-
-
-async def test_where_nothing_is_saved_nothing_is_kept_and_that_is_said() -> None:
-    async with running(make_app(None), (120, 35)) as (app, pilot):
-        await open_section(pilot, "Steam")
-        await pilot.press("b")
-        await wait_until(pilot, lambda: "Notes are off:" in screen_text(app))
-
-
-async def test_selected_words_are_asked_about_in_their_section(store: ConversationStore) -> None:
-    async with running(make_app(store), (120, 35)) as (app, pilot):
-        await open_section(pilot, "Ovens")
-        app.main_screen.question_box.fill("why?")
-        await select(pilot, REST)
-        await pilot.press("i")
-        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.question_box)
-        assert app.main_screen.question_box.text == f"“{REST}”\nwhy?"
-        assert "in Ovens › Stone oven · esc for the whole document" in screen_text(app)
-        assert not app.main_screen.selections
-        await ask(pilot, app.main_screen.question_box.text)
-        asked = model_of(app).requests[0].messages[-1].text
-        assert f"“{REST}”" in asked
-        assert f"The question is about [{find_id(app, 'Stone oven')}]" in asked
 
 
 TABLE = "# T\n\n## Sizes\n\n| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck | 90 |\n\nAfter it.\n"

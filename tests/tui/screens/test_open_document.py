@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from textual.pilot import Pilot
@@ -12,7 +10,6 @@ from textual.widgets import Input
 
 from roamtui import Agent, QuestionAnswered, RetrievalOptions, Session, make_model, make_searcher, open_library
 from roamtui.conversation.store import ConversationSummary
-from roamtui.paths import display_path
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.offers import list_offers
@@ -21,7 +18,7 @@ from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.wiring import choose_example_questions
 from tests.tui.driving import running, screen_text, wait_until
-from tests.tui.opening import OFFERS, Opener
+from tests.tui.opening import Opener
 
 
 @pytest.fixture
@@ -58,29 +55,6 @@ async def test_documents_come_first_and_a_conversation_that_is_chosen_goes_on(ap
     assert opener.opened == [("/d/fees.md", "c1")]
 
 
-async def test_notes_stand_below_each_other_beside_long_names_too(opener: Opener) -> None:
-    long = replace(OFFERS[1], name="a-handbook-" * 4, note="long")
-    app = RoamApp(None, replace(opener.opening, list_offers=lambda: ((*OFFERS, long), "")))
-    async with app.run_test(size=(120, 35)) as pilot:
-        await wait_for_offers(app, pilot)
-        lines = screen_text(app).splitlines()
-        notes = ("1 question", "to try", "long", "tools")
-        places = {line.index(f"  {note}") for note in notes for line in lines if note in line}
-        assert len(places) == 1
-
-
-async def test_a_name_is_cut_only_where_there_is_no_room(opener: Opener) -> None:
-    question = "What does a member pay who brings a cargo bike back after the counter has closed?"
-    long = replace(OFFERS[0], name=question)
-    app = RoamApp(None, replace(opener.opening, list_offers=lambda: ((long, *OFFERS[1:]), "")))
-    async with app.run_test(size=(120, 35)) as pilot:
-        await wait_until(pilot, lambda: f"{question}  1 qu" in screen_text(app))
-        await pilot.resize_terminal(80, 24)
-        await wait_until(pilot, lambda: question not in screen_text(app))
-        row = next(row for row in screen_text(app).splitlines() if question[:60] in row)
-        assert row.rstrip(" ▁▂▃▄▅▆▇█▕▐").endswith("…")
-
-
 async def test_typing_filters_and_arrows_choose(app: RoamApp, opener: Opener) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await wait_for_offers(app, pilot)
@@ -115,15 +89,6 @@ async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(ap
         await pilot.press("enter")
         await wait_until(pilot, lambda: bool(app.documents))
     assert opener.opened == [("letters/one.txt", None)]
-
-
-async def test_where_nothing_matches_that_is_said_and_tab_leads_nowhere(app: RoamApp) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
-        await pilot.press(*"zzz")
-        await wait_until(pilot, lambda: "No match" in screen_text(app))
-        await pilot.press("tab", "z")
-        assert typed(app) == "zzzz"
 
 
 async def test_help_themes_and_commands_are_there_before_any_document(app: RoamApp, opener: Opener) -> None:
@@ -164,27 +129,6 @@ async def test_what_was_named_is_opened_at_once_and_a_failure_ends_the_app(opene
     async with running(RoamApp(None, opener.opening, source="/d/bad.md"), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: app.failure is not None)
     assert str(app.failure) == "/d/bad.md cannot be read: it is bad."
-
-
-async def test_a_click_opens(app: RoamApp, opener: Opener) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_until(pilot, lambda: "A handbook" in screen_text(app))
-        line = next(y for y, row in enumerate(screen_text(app).split("\n")) if "A handbook" in row)
-        await pilot.click(offset=(12, line))
-        await wait_until(pilot, lambda: bool(app.documents))
-    assert opener.opened == [("/d/handbook.md", None)]
-
-
-async def test_a_file_that_is_there_goes_before_what_matches(app: RoamApp, opener: Opener, tmp_path: Path) -> None:
-    file = tmp_path / "handbook.md"
-    file.write_text("# x\n")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
-        app.screen.query_one(Input).value = str(file)
-        await pilot.pause()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: bool(app.documents))
-    assert opener.opened == [(str(file), None)]
 
 
 async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, opener: Opener) -> None:
@@ -256,21 +200,6 @@ async def test_opening_says_so_and_can_be_left(app: RoamApp, opener: Opener) -> 
         opener.gate.set()
 
 
-@pytest.mark.parametrize(("size", "margin"), [((200, 50), 50), ((50, 20), 1)])
-async def test_it_stands_in_the_middle_of_the_room_and_fills_a_small_one(
-    app: RoamApp, size: tuple[int, int], margin: int
-) -> None:
-    async with app.run_test(size=size) as pilot:
-        await wait_for_offers(app, pilot)
-        lines = screen_text(app).split("\n")
-    (row,) = [line for line in lines if "What of fees?" in line]
-    (chosen,) = [line for line in lines if "› " in line]
-    assert abs(len(chosen) - len(chosen.lstrip()) - margin) <= 3
-    assert ("1 question" in row) is (margin > 1)
-    used = [number for number, line in enumerate(lines) if line.strip()]
-    assert abs(used[0] - (len(lines) - 1 - used[-1])) <= 2
-
-
 def summarise(conversation_id: str, source: str, title: str = "Fees?", **flags: bool) -> ConversationSummary:
     moment = "2026-01-01T00:00:00+00:00"
     return ConversationSummary(
@@ -285,16 +214,6 @@ def summarise(conversation_id: str, source: str, title: str = "Fees?", **flags: 
     )
 
 
-def test_about_thirty_sites_and_the_examples_are_offered_without_any_conversation(tmp_path: Path) -> None:
-    offers, problem = list_offers((), tmp_path / "sites.toml")
-    assert not problem
-    sites = [offer for offer in offers if offer.group is OfferGroup.SITE]
-    assert 25 <= len(sites) <= 40
-    assert len({site.source for site in sites}) == len(sites)
-    assert all(urlsplit(site.source).scheme == "https" and site.source.endswith("/llms.txt") for site in sites)
-    assert [offer.group for offer in offers][:2] == [OfferGroup.EXAMPLE, OfferGroup.EXAMPLE]
-
-
 async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_path: Path) -> None:
     model = make_model("offline")
     for offer in list_offers((), tmp_path / "sites.toml")[0][:2]:
@@ -306,20 +225,6 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
             events = [event async for event in Agent(Session.start(library), model, searcher).ask(question)]
             assert isinstance(events[-1], QuestionAnswered)
             assert any("](" not in (citation.quote or "](") for citation in events[-1].citations), question
-
-
-def test_what_was_never_answered_is_not_offered_and_one_shot_questions_push_nothing_out(tmp_path: Path) -> None:
-    handbook = tmp_path / "handbook.md"
-    handbook.write_text("# Handbook\n")
-    summaries = (
-        summarise("failed", str(handbook), is_answered=False),
-        *(summarise(f"asked {number}", str(handbook), is_one_shot=True) for number in range(9)),
-        summarise("in the app", str(handbook)),
-    )
-    offers, _ = list_offers(summaries, tmp_path / "sites.toml")
-    ids = [offer.conversation_id for offer in offers if offer.group is OfferGroup.CONVERSATION]
-    assert ids == [*(f"asked {number}" for number in range(7)), "in the app"]
-    assert offers[len(ids)].source == str(handbook)
 
 
 def test_conversations_and_documents_of_late_come_first_where_they_are_still_there(tmp_path: Path) -> None:
@@ -337,14 +242,6 @@ def test_conversations_and_documents_of_late_come_first_where_they_are_still_the
     assert [offer.conversation_id for offer in late] == ["one", "four", "five", None, None]
     assert [offer.source for offer in late[3:]] == [str(handbook), "https://site.example/llms.txt"]
     assert late[1].name == "(untitled)"
-
-
-def test_several_documents_that_were_opened_as_one_are_offered_by_their_names(tmp_path: Path) -> None:
-    source = f"{tmp_path}/Smith, J.md, {tmp_path}/notes"
-    (tmp_path / "notes").mkdir()
-    offers, _ = list_offers((summarise("one", source),), tmp_path / "sites.toml")
-    (late,) = [offer for offer in offers if offer.group is OfferGroup.SOURCE]
-    assert (late.name, late.note, late.source) == ("Smith, J.md, notes", display_path(str(tmp_path)), source)
 
 
 def test_a_persons_own_sites_come_before_the_bundled_ones(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zlib
 from base64 import b64decode
@@ -18,7 +17,6 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.editor import open_in_viewer
 from roamtui.errors import SourceError
 from roamtui.library_loader import WebArguments, fetch_picture, open_library
 from roamtui.sources.convert.drawing import DrawingRequest, compute_viewport
@@ -113,15 +111,6 @@ async def test_an_image_link_that_is_followed_is_shown(tmp_path: Path) -> None:
         assert "a.png" in screen_text(app)
 
 
-@needs_pillow
-@pytest.mark.parametrize("link", ["[A chart](a.png)", "[A chart](a.png#top)", '<a href="a.png">A chart</a>'])
-async def test_a_link_to_a_picture_shows_it(tmp_path: Path, link: str) -> None:
-    async with _read(_guide(tmp_path, f"# Guide\n\nSee {link} here.\n")) as (app, pilot):
-        await pilot.press("l", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
-        assert "a.png" in screen_text(app)
-
-
 async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> None:
     (tmp_path / "boats.pdf").write_bytes(_PDF)
     async with _read(tmp_path / "boats.pdf") as (app, pilot):
@@ -184,86 +173,6 @@ async def test_what_cannot_be_shown_is_one_sentence(tmp_path: Path) -> None:
         await pilot.press("v")
         sentence = "Could not draw a.png: it is damaged." if find_spec("PIL") else "install Pillow"
         await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and sentence in screen_text(app))
-
-
-async def test_an_image_whose_address_is_none_is_one_sentence(tmp_path: Path) -> None:
-    async with _read(_guide(tmp_path, "# Guide\n\n<img src='http://[/a.png' alt='Odd'>\n")) as (app, pilot):
-        await pilot.press("v")
-        await wait_until(pilot, lambda: '"http://[/a.png" is not a picture in the folder' in screen_text(app))
-
-
-async def test_an_svg_drawing_is_offered_to_its_own_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = _install_viewer(tmp_path, monkeypatch)
-    (tmp_path / "v.svg").write_text("<svg><image href='file:///etc/passwd'/></svg>")
-    async with _read(_guide(tmp_path, "# Guide\n\n![Vector](v.svg)\n")) as (app, pilot):
-        await pilot.press("v")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        assert str(tmp_path / "v.svg")[:40] in screen_text(app).replace("\n", "")
-        await pilot.press("y")
-        await wait_until(pilot, opened.exists)
-        assert opened.read_text().strip() == str((tmp_path / "v.svg").resolve())
-
-
-def test_a_program_that_stays_open_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, closed = _install_viewer(tmp_path, monkeypatch), tmp_path / "closed"
-    with (tmp_path / "bin" / "xdg-open").open("a") as program:
-        program.write(f'sleep 5\necho > "{closed}"\n')
-    assert open_in_viewer(tmp_path)
-    while not opened.exists():
-        pass
-    assert not closed.exists()
-
-
-@needs_pillow
-async def test_the_system_opens_a_picture_or_its_path_is_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = _install_viewer(tmp_path, monkeypatch)
-    async with _read(_guide(tmp_path)) as (app, pilot):
-        await _look(app, pilot)
-        await pilot.press("o")
-        await wait_until(pilot, lambda: "Opened " in screen_text(app) and opened.exists())
-        assert opened.read_text().strip() == str((tmp_path / "a.png").resolve())
-        monkeypatch.delenv("DISPLAY")
-        await pilot.press("o")
-        await wait_until(pilot, lambda: "No program to open it here. Copied its path" in screen_text(app))
-        assert app.clipboard == str((tmp_path / "a.png").resolve())
-
-
-@needs_pillow
-async def test_the_words_about_the_own_program_stay_until_a_key_changes_the_view(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _install_viewer(tmp_path, monkeypatch)
-    async with _read(_guide(tmp_path)) as (app, pilot):
-        screen = await _look(app, pilot)
-        before = screen.drawing
-        await pilot.press("o")
-        await wait_until(pilot, lambda: "Opened " in screen_text(app))
-        await pilot.resize_terminal(90, 30)
-        await wait_until(pilot, lambda: screen.drawing is not before)
-        await pilot.pause()
-        assert "Opened " in screen_text(app)
-        await pilot.press("+")
-        await wait_until(pilot, lambda: "a.png · 150 %" in screen_text(app))
-        await pilot.press("+", "o")
-        await wait_until(pilot, lambda: screen.drawing is not None and screen.drawing.viewport.zoom > 2)
-        await wait_until(pilot, lambda: "Opened " in screen_text(app))
-
-
-def _install_viewer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put an `xdg-open` on the path that notes what it is given."""
-    if os.name == "nt":
-        pytest.skip("Windows has its own way to open files")
-    program, opened = folder / "bin" / "xdg-open", folder / "opened"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\necho "$1" > "{opened}.new"\nmv "{opened}.new" "{opened}"\n')
-    program.chmod(0o755)
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    return opened
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from roamtui.tui.context import AppContext
 from roamtui.tui.screens.scans import ScanDialog
 from tests.fakes.scripted_model import ScriptedModel
 from tests.sources.convert.sample_pdf import lay_out, make_pdf, make_scan
-from tests.tui.driving import running, screen_text, wait_until
+from tests.tui.driving import run, running, screen_text, wait_until
 
 _SCAN = make_scan(
     make_pdf([lay_out("# Harbour", "", "Boats pay 340 euros.")]), [0], typed=lay_out("# Typed", "", "text")
@@ -52,7 +52,8 @@ def file(tmp_path: Path) -> Path:
 async def test_the_text_of_scanned_pages_appears_after_a_key(file: Path) -> None:
     app = _make_app(file)
     async with running(app) as (_, pilot):
-        await pilot.press("escape", "enter", "3", "O")
+        await pilot.press("escape", "enter", "3")
+        await run(pilot, "global.read_scans")
         library = app.main_screen.session.state.library
         await wait_until(pilot, lambda: "Boats pay 340 euros" in str(app.main_screen.session.state.library.root.text))
         assert "Boats pay" not in str(library.root.text)
@@ -73,9 +74,10 @@ async def test_esc_cancels_and_an_error_is_shown(file: Path) -> None:
 
     app = _make_app(file, read)
     async with running(app) as (_, pilot):
-        await pilot.press("escape", "enter", "3", "O")
+        await pilot.press("escape", "enter", "3")
+        await run(pilot, "global.read_scans")
         await wait_until(pilot, lambda: isinstance(app.screen, ScanDialog) and "1 of 7" in screen_text(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: states == ["begun", "cancelled"] and not isinstance(app.screen, ScanDialog))
-        await pilot.press("O")
+        await run(pilot, "global.read_scans")
         await wait_until(pilot, lambda: "Scanned pages are read by" in screen_text(app))

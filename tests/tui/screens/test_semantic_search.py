@@ -22,7 +22,7 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.semantic_search import SemanticSearchDialog
 from tests.fakes.model_servers import FakeEmbeddingServer
-from tests.tui.driving import TEXT, make_app, make_context, running, screen_text, wait_until
+from tests.tui.driving import TEXT, make_context, run, running, screen_text, wait_until
 
 pytestmark = pytest.mark.usefixtures("forked_models")
 MODELS = ("llama3.2:latest", "nomic-embed-text:latest")
@@ -53,7 +53,7 @@ async def offering(
     context = make_context(text=text, options=make_options(**retrieval))
     context.agent.searcher = KeywordSearcher(context.agent.session.state.library)
     async with running(RoamApp(context), size) as (app, pilot):
-        await pilot.press("ctrl+r")
+        await run(pilot, "global.search_by_meaning")
         await wait_until(pilot, lambda: isinstance(app.screen, SemanticSearchDialog))
         await wait_until(pilot, lambda: "Looking for" not in screen_text(app))
         yield app, pilot
@@ -80,7 +80,7 @@ async def test_nothing_is_sent_before_it_is_told_what_goes_where(
             "ollama/nomic-embed-text (found in Ollama",
             "stays on this machine: the text of this document",
             "Cost none",
-            "ctrl+r again",
+            "/search-by-meaning again",
             'mode = "hybrid" embedder = "ollama/nomic-embed-text"',
             "enter to start, esc to cancel",
         ):
@@ -91,46 +91,41 @@ async def test_nothing_is_sent_before_it_is_told_what_goes_where(
         assert not uses_vectors(app)
 
 
-async def test_the_network_is_not_looked_at_before_the_key_is_pressed(ollama: FakeEmbeddingServer) -> None:
-    async with running(make_app(options=make_options())) as (_, pilot):
-        await pilot.pause()
-        assert ollama.listed == 0
-
-
 async def test_find_gets_results_by_meaning_and_the_key_again_takes_them_away(ollama: FakeEmbeddingServer) -> None:
     async with offering() as (app, pilot):
         await pilot.press("escape", "ctrl+f", *"breadoven")
         await wait_until(pilot, lambda: isinstance(app.screen, FindDialog) and "Meaning" not in screen_text(app))
-        await pilot.press("escape", "ctrl+r")
+        await pilot.press("escape")
+        await run(pilot, "global.search_by_meaning")
         await wait_until(pilot, lambda: "enter to start" in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Search by meaning is on · ctrl+r switches it off" in screen_text(app))
+        await wait_until(pilot, lambda: "is on · /search-by-meaning switches it off" in screen_text(app))
         assert any("stone oven takes forty loaves" in text for text in ollama.texts)
         await pilot.press("ctrl+f")
         await wait_until(pilot, lambda: "Meaning · closest first" in screen_text(app))
         assert ollama.texts[-1] == "breadoven"
         sent = len(ollama.texts)
-        await pilot.press("escape", "ctrl+r")
+        await pilot.press("escape")
+        await run(pilot, "global.search_by_meaning")
         await wait_until(pilot, lambda: "Search by meaning is off" in screen_text(app))
         assert not uses_vectors(app)
-        await pilot.press("ctrl+r")
+        await run(pilot, "global.search_by_meaning")
         await wait_until(pilot, lambda: "no text now, because all of it was embedded before" in words_of(app))
         assert len(ollama.texts) == sent
 
 
-@pytest.mark.parametrize("key", ["ctrl+r", "escape"])
-async def test_indexing_shows_its_progress_until_it_is_cancelled(ollama: FakeEmbeddingServer, key: str) -> None:
+async def test_indexing_shows_its_progress_until_it_is_cancelled(ollama: FakeEmbeddingServer) -> None:
     ollama.held_after = 1
     async with offering(LONG) as (app, pilot):
         await pilot.press("enter")
         await wait_until(pilot, lambda: "64 of " in screen_text(app))
-        assert "passages indexed · ctrl+r cancels" in screen_text(app)
+        assert "passages indexed · esc cancels" in screen_text(app)
         assert isinstance(app.app_context.agent.searcher, KeywordSearcher)
-        await pilot.press(key)
-        await wait_until(pilot, lambda: "Indexing cancelled · ctrl+r continues" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Indexing cancelled · /search-by-meaning continues" in screen_text(app))
         assert app.focused is app.main_screen.question_box
         ollama.gate.set()
-        await pilot.press("ctrl+r")
+        await run(pilot, "global.search_by_meaning")
         await wait_until(pilot, lambda: "enter to start" in screen_text(app))
         assert isinstance(app.app_context.agent.searcher, KeywordSearcher)
         assert len(ollama.requests) == 2
@@ -150,30 +145,6 @@ async def test_a_server_that_dies_leaves_search_by_words_and_says_so(monkeypatch
             assert isinstance(app.app_context.agent.searcher, KeywordSearcher)
 
 
-async def test_a_provider_is_named_with_its_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:9")
-    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-    async with offering() as (app, _):
-        words = words_of(app)
-        assert "openai/text-embedding-3-small (OPENAI_API_KEY is set)" in words
-        assert "tokens) to OpenAI; later, changed text and the words of each question and search" in words
-        assert "Cost under $0.01" in words
-
-
-async def test_a_server_in_place_of_the_provider_gets_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    with FakeEmbeddingServer() as server:
-        monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:9")
-        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        async with offering() as (app, pilot):
-            assert "stays on this machine: the text of this document" in words_of(app)
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: "Search by meaning is on" in screen_text(app))
-            assert {path for path, _ in server.requests} == {"/v1/embeddings"}
-            await app.main_screen.controller.search("breadoven", 1)
-            assert server.texts[-1] == "breadoven"
-
-
 async def test_without_an_embedder_or_numpy_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:9")
     async with offering() as (app, pilot):
@@ -182,14 +153,8 @@ async def test_without_an_embedder_or_numpy_one_sentence_says_what_to_do(monkeyp
         await wait_until(pilot, lambda: app.screen is app.main_screen)
         find_spec = importlib.util.find_spec
         monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "numpy" else find_spec(name))
-        await pilot.press("ctrl+r")
+        await run(pilot, "global.search_by_meaning")
         await wait_until(pilot, lambda: 'Install it with: pip install "roamtui[vectors]"' in words_of(app))
-
-
-async def test_a_database_of_others_is_not_filled_by_a_key() -> None:
-    async with running(make_app(), (120, 35)) as (app, pilot):
-        await pilot.press("ctrl+r")
-        await wait_until(pilot, lambda: "--mode hybrid --embedder NAME" in screen_text(app))
 
 
 async def test_a_document_that_is_reloaded_meanwhile_is_indexed_as_it_is_now(ollama: FakeEmbeddingServer) -> None:

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from roamtui.document.library import Library
-from roamtui.document.loader import Loader
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
-from roamtui.models.offline import OfflineModel
 from roamtui.table.store import read_table
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.table import TableScreen
 from roamtui.tui.screens.table_grid import TableGrid
-from roamtui.tui.status_line import MessageLine
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, answer
-from tests.tui.driving import make_app, running, screen_text, wait_until
+from tests.tui.driving import make_app, run, running, screen_text, wait_until
 from tests.tui.tabling import Tables, await_grid
 
 
@@ -175,7 +169,7 @@ async def test_the_table_is_exported_in_the_format_of_its_ending(filled: Tables,
         await await_grid(pilot)
         for ending, words in ((".csv", "anna.md,60 days,found"), (".html", "<table>"), (".json", '"60 days"')):
             path = tmp_path / f"out{ending}"
-            await pilot.press("e")
+            await pilot.press("w")
             await _answer_prompt(pilot, str(path))
             await wait_until(pilot, path.exists)
             assert words in path.read_text("utf-8")
@@ -189,54 +183,25 @@ async def test_an_exported_table_links_documents_from_where_it_is(
     monkeypatch.chdir(tmp_path / "else" / "where")
     async with running(filled.make_app(), (100, 24)) as (app, pilot):
         await await_grid(pilot)
-        await pilot.press("e")
+        await pilot.press("w")
         path = tmp_path / "else" / "out.md"
         await _answer_prompt(pilot, "../out.md")
         await wait_until(pilot, lambda: path.exists() and "Saved" in screen_text(app))
         assert "](../leases/anna.md)" in path.read_text("utf-8")
         before = (filled.leases / "anna.md").read_bytes()
-        await pilot.press("e")
+        await pilot.press("w")
         await _answer_prompt(pilot, str(filled.leases / "anna.md"))
         message = app.screen.query_one(".message", Static)
         await wait_until(pilot, lambda: "is a source of the table" in str(message.content))
         assert (filled.leases / "anna.md").read_bytes() == before
 
 
-async def test_rows_are_listed_while_something_else_is_typed(filled: Tables, tmp_path: Path) -> None:
-    filled.questions = [PERIOD]
-    slow, may_open = filled.open_table(()), threading.Event()
-    (tmp_path / "more").mkdir()
-    for name in ("carl", "dora"):
-        (tmp_path / "more" / f"{name}.md").write_text("# Lease\n\nThe notice period is 60 days.\n", "utf-8")
-
-    def open_slowly(source: str) -> tuple[Library, Loader | None]:
-        if "more" in source:
-            may_open.wait(60)
-        return slow.plan.open_source(source)
-
-    defined = replace(slow.defined, by_chapters=True)
-    job = replace(slow, plan=replace(slow.plan, open_source=open_slowly), defined=defined)
-    filled.open_table = lambda _: job  # type: ignore[assignment, method-assign]
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        grid = await await_grid(pilot)
-        for name in ("carl", "dora"):
-            await pilot.press("a")
-            await _answer_prompt(pilot, str(tmp_path / "more" / f"{name}.md"))
-        await pilot.press("/")
-        await _answer_prompt(pilot, "lease")
-        await pilot.press("+")
-        await _answer_prompt(pilot, "Since when?")
-        await wait_until(pilot, lambda: len(grid.columns) == 2)
-        may_open.set()
-        await wait_until(pilot, lambda: "of 6 rows" in screen_text(app))
-        assert len(grid.columns) == 2
-
-
 async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> None:
     app = make_app()
     app._opener = tables.make_app()._opener
     async with running(app, (100, 24)) as (_, pilot):
-        await pilot.press("escape", "T")
+        await pilot.press("escape")
+        await run(pilot, "global.table")
         grid = await await_grid(pilot)
         assert len(grid.rows) == 2
         await pilot.press("escape")
@@ -253,15 +218,6 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
 
 
-async def test_a_cell_whose_document_is_gone_says_so(filled: Tables) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        (filled.leases / "anna.md").unlink()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "anna.md" in screen_text(app) and isinstance(app.screen, TableScreen))
-        await wait_until(pilot, lambda: any("anna.md" in str(line.render()) for line in app.screen.query(MessageLine)))
-
-
 async def _open_first_cell(app: RoamApp, pilot: Pilot[None]) -> None:
     await await_grid(pilot)
     await pilot.press("enter")
@@ -272,67 +228,6 @@ async def _open_first_cell(app: RoamApp, pilot: Pilot[None]) -> None:
 async def test_closing_the_document_of_a_cell_leads_back_to_the_table(filled: Tables) -> None:
     async with running(filled.make_app(), (100, 24)) as (app, pilot):
         await _open_first_cell(app, pilot)
-        await pilot.press("f12")
+        await run(pilot, "global.close_document")
         await await_grid(pilot)
         assert not app.documents
-
-
-async def test_closing_the_table_leads_to_a_document_that_is_still_open(filled: Tables) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
-        await pilot.press("ctrl+t")
-        await await_grid(pilot)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.documents.get(app.current_mode))
-        await pilot.press("ctrl+t")
-        await wait_until(pilot, lambda: "No other document is open" in screen_text(app))
-
-
-@pytest.mark.parametrize("size", [(120, 35), (60, 20)])
-async def test_the_place_of_a_long_passage_stays_in_view(tables: Tables, size: tuple[int, int]) -> None:
-    words = "The notice period is 60 days, and so on for a long time. " * 30
-    (tables.leases / "anna.md").write_text(f"# Lease of Anna\n\n## Notice\n\n{words}\n", "utf-8")
-    tables.model = OfflineModel()
-    tables.questions = ["How long is the notice period? [yes/no]"]
-    async with running(tables.make_app(), size) as (app, pilot):
-        await await_grid(pilot)
-        await pilot.press("r")
-        await wait_until(pilot, lambda: "found in the text" in screen_text(app))
-        assert "not yes or no · Lease of Anna › Notice" in screen_text(app)
-
-
-async def test_the_head_names_the_filter_and_an_arrow_marks_the_sorted_column(filled: Tables) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        await pilot.press("s")
-        await wait_until(pilot, lambda: "↑ How long is the notice" in screen_text(app))
-        await pilot.press("s")
-        await wait_until(pilot, lambda: "↓ How long is the notice" in screen_text(app))
-        await pilot.press("/")
-        await _answer_prompt(pilot, "bert")
-        await wait_until(pilot, lambda: "1 of 2 rows with “bert”" in screen_text(app))
-
-
-async def test_help_and_themes_have_their_keys(filled: Tables) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        for key, words in (("f1", "Table · current pane"), ("f3", "Theme")):
-            await pilot.press(key)
-            await wait_until(pilot, lambda words=words: words in screen_text(app))  # type: ignore[misc]
-            await pilot.press("escape")
-            await await_grid(pilot)
-
-
-async def test_closing_the_table_leads_to_a_document_whose_own_table_was_open(filled: Tables) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await _open_first_cell(app, pilot)
-        app.action_open_table()
-        await await_grid(pilot)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
-        await pilot.press("ctrl+t")
-        await await_grid(pilot)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.documents.get(app.current_mode))

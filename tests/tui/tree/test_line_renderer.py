@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -16,7 +15,7 @@ from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-from roamtui.tui.tree.line_renderer import SIZE_WIDTH_MIN, LineRenderer, Palette, TreeHighlights, estimate_row_tokens
+from roamtui.tui.tree.line_renderer import LineRenderer, Palette, TreeHighlights, estimate_row_tokens
 from roamtui.tui.tree.visible_lines import VisibleLines
 from tests.tui.tree.outlines import find_id, make_library, make_state, open_section
 
@@ -45,36 +44,12 @@ def test_a_line_has_guides_a_triangle_a_title_and_its_size() -> None:
     assert _text(state, 3).split("  ") == ["│ └ · Sick leave", *[""] * 10, " 8"]
 
 
-@pytest.mark.parametrize(
-    ("title", "width", "shown"),
-    [
-        ("Vacation of all who work it", 40, "· Vacation of all who work it p. 3 8"),
-        ("Vacation of all who work here", 40, "· Vacation of all who work h… p. 3 8"),
-        ("Vacation", SIZE_WIDTH_MIN - 1, "· Vacation"),
-    ],
-)
-def test_the_page_stands_before_the_size_beside_long_titles_too(title: str, width: int, shown: str) -> None:
-    root = parse_document(f"# {title}\n{'x' * (35 - len(title))}")
-    paged = Library(source="a.pdf", root=replace(root, page_starts=(0, 0, 0)))
-    assert _text(make_state(paged), 0, width).split() == shown.split()
-
-
 def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
     reading = find_id(_LIBRARY, "Length")
     assert "Security ¶" in _text(_reading(reading), 2)
     assert "Passwords ¶" in _text(_reading(reading, "Security"), 3)
     assert "¶" not in _text(_reading(reading, "Security"), 2)
     assert "Length ¶" in _text(_reading(reading, "Security", "Passwords"), 4)
-
-
-def test_siblings_of_one_title_carry_their_first_words() -> None:
-    text = "# T\n\n## Note\n\nKeep it **dry**.\n\n## Note\n\n```sh\nopen lid\n```\n\n## Notes\n\nNone.\n"
-    state = make_state(make_library(text))
-    assert [_text(state, line).rstrip(" 0123456789") for line in (1, 2, 3)] == [
-        "├ · Note · Keep it dry.",
-        "├ · Note · open lid",
-        "└ · Notes",
-    ]
 
 
 def test_titles_that_begin_alike_are_cut_in_the_middle() -> None:
@@ -88,14 +63,6 @@ def test_titles_that_begin_alike_are_cut_in_the_middle() -> None:
     assert ", number 2" in second
     assert "…" in first
     assert third.rstrip(" 0123456789").endswith("…")
-
-
-def test_on_the_line_of_the_cursor_the_title_comes_before_page_and_size() -> None:
-    title = "Vacation of all who work here too"
-    root = parse_document(f"# {title}\n")
-    paged = Library(source="a.pdf", root=replace(root, page_starts=(0, 0, 0)))
-    line = _make_renderer(make_state(paged)).draw(0, 40, _PLAIN, is_cursor=True)
-    assert line.text.split() == ["·", *title.split()]
 
 
 def test_marks_are_readable_without_colour() -> None:
@@ -138,25 +105,6 @@ def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.Da
     for line in range(len(VisibleLines(library, unfolded))):
         strip = renderer.draw(line, width, _PLAIN)
         assert strip.cell_length == sum(cell_len(segment.text) for segment in strip) == width
-
-
-@pytest.mark.parametrize(
-    ("title", "cursor", "background"),
-    [
-        ("Security", {}, None),
-        ("Leave", {}, "red"),
-        ("Leave", {"is_cursor": True}, "blue"),
-        ("Leave", {"is_cursor": True, "has_focus": True}, "white"),
-    ],
-)
-def test_the_background_of_a_whole_line_says_batch_or_cursor(
-    title: str, cursor: dict[str, bool], background: str | None
-) -> None:
-    renderer = _make_renderer(make_state(_LIBRARY), opened=frozenset({find_id(_LIBRARY, "Leave")}))
-    line = ["Handbook", "Leave", "Security"].index(title)
-    strip = renderer.draw(line, 40, _COLOURED, **cursor)
-    found = {segment.style.bgcolor and segment.style.bgcolor.name for segment in strip if segment.style is not None}
-    assert found == {background}
 
 
 def test_a_long_document_is_measured_without_counting_it_and_exactly_once_it_is_counted() -> None:

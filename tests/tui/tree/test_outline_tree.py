@@ -71,10 +71,6 @@ def _lines(tree: OutlineTree) -> list[str]:
     return [line for line in shown if line]
 
 
-def _titles(tree: OutlineTree) -> list[str]:
-    return [tree.lines.library.title_of(section_id) for section_id in tree.lines]
-
-
 def _cursor_title(tree: OutlineTree, library: Library = _LIBRARY) -> str:
     assert tree.cursor_id is not None
     return library.title_of(tree.cursor_id)
@@ -97,15 +93,6 @@ async def test_the_outline_shows_what_is_unfolded_open_and_pinned() -> None:
             "├ ▸ ◇ Security ⚑ (2 open)",
             "└ · Travel",
         ]
-
-
-async def test_the_cursor_goes_to_the_nearest_visible_ancestor_when_its_line_vanishes() -> None:
-    async with _run(make_state(_LIBRARY, "Security", "Passwords")) as (app, tree, pilot):
-        tree.move_to(find_id(_LIBRARY, "Length"))
-        tree.show(make_state(_LIBRARY))
-        await pilot.pause()
-        assert _cursor_title(tree) == "Security"
-        assert app.messages[-1] == OutlineTree.CursorMoved(find_id(_LIBRARY, "Security"))
 
 
 async def test_the_cursor_walks_lines_parents_and_children() -> None:
