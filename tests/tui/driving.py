@@ -130,6 +130,7 @@ async def running(app: AnyApp, size: tuple[int, int] = (80, 24)) -> AsyncIterato
 async def run(pilot: Pilot[None], action_id: str) -> None:
     """Run an action of the main screen that has no key."""
     await app_of(pilot).main_screen.action_run(action_id)
+    await pilot.pause()
 
 
 async def wait_until_started(pilot: Pilot[Any]) -> None:

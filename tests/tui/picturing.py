@@ -173,14 +173,6 @@ async def show_focus_mode(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def show_steps(pilot: Pilot[None]) -> None:
-    """Show the steps of an answer unfolded."""
-    await show_answer(pilot)
-    app_of(pilot).main_screen.panes.focus_chat()
-    await pilot.press("space")
-    await pilot.pause()
-
-
 async def show_peek(pilot: Pilot[None]) -> None:
     """Show the second source selected, whose quote is not in the text."""
     await show_answer(pilot)

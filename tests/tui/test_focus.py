@@ -137,6 +137,7 @@ async def test_the_edge_of_the_outline_is_dragged() -> None:
         await pilot.hover(offset=(90, 8))
         await pilot.mouse_up(offset=(90, 8))
         await wait_until(pilot, lambda: tree.region.width == 70)  # something is left of the conversation
+        await pilot.press("escape")
         await pilot.resize_terminal(*NARROW)
         await wait_until(pilot, lambda: tree.region.width == 50)
         await pilot.resize_terminal(*WIDE)
@@ -153,6 +154,7 @@ async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() ->
         await wait_until(pilot, lambda: _note(title) == "8 sections")
         await pilot.press("escape")
         await run(pilot, "tree.unfold_all")
+        await wait_until(pilot, lambda: "Steam" in screen_text(app))
         app.main_screen.tree_pane.outline.move_to(find_id(app, "Steam"))
         await wait_until(pilot, lambda: _note(title) == "Ovens › Deck oven")
         await pilot.press("g")

@@ -32,7 +32,6 @@ from tests.tui.picturing import (
     show_source,
     show_sources,
     show_start,
-    show_steps,
 )
 
 _AT_EACH_LAYOUT = pytest.mark.parametrize("size", [WIDE, USUAL, NARROW], ids=name_size)
@@ -82,17 +81,12 @@ class TestStaying:
 
 @_AT_EACH_LAYOUT
 class TestPicture:
-    """A picture is drawn above its words, and on the whole screen; so is a page of a PDF."""
+    """A picture is drawn above its words, and a page of a PDF on the whole screen."""
 
     def test_picture(self, snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
         pytest.importorskip("PIL")
         app = make_reading_app("dusk", _write_guide(tmp_path))
         assert snap_compare(app, terminal_size=size, run_before=show_picture)
-
-    def test_picture_on_the_whole_screen(self, snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
-        pytest.importorskip("PIL")
-        app = make_reading_app("dusk", _write_guide(tmp_path))
-        assert snap_compare(app, terminal_size=size, run_before=show_look)
 
     def test_page(self, snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
         (tmp_path / "boats.pdf").write_bytes(make_pdf([lay_out("# Boats", "", "A boat floats.")]))
@@ -130,14 +124,6 @@ class TestPassages:
     def test_passages(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         app = make_searching_app("dusk", OfflineModel())
         assert snap_compare(app, terminal_size=size, run_before=show_passages)
-
-
-@_AT_EACH_LAYOUT
-class TestSteps:
-    """The steps of an answer are folded to a line, and unfold."""
-
-    def test_steps(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_steps)
 
 
 @pytest.mark.parametrize("theme", BUNDLED)
