@@ -169,4 +169,4 @@ def test_every_setting_is_in_the_reference() -> None:
     table = tomllib.loads(next(block for kind, block in _FENCE.findall(page) if kind == "toml"))
     keys = {f"{name}.{key}" for name in table if isinstance(table[name], dict) for key in table[name]}
     top = {name for name in table if not isinstance(table[name], dict)}
-    assert (keys | top) - {"keys.tree.open"} == set(list_keys()) - {"keys", "models"}
+    assert (keys | top) - {"keys.section.open"} == set(list_keys()) - {"keys", "models"}
