@@ -38,7 +38,7 @@ _MODELS_SHOWN = 5
 _NAME_WIDTH_MAX = 34
 _TOOL_CALLS = {
     True: "has tool calls",
-    False: "no tool calls (described in the prompt instead)",
+    False: "no tool calls: it answers from what comes with each question",
     None: "tool support unknown",
 }
 

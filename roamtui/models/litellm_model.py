@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -16,10 +17,10 @@ from typing import TypeVar
 
 import msgspec
 
+from roamtui.conversation.transcript import Role
 from roamtui.errors import ModelError, format_reason
 from roamtui.models.base import ModelEvent, ModelRequest, Prices, RetryPending
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
-from roamtui.models.text_tool_calls import TOOL_REFUSAL, stream_with_text_tools, translate_request
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
     Frame,
@@ -40,6 +41,14 @@ _FRAME_BYTES_MAX = 1 << 28
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch", "cancelled"})
 """Names of the events that end a job: those of `encode_event`, and the worker's answer to a cancelled job."""
 _CRASHED = ModelFailure(reason="The model's process ended unexpectedly", advice="ask again", is_transient=True)
+_TOOL_REFUSAL = re.compile(
+    r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
+    r"|\b(?:tool|function)[^.]{0,30}(?:not|n't) (?:be )?(?:support|enabl|available)"
+    r"|requires --enable-auto-tool-choice",
+    re.IGNORECASE,
+)
+"""Messages of servers whose model has no tool calls."""
+_NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."
 _Result = TypeVar("_Result", ResolvedModel, EmbeddingBatch)
 
 
@@ -73,8 +82,7 @@ class LitellmModel:
         """Sentences for the person if the model has no tool calls or no known price; empty before it has started."""
         resolved, notes = self._resolved, []
         if resolved is not None and resolved.can_call_tools is False:
-            words = f"{self.name} has no tool calls, so tool calls are described in the prompt."
-            notes.append(f"{words} Expect more mistakes.")
+            notes.append(self._no_tools_note)
         is_priced = resolved is None or resolved.input_usd is not None or resolved.is_ollama
         if self._options.has_spending_cap and not is_priced:
             notes.append(f"No price known for {self.name}; the spending limit does not apply.")
@@ -115,10 +123,9 @@ class LitellmModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of one reply. `ReplyFinished` is the last.
 
-        After a transient failure, the request is sent again, unless a part of the reply was yielded. If a model has no
-        tool calls, they are described in the prompt. litellm knows some of these models. For others, the server
-        refuses the first request. Closing the iterator early, or cancelling the task that reads it, closes the
-        connection.
+        After a transient failure, the request is sent again, unless a part of the reply was yielded. If the server
+        refuses tools, it is asked once more without them, and all later requests have none. Closing the iterator early,
+        or cancelling the task that reads it, closes the connection.
 
         Raises:
             ModelError: The model could not answer.
@@ -131,18 +138,19 @@ class LitellmModel:
                         has_begun = has_begun or not isinstance(event, RetryPending)
                         yield event
             except ModelError as error:
-                if has_begun or not request.tools or not TOOL_REFUSAL.search(str(error)):
+                if has_begun or not request.tools or not _TOOL_REFUSAL.search(str(error)):
                     raise
                 self._lacks_tools = True
             else:
                 return
-            yield RetryPending(f"{self.name} refuses tool calls, so they are described in the prompt.", 0.0)
-        async with (
-            aclosing(self._send_request(translate_request(request))) as raw_events,
-            aclosing(stream_with_text_tools(raw_events, request)) as events,
-        ):
+            yield RetryPending(self._no_tools_note, 0.0)
+        async with aclosing(self._send_request(_remove_tools(request))) as events:
             async for event in events:
                 yield event
+
+    @property
+    def _no_tools_note(self) -> str:
+        return f"{self.name} cannot call tools, so it answers from what comes with each question."
 
     async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         async with aclosing(self._worker.run(replace(self._job, request=request))) as events:
@@ -307,6 +315,16 @@ class WorkerProcess:
             process.stdin.close()
             for frames in self._frames_by_job.values():
                 frames.put_nowait(None)
+
+
+def _remove_tools(request: ModelRequest) -> ModelRequest:
+    """Remove tools and calls from a request. Calls can only be in earlier questions, which another model answered."""
+    kept = (message for message in request.messages if message.role is not Role.TOOL and not message.tool_calls)
+    messages = (
+        replace(message, text=f"{message.text}\n\n{_NO_TOOLS}") if message.role is Role.SYSTEM else message
+        for message in kept
+    )
+    return ModelRequest(messages=tuple(messages))
 
 
 async def _send(process: Process, frame: Mapping[str, object]) -> None:

@@ -11,7 +11,14 @@ import pytest
 
 from roamtui.conversation.transcript import ToolCall, Usage
 from roamtui.errors import ModelError
-from roamtui.models.base import ReplyFinished, TextDelta, ThinkingDelta, UsageReported
+from roamtui.models.base import (
+    ReplyFinished,
+    TextDelta,
+    ThinkingDelta,
+    UsageReported,
+    get_startup_note,
+    warm_up_model,
+)
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
@@ -249,3 +256,13 @@ async def test_closing_closes_the_connections(
         async with aclosing(model.stream(make_request())) as events:
             assert await anext(events) == TextDelta("neve")
         assert await asyncio.to_thread(server.client_closed.wait, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_noted"), [("openai/gpt-4.1-mini", False), ("openai/my-own-model", True), ("ollama_chat/gemma3", False)]
+)
+async def test_a_spending_limit_without_a_price_is_noted(worker: WorkerProcess, name: str, *, is_noted: bool) -> None:
+    model = LitellmModel(name, options=ModelOptions(has_spending_cap=True), worker=worker)
+    await warm_up_model(model)
+    note = f"No price known for {name}; the spending limit does not apply."
+    assert get_startup_note(model) == (note if is_noted else "")
