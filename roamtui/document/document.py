@@ -127,6 +127,7 @@ _LEVEL_ZERO = re.compile(rb"\0")
 _TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _PIECE_LENGTH = 1 << 20
 """Number of characters that are encoded at once, so that a long text is never copied whole."""
+_MARKED_ID = re.compile(r"\{[^{}#\n]*+#([^\s{}]++)[ }]|\b(?:id|name)=[\"']?([^\"'\s>]++)[\"'\s>]")
 _PUNCTUATION = re.compile(r"[^\w\- ]")
 
 
@@ -235,6 +236,12 @@ class Document:
             rows.setdefault(f"{slug}-{counts[slug]}" if counts[slug] else slug, row)
             counts[slug] += 1
         return rows
+
+    @cached_property
+    def marked_offsets(self) -> dict[str, int]:
+        """Offset of each id in braces after a heading, and of each id or name of an HTML element."""
+        matches = reversed([*_MARKED_ID.finditer(self.text[:])])
+        return {match[match.lastindex or 0]: match.start(match.lastindex or 0) for match in matches}
 
     def get_summary(self, row: int, summaries: Mapping[str, str]) -> str:
         """Return the summary of a row's subtree. For the first row, add the summary of the whole document."""

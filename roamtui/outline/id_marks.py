@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.link_targets import SectionLink, resolve_link
+from roamtui.document.links import SectionLink, resolve_link
 from roamtui.document.node import NodeKind, Span
 from roamtui.outline.structure import get_canonical_id
 

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
-from roamtui.document.link_targets import INDEX_NAMES
+from roamtui.document.links import INDEX_NAMES
 from roamtui.document.node import NodeKind, NodeLabel
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import normalise_line_ends

@@ -18,17 +18,18 @@ from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.reading_positions import ReadingPosition, ReadingPositions
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
+from roamtui.document.links import (
+    DeadLink,
+    FileLink,
+    SectionLink,
+    WebLink,
+    find_fragment,
+    list_similar_links,
+    locate_section,
+    resolve_link,
+)
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line
-from roamtui.document.reader_links import (
-    FileLink,
-    GuessedLink,
-    LostLink,
-    find_fragment,
-    get_source_file,
-    resolve_reader_link,
-)
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
@@ -291,12 +292,9 @@ class ReaderController:
         if with_files and href.partition("#")[0].lower().endswith(PICTURE_SUFFIXES) and "://" not in href:
             self._reader.screen.post_message(FullScreenRequested(self._library, section_id, href=href))
             return None
-        match resolve_reader_link(href, self._library, section_id, with_files=with_files):
+        match resolve_link(href, self._library, section_id, with_files=with_files):
             case SectionLink(target, span):
                 self.show(target, (span,) if span is not None else (), came_from=None)
-            case GuessedLink(target, note):
-                self.show(target, (), came_from=None)
-                self._show_status(note)
             case WebLink(url):
                 dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
                 dialog.ask(self._reader.app, lambda: self._open_page(url))
@@ -307,7 +305,10 @@ class ReaderController:
                     ConfirmDialog(question, str(path), yes="Open").ask(self._reader.app, request)
                 else:
                     request()
-            case LostLink(reason, nearest) if nearest:
+            case DeadLink(reason):
+                nearest = list_similar_links(href, self._library, section_id) if with_files else []
+                if not nearest:
+                    return reason
                 choices = [PickerItem(value=near, label=sanitise_line(unquote(near))) for near in nearest]
 
                 def follow(chosen: str | None) -> None:
@@ -315,8 +316,6 @@ class ReaderController:
                         self._reader.notify(problem, severity="warning", markup=False)
 
                 self._reader.app.push_screen(PickerDialog(f"{sanitise_line(reason)} Nearest:", choices), follow)
-            case DeadLink(reason):
-                return reason
         return None
 
     def _open_page(self, url: str) -> None:
@@ -347,9 +346,10 @@ class ReaderController:
     def edit(self, section_id: str) -> str | None:
         """Open the document at a section in the person's editor. Return a sentence if it cannot be edited."""
         library = self._library
-        file = get_source_file(library, section_id)
-        if file is None:
+        own = locate_section(library, section_id)
+        if own is None or own.members:
             return "Only local files can be edited."
+        file = own.path
         if file.suffix.lower() in SLOW_SUFFIXES:  # the reader shows text that was converted from the file
             return f"{file.name} is not a text file. Edit it in its own program, then reload."
         editor = find_editor()

@@ -7,15 +7,20 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, SectionLink
-from roamtui.document.reader_links import FileLink, GuessedLink, LostLink, resolve_reader_link
+from roamtui.document.links import DeadLink, FileLink, SectionLink, list_similar_links, resolve_link
+from roamtui.document.source_loader import build_library
 from roamtui.library_loader import open_library
+from roamtui.sources.read import RawText
 from tests.document.linked_notes import write_notes
 
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     return write_notes(tmp_path)
+
+
+def follow(href: str, library: Library, section_id: str) -> object:
+    return resolve_link(href, library, section_id, with_files=True)
 
 
 def _first(library: Library) -> str:
@@ -41,11 +46,11 @@ def test_links_from_a_file_opened_alone_lead_to_the_files_beside_it(notes: Path)
         ("[[recipes]]", FileLink(recipes, "", is_outside=False)),
         ("../secret.md", FileLink((notes.parent / "secret.md").resolve(), "", is_outside=True)),
     ):
-        assert resolve_reader_link(href, library, origin) == expected
-        assert isinstance(resolve_reader_link(href, library, origin, with_files=False), DeadLink | LostLink)
-    assert _title(library, resolve_reader_link("start.md#end", library, origin)) == "End"
-    assert _title(library, resolve_reader_link("[[#End]]", library, origin)) == "End"
-    assert _title(library, resolve_reader_link("[[End]]", library, origin)) == "End"
+        assert follow(href, library, origin) == expected
+        assert isinstance(resolve_link(href, library, origin), DeadLink)
+    assert _title(library, follow("start.md#end", library, origin)) == "End"
+    assert _title(library, follow("[[#End]]", library, origin)) == "End"
+    assert _title(library, follow("[[End]]", library, origin)) == "End"
 
 
 def test_in_a_folder_wikilinks_lead_to_files_by_their_names(notes: Path) -> None:
@@ -57,10 +62,10 @@ def test_in_a_folder_wikilinks_lead_to_files_by_their_names(notes: Path) -> None
         ("[[recipes#rye bread]]", "Rye bread"),
         ("[[Rules#Loans]]", "Loans"),
     ):
-        link = resolve_reader_link(href, library, rules)
+        link = follow(href, library, rules)
         assert isinstance(link, SectionLink)
         assert library.title_of(link.section_id) in (title, title.removesuffix(".md"))
-    odd = resolve_reader_link("#odd", library, next(i for i in library.walk() if library.title_of(i) == "Rye bread"))
+    odd = follow("#odd", library, next(i for i in library.walk() if library.title_of(i) == "Rye bread"))
     assert isinstance(odd, SectionLink)
     assert odd.span is not None
 
@@ -71,7 +76,7 @@ def test_a_link_to_the_top_folder_leads_to_its_index_page(notes: Path) -> None:
     library = open_library([str(notes)])
     origin = next(i for i in library.walk() if library.node(i).doc == "sub/up.md")
     for href in ("..", "../", "/", "../README.md"):
-        assert _title(library, resolve_reader_link(href, library, origin)) == "README.md"
+        assert _title(library, follow(href, library, origin)) == "README.md"
 
 
 @pytest.mark.parametrize(
@@ -95,9 +100,9 @@ def test_a_link_leads_to_the_same_file_whether_its_folder_is_open_or_not(
     start.write_text(f"# Start\n\n[part]({href})\n", "utf-8")
     alone, folder = open_library([str(start)]), open_library([str(tmp_path)])
     expected = FileLink((tmp_path / files[0]).resolve(), "", is_outside=False)
-    assert resolve_reader_link(href, alone, _first(alone)) == expected
+    assert follow(href, alone, _first(alone)) == expected
     origin = next(i for i in folder.walk() if folder.node(i).doc == "start.md")
-    link = resolve_reader_link(href, folder, origin)
+    link = follow(href, folder, origin)
     assert isinstance(link, SectionLink)
     assert folder.node(link.section_id).doc == files[0]
 
@@ -106,18 +111,10 @@ def test_a_symbolic_link_out_of_the_folder_is_outside_and_a_loop_is_no_file(note
     (notes / "out.md").symlink_to(notes.parent / "secret.md")
     (notes / "loop.md").symlink_to(notes / "loop.md")
     library = open_library([str(notes / "start.md")])
-    out = resolve_reader_link("out.md", library, _first(library))
+    out = follow("out.md", library, _first(library))
     assert out == FileLink((notes.parent / "secret.md").resolve(), "", is_outside=True)
     for href in ("loop.md", "a\0b.md", "x" * 5_000, "nothing/here.md", "rules.md/x"):
-        assert isinstance(resolve_reader_link(href, library, _first(library)), LostLink)
-
-
-def test_a_link_to_a_binary_file_says_where_the_file_is(notes: Path) -> None:
-    (notes / "picture.png").write_bytes(b"\x89PNG\0\0")
-    library = open_library([str(notes / "start.md")])
-    link = resolve_reader_link("picture.png", library, _first(library))
-    assert isinstance(link, DeadLink)
-    assert str(notes / "picture.png") in link.reason
+        assert isinstance(follow(href, library, _first(library)), DeadLink)
 
 
 def test_a_dead_link_names_what_is_nearest(notes: Path) -> None:
@@ -129,17 +126,88 @@ def test_a_dead_link_names_what_is_nearest(notes: Path) -> None:
         (alone, _first(alone), "#ende", ("#end",)),
         (folder, sub, "../rulez.md", ("../rules.md",)),
     ):
-        link = resolve_reader_link(href, library, origin)
-        assert isinstance(link, LostLink)
-        assert set(nearest) <= set(link.nearest)
-        assert not isinstance(resolve_reader_link(link.nearest[0], library, origin), LostLink | DeadLink)
+        assert isinstance(follow(href, library, origin), DeadLink)
+        similar = list_similar_links(href, library, origin)
+        assert set(nearest) <= set(similar)
+        assert not isinstance(follow(similar[0], library, origin), DeadLink)
 
 
-def test_a_link_between_joined_files_is_guessed_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "all.md").write_text("# A\n\n[b](b/setup.md) [c](x.md#late)\n\n## Setup\n\n## Late\n", "utf-8")
-    library = open_library([str(tmp_path / "all.md")])
-    for href, title in (("b/setup.md", "Setup"), ("x.md#late", "Late")):
-        link = resolve_reader_link(href, library, _first(library))
-        assert isinstance(link, GuessedLink)
-        assert library.title_of(link.section_id) == title
-        assert "No file" in link.note
+TEXT = "# Top\n\n## Two Words, one *comma*\n\n## Twice\n\n## Twice\n\n## Über `x_y`-Maß\n"
+
+
+@pytest.fixture
+def library() -> Library:
+    return build_library(RawText(text=TEXT, source="t.md", name="t"))
+
+
+@pytest.mark.parametrize(
+    ("href", "title", "nth"),
+    [
+        ("#two-words-one-comma", "Two Words, one comma", 0),
+        ("#TWICE", "Twice", 0),
+        ("#twice-1", "Twice", 1),
+        ("#%C3%BCber-x_y-ma%C3%9F", "Über x_y-Maß", 0),
+    ],
+)
+def test_an_anchor_leads_to_its_heading(library: Library, href: str, title: str, nth: int) -> None:
+    ids = [section_id for section_id in library.walk() if library.title_of(section_id) == title]
+    assert resolve_link(href, library, next(library.walk())) == SectionLink(ids[nth])
+
+
+@pytest.mark.parametrize(
+    "href", ["#nowhere", "other.md", "javascript:alert(1)", "file:///etc/passwd", "//host/x", "http://[", "https:x"]
+)
+def test_everything_else_is_dead_and_says_why(library: Library, href: str) -> None:
+    end = resolve_link(href, library, next(library.walk()))
+    assert isinstance(end, DeadLink)
+    assert end.reason.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("href", "title"),
+    [
+        ("b.md", "b.md"),
+        ("./b.md#more-of-b", "More of B"),
+        ("b", "b.md"),
+        ("b.html#nowhere", "b.md"),
+        ("../top.md", "top.md"),
+        ("/top.md", "top.md"),
+        ("../../../top.md", "top.md"),
+        ("sub", "README.md"),
+    ],
+)
+def test_a_relative_path_in_a_folder_leads_to_its_file(href: str, title: str, tmp_path: Path) -> None:
+    (tmp_path / "a/sub").mkdir(parents=True)
+    for name in ("a/a.md", "a/b.md", "a/sub/README.md", "top.md"):
+        stem = Path(name).stem.upper()
+        (tmp_path / name).write_text(f"# {stem}\n\n## More of {stem}\n", "utf-8")
+    library = open_library([str(tmp_path)])
+    origin = next(node_id for node_id in library.walk() if library.title_of(node_id) == "More of A")
+    end = resolve_link(href, library, origin)
+    assert isinstance(end, SectionLink)
+    assert library.title_of(end.section_id) == title
+    assert isinstance(resolve_link("gone.md", library, origin), DeadLink)
+
+
+NOTES = (
+    "# Top\n\nA word[^1] and one[^b] more[^1].\n\n## Notes\n\nText [^1]: no note.\n\n  [^1]: The note.\n[^b]:Another.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("href", "title", "before", "after"),
+    [
+        ("[^1]", "Notes", "no note.\n\n  ", ": The note."),
+        ("[^b]", "Notes", "The note.\n", ":Another."),
+        ("[^1]:", "Top", "A word", " and one"),
+        ("[^b]:", "Top", " and one", " more"),
+    ],
+)
+def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: str, after: str) -> None:
+    library = build_library(RawText(text=NOTES, source="n.md", name="n"))
+    end = resolve_link(href, library, next(library.walk()))
+    assert isinstance(end, SectionLink)
+    assert library.title_of(end.section_id) == title
+    assert end.span is not None
+    assert NOTES[: end.span.start].endswith(before)
+    assert NOTES[end.span.end :].startswith(after)

@@ -1,0 +1,265 @@
+"""Resolve the links of a document: to a section of the library, a web page, a file on this machine, or nothing."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from roamtui.document.document import make_anchor
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind, Span
+from roamtui.sources.listing import is_document_name, is_skipped_folder
+from roamtui.sources.pictures import DocumentFile, locate_document
+from roamtui.sources.web.urls import resolve_href
+
+INDEX_NAMES = frozenset({"readme", "index"})
+"""Names of pages that stand for their folder, in lower case and without a suffix."""
+_INDEX_FILES = ("README.md", "index.md", "index.mdx")
+_OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
+"""Suffixes that a link may leave out, or replace by `.html`."""
+_ENTRIES_MAX = 5_000
+"""Maximum number of files to search for the file of a wikilink, or for similar names."""
+_NEAREST_MAX = 5
+_SIMILARITY_MIN = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SectionLink:
+    """A link to a section of the library."""
+
+    section_id: str
+    span: Span | None = None
+    """The text that it leads to, or None for the start of the section."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebLink:
+    """A link to a web page. It is opened only if the person agrees."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileLink:
+    """A link to a file on this machine that is not part of the library."""
+
+    path: Path
+    """With symbolic links resolved."""
+    fragment: str
+    is_outside: bool
+    """Whether it is outside the opened folder, or outside the folder of the opened file."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLink:
+    """A link that cannot be opened."""
+
+    reason: str
+    """One sentence for the person."""
+
+
+def resolve_link(
+    href: str, library: Library, section_id: str, *, with_files: bool = False
+) -> SectionLink | WebLink | FileLink | DeadLink:
+    """Resolve `href`, a link, a wikilink such as `[[Name#Part]]` or a footnote mark in the section `section_id`.
+
+    `with_files` allows links to files that are not part of the library. Without it, no file is looked for.
+    """
+    if href.startswith("[^"):
+        return _resolve_footnote(href, library, section_id)
+    if href.startswith("[["):
+        return _resolve_wikilink(href, library, section_id, with_files=with_files)
+    try:
+        parts = urlsplit(href.strip())
+    except ValueError:
+        return DeadLink("This link is not a valid address.")
+    fragment, path = unquote(parts.fragment), unquote(parts.path)
+    base = library.locate(section_id)[0].url
+    is_relative = not parts.scheme and not parts.netloc
+    if (parts.scheme in ("http", "https") and parts.netloc) or (base and path and is_relative):
+        url = urljoin(base or "", href.strip())
+        page_id = _find_link_to_url(library, url)
+        return WebLink(url) if page_id is None else _enter_document(library, page_id, fragment)
+    if is_relative:
+        return _resolve_path(path, fragment, library, section_id, with_files=with_files)
+    return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
+
+
+def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLink | None:
+    """Find the heading or HTML element that a fragment names in the document of a section.
+
+    The fragment is an anchor or the title of a heading.
+    """
+    document, _ = library.locate(section_id)
+    row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
+    if row is not None:
+        return SectionLink(document.ids[row])
+    start = document.marked_offsets.get(fragment)
+    target_id = library.section_at(document.key, start) if start is not None else None
+    if start is None or target_id is None:
+        return None
+    return SectionLink(target_id, Span(doc=document.key, start=start, end=start + len(fragment)))
+
+
+def locate_section(library: Library, section_id: str) -> DocumentFile | None:
+    """Return the file on this machine that contains a section, or None, for instance for a web page."""
+    source, doc = library.source_of(section_id), library.node(section_id).doc
+    if source is None:
+        return locate_document(library.source, doc)
+    if doc == source.title:  # the row of a source that is a single file
+        doc = ""
+    return locate_document(source.name, doc.removeprefix(f"{source.key}/") if source.key else doc)
+
+
+def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLink:
+    document = library.loaded_document(node_id) if fragment else None
+    found = find_fragment(library, document.ids[0], fragment) if document is not None and document.ids else None
+    return found or SectionLink(node_id)
+
+
+def _find_link_to_url(library: Library, url: str) -> str | None:
+    """Find the first link to a URL in the library, and return its id."""
+    wanted = resolve_href("", url)
+    for document in library.documents if wanted is not None else ():
+        columns = document.columns
+        if NodeKind.LINK in columns.kinds and wanted in columns.urls:
+            row = columns.urls.index(wanted)
+            if columns.kinds[row] is NodeKind.LINK:
+                return library.get_canonical_link(document.ids[row])
+    return None
+
+
+def _find_listed_file(library: Library, section_id: str, path: str) -> str | None:
+    """Find the file of the library that a relative path in a section leads to, and return its id."""
+    if not library.root.columns.has_files:
+        return None
+    node = library.node(section_id)
+    folder = node.doc if node.kind is NodeKind.FOLDER else posixpath.dirname(node.doc)
+    name = posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/")
+    ids = dict(zip(map("/".join, library.root.columns.paths()), library.root.ids, strict=True))
+    return next((ids[candidate] for candidate in _list_candidate_paths(name) if candidate in ids), None)
+
+
+def _list_candidate_paths(path: str) -> list[str]:
+    """List the files that the path in a link may lead to, best first: it may leave out an index page or a suffix."""
+    stem = path.removesuffix(".html")
+    indexes = (posixpath.join(path, name) for name in _INDEX_FILES)
+    return [*indexes, path, *(stem + suffix for suffix in _OPTIONAL_SUFFIXES)]
+
+
+def _resolve_path(
+    path: str, fragment: str, library: Library, section_id: str, *, with_files: bool
+) -> SectionLink | FileLink | DeadLink:
+    if not path:
+        anchor = find_fragment(library, section_id, fragment)
+        return anchor or DeadLink(f'No heading with the anchor "#{fragment}".')
+    if (file_id := _find_listed_file(library, section_id, path)) is not None:
+        return _enter_document(library, file_id, fragment)
+    if not with_files:
+        return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
+    own = locate_section(library, section_id)
+    file = _find_file(own, path) if own is not None else None
+    if own is not None and file == own.path.resolve():
+        return find_fragment(library, section_id, fragment) or SectionLink(section_id)
+    if own is not None and file is not None:
+        return _make_file_link(file, fragment, own)
+    return DeadLink(f'No file "{path}" here.')
+
+
+def _find_file(own: DocumentFile, path: str) -> Path | None:
+    """Find the file or folder that a path in a document leads to, with symbolic links resolved."""
+    bases = (own.root / path.lstrip("/"), Path(path)) if path.startswith("/") else (own.path.parent / path,)
+    with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, a NUL, a loop of links
+        files = (Path(name) for base in bases for name in _list_candidate_paths(str(base)) if Path(name).is_file())
+        file = next(files, None) or next((folder for folder in bases if folder.is_dir()), None)
+        return file.resolve() if file is not None else None
+    return None
+
+
+def _make_file_link(file: Path, fragment: str, own: DocumentFile) -> FileLink:
+    return FileLink(file, fragment, is_outside=not file.is_relative_to(own.root.resolve()))
+
+
+def _resolve_wikilink(
+    href: str, library: Library, section_id: str, *, with_files: bool
+) -> SectionLink | FileLink | DeadLink:
+    """Resolve a link such as `[[Name#Part]]`: to a file with this name anywhere, or to a heading of this document."""
+    name, _, part = href.strip("[]").partition("#")
+    name, part = name.strip(), part.rpartition("#")[2].strip()
+    wanted, root = name.casefold(), library.root
+    if name and root.columns.has_files:
+        listed = zip(map("/".join, root.columns.paths()), root.ids, root.columns.kinds, strict=True)
+        files = [(path, row_id) for path, row_id, kind in listed if kind is NodeKind.FILE]
+        matching = [(path.count("/"), path, row_id) for path, row_id in files if wanted in _list_wiki_names(path)]
+        if matching:
+            return _enter_document(library, min(matching)[2], part)
+    if target := find_fragment(library, section_id, part or name):
+        return target
+    own = locate_section(library, section_id) if with_files else None
+    if own is not None and name:
+        file = next((path for path in _walk_files(own.root) if wanted in _list_wiki_names(path)), None)
+        if file is not None:
+            return _make_file_link((own.root / file).resolve(), part, own)
+    return DeadLink(f'No file or heading "{name or part}" here.')
+
+
+def _list_wiki_names(path: str) -> tuple[str, ...]:
+    """Return the forms of a wikilink to a file: its path or its name, with or without the suffix."""
+    folded = path.casefold()
+    stem = posixpath.splitext(folded)[0]
+    return folded, stem, posixpath.basename(folded), posixpath.basename(stem)
+
+
+def list_similar_links(href: str, library: Library, section_id: str) -> list[str]:
+    """List links that work and are similar to a dead link in a section, most similar first."""
+    path, _, fragment = href.strip("[]").partition("#")
+    names: Iterable[str] = library.locate(section_id)[0].anchors
+    if path and library.root.columns.has_files:
+        start = posixpath.dirname(library.node(section_id).doc) or "."
+        names = (posixpath.relpath("/".join(path), start) for path in library.root.columns.paths())
+    elif path:
+        own = locate_section(library, section_id)
+        names = _walk_files(own.path.parent) if own is not None else ()
+    if path:
+        names = (name for name in names if is_document_name(posixpath.basename(name)))
+    if is_wiki := href.startswith("[["):
+        names = (posixpath.splitext(name)[0] for name in names)
+    by_folded = {name.casefold(): name for name in islice(names, _ENTRIES_MAX)}
+    wanted = unquote(path or fragment).casefold()
+    nearest = [by_folded[match] for match in get_close_matches(wanted, by_folded, _NEAREST_MAX, _SIMILARITY_MIN)]
+    if is_wiki:
+        return [f"[[{name}]]" if path else f"[[#{name}]]" for name in nearest]
+    return [quote(name) + (f"#{fragment}" if fragment else "") if path else f"#{name}" for name in nearest]
+
+
+def _walk_files(folder: Path) -> Iterator[str]:
+    """Yield the paths of files below a folder, relative to it, without following symbolic links."""
+
+    def walk() -> Iterator[str]:
+        for parent, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not is_skipped_folder(name))
+            yield from (Path(parent, name).relative_to(folder).as_posix() for name in sorted(files))
+
+    return islice(walk(), _ENTRIES_MAX)
+
+
+def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLink | DeadLink:
+    """Resolve the mark `[^1]` to its footnote, and `[^1]:`, which starts the footnote, to the first mark."""
+    document, _ = library.locate(section_id)
+    name = mark.removesuffix(":")
+    pattern = rf"(?P<indent>(?:\A|(?<=[\r\n]))[^\S\r\n]{{0,3}})?(?P<mark>{re.escape(name)})(?P<colon>:)?"
+    for match in re.finditer(pattern, document.text[:], re.IGNORECASE):
+        start, end = match.span("mark")
+        is_note = match["indent"] is not None and match["colon"] is not None
+        target_id = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
+        if target_id is not None:
+            return SectionLink(target_id, Span(doc=document.key, start=start, end=end))
+    return DeadLink(f"Footnote {name} is not referenced." if name != mark else f"No footnote {name}.")
