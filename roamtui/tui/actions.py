@@ -487,7 +487,8 @@ def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[Bi
     bindings: list[BindingType] = []
     for action in ACTIONS:
         if action.scope in scopes and (only is None or action.id in only):
-            first, second = _split_keys(action)
+            # In a text field, Textual drops a binding whose default key prints, and the person's own key with it.
+            first, second = _split_keys(action) if action.is_priority else (",".join(action.keys) or _NO_KEY, _NO_KEY)
             binding = Binding(
                 first,
                 action.call,
@@ -541,8 +542,7 @@ def do_meet(one: Scope, other: Scope) -> bool:
 def _split_keys(action: Action) -> tuple[str, str]:
     """Return the keys with priority and those without, as Textual writes them.
 
-    A key that prints never has priority, because it must not be taken from text fields. In a text field, Textual drops
-    a binding whose default key prints, and the person's own key with it.
+    A key that prints never has priority, because it must not be taken from text fields.
     """
     first = [key for key in action.keys if action.is_priority and not _is_printable(key)]
     second = [key for key in action.keys if key not in first]

@@ -27,8 +27,8 @@ FIELDS = {
     "palette": ("ctrl+p",),
     "open": ("ctrl+o",),
     "conversations": ("f4", "/"),
-    "title of a conversation": ("f4", "r"),
-    "file of a conversation": ("f4", "e"),
+    "title of a conversation": ("f4", "e"),
+    "file of a conversation": ("f4", "w"),
     "words of a note": ("escape", "b"),
     "name of a model": ("f2", "down", "enter"),
     "address of a model": ("f2", "down", "enter", "tab"),
@@ -40,8 +40,7 @@ OWN_KEYS = {
     "global.next_pane": ("question_mark", "tab"),
     "global.copy_or_cancel": ("space",),
     "global.quit": ("1",),
-    "find.next_kind": ("2",),
-    "find.page_down": ("3",),
+    "global.next_match": ("2",),
 }
 """Printable keys for actions that go before what the focused widget makes of a key."""
 
