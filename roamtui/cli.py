@@ -505,9 +505,12 @@ def evaluate(args: Namespace) -> int:
     _argument("action", nargs="?", default="list", choices=("list", "show", "export", "delete")),
     _argument("id", nargs="?", metavar="ID", help="from the list; to show or export, its beginning is enough"),
     _argument("--format", choices=("md", "json", "html"), default="md", help="html is a page that replays it"),
+    _argument("--all", action="store_true", help="list those of `roamtui ask` too"),
 )
 def conversations(args: Namespace) -> int:
     """List, show, export or delete saved conversations."""
+    from functools import partial
+
     from roamtui.conversation.store import ConversationStore
     from roamtui.headless.conversations import print_conversation, print_conversations
     from roamtui.headless.output import write_notices
@@ -519,17 +522,13 @@ def conversations(args: Namespace) -> int:
     store = ConversationStore(conversations_path())
     write_notices(store.pop_warnings())
     if args.id is None:
-        print_conversations(store, as_json=args.format == "json")
+        print_conversations(store, as_json=args.format == "json", lists_one_shots=args.all)
     elif args.action == "delete":
         store.delete(args.id)
         write_notices((f"Deleted {args.id}.", *store.pop_warnings()))
     else:  # show and export are the same: both write to stdout
-        print_conversation(
-            store,
-            args.id,
-            args.format,
-            lambda source, added: reopen_source(source, (), frozenset(), is_own=True, web=WebArguments(), added=added),
-        )
+        open_source = partial(reopen_source, links=(), approved=frozenset(), is_own=True, web=WebArguments())
+        print_conversation(store, args.id, args.format, open_source)
     return 0
 
 

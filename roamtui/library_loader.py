@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -228,7 +229,14 @@ def _make_web_options(web: WebArguments, *, always_revalidate: bool = False) -> 
         always_revalidate=always_revalidate,
         allowed=web.allowed_origins,
         read_allowed=lambda: load_settings().web.allow,
+        read_proxy=_read_proxy,
     )
+
+
+def _read_proxy() -> str:
+    from roamtui.sources.web.proxy import resolve_proxy  # noqa: PLC0415 - few sources are on the web
+
+    return resolve_proxy(load_settings().web.proxy, os.environ)
 
 
 def fetch_picture(web: WebArguments, url: str, source: str) -> bytes:

@@ -46,9 +46,10 @@ class KeepOpenSettings(_Table, frozen=True):
 
 
 class WebSettings(_Table, frozen=True):
-    """`[web]`: sites to fetch from without asking."""
+    """`[web]`: sites to fetch from without asking, and the proxy: its URL, or "environment" for HTTPS_PROXY."""
 
     allow: tuple[str, ...] = ()
+    proxy: str = ""
 
 
 class OcrSettings(_Table, frozen=True):

@@ -124,7 +124,12 @@ def start_or_resume_session(
         path = Path(arguments.conversation_id)
         store = ConversationStore(path.parent, is_listed=False)
         session = Session.resume(
-            initial_state.library, path.stem, store=store, options=initial_state.options, loader=loader
+            initial_state.library,
+            path.stem,
+            store=store,
+            options=initial_state.options,
+            loader=loader,
+            open_source=open_source,
         )
         session.state = replace(session.state, needs_rebuild=True)  # later answers need not have the form of a cell
         return session

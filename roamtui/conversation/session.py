@@ -141,7 +141,7 @@ class Session:
         self._undelivered_events: list[ConversationEvent] = []
         """Visible events that no front end received because the task that waited for them was cancelled."""
         self.is_one_shot = False
-        """Whether `roamtui ask` asks the questions. The start screen lists conversations of this kind last."""
+        """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
         self.approver: Approver = deny
         """Asked before pages are fetched from an origin that the person did not type."""
         self.opening_events = opening_events

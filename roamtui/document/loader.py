@@ -39,6 +39,8 @@ class WebOptions:
     """URLs of further origins that the person typed, besides the origin of the source."""
     read_allowed: Callable[[], tuple[str, ...]] = tuple
     """Returns further such URLs. Called when the first page is needed."""
+    read_proxy: Callable[[], str] = str
+    """Returns the URL of the proxy, or an empty string. Called when the first page is needed."""
 
 
 class Loader(Protocol):

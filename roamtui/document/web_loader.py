@@ -333,7 +333,7 @@ def _fetch_with_alternate(fetch: Fetch, url: str) -> FetchedPage:
 
 def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
     """Make a page loader. Its connections are closed when it is garbage-collected or the program ends."""
-    options = FetchOptions(is_offline=web.is_offline, always_revalidate=web.always_revalidate)
+    options = FetchOptions(is_offline=web.is_offline, always_revalidate=web.always_revalidate, proxy=web.read_proxy())
     fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
     allowed = parse_origins(web.allowed, "--allow-origin") | parse_origins(web.read_allowed(), "web.allow")
     page_loader = PageLoader(fetcher, typed | allowed)

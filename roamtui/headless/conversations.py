@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from typing import Protocol
 
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.counts import format_count
@@ -12,20 +13,24 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.headless.output import warn, write_json, write_text
+from roamtui.headless.output import warn, write_json, write_notice, write_text
 
 _JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
 """Fields of each conversation when conversations are listed as JSON."""
-_OpenSource = Callable[[str, tuple[LibrarySource, ...]], Library]
 
 
-def print_conversations(store: ConversationStore, *, as_json: bool) -> None:
-    """Write a line for each conversation.
+class _OpenSource(Protocol):
+    def __call__(self, source: str, /, *, added: tuple[LibrarySource, ...]) -> Library: ...
+
+
+def print_conversations(store: ConversationStore, *, as_json: bool, lists_one_shots: bool = False) -> None:
+    """Write a line for each conversation. With `lists_one_shots`, also for those of `roamtui ask`.
 
     Raises:
         StoreError: The conversations cannot be read.
     """
-    summaries = store.list()
+    saved = store.list()
+    summaries = [summary for summary in saved if lists_one_shots or not summary.is_one_shot]
     if as_json:
         write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
         return
@@ -36,6 +41,8 @@ def print_conversations(store: ConversationStore, *, as_json: bool) -> None:
         write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {details}\n")
     if not summaries:
         write_text("No conversations yet.\n")
+    if hidden := len(saved) - len(summaries):
+        write_notice(f"{format_count(hidden, 'conversation')} of `roamtui ask` not listed. Add --all to list all.")
 
 
 def print_conversation(store: ConversationStore, prefix: str, output_format: str, open_source: _OpenSource) -> None:
@@ -63,7 +70,7 @@ def print_conversation(store: ConversationStore, prefix: str, output_format: str
 
         library = None
         try:
-            library = open_source(source, state.sources)
+            library = open_source(source, added=state.sources)
         except RoamtuiError as error:
             warn(f"without the sections: {error}")
         write_text(render_html(state, source, library))

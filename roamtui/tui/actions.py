@@ -369,7 +369,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("reader.scroll_left", "<", "left", "Scroll to the left.", "scroll_sideways(-8)"),
     _hinted_action("reader.follow", "o enter", "follow link", "Follow the selected link, or fold the details."),
     _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
-    _hinted_action("reader.back", "backspace", "back", "Undo the last jump, also one from a document.", "screen.back"),
+    _hinted_action("reader.back", "backspace", "back", "Go back, also to the last document or table.", "screen.back"),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),
     _hinted_action(
         "reader.focus_mode",

@@ -177,7 +177,14 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(ReturnRequested)
     def _return_to_link(self) -> None:
-        if not self._link_controller.go_back():
+        """Show the document whose link led to the current one, or the table whose cell did."""
+        if self._link_controller.go_back():
+            return
+        tables = self._table_controller
+        mode = tables.get_table_mode(self.current_mode) if tables is not None else ""
+        if mode in self._open_modes:
+            self._switch_to(mode)
+        else:
             self.main_screen.post_message(StatusMessage("Nothing to go back to"))
 
     @cached_property

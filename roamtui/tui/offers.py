@@ -27,18 +27,18 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
     """Return all offers, and a sentence if the person's own list of sites cannot be read.
 
     Args:
-        summaries: Saved conversations, the newest change first.
+        summaries: Saved conversations, the newest change first. Those of `roamtui ask` are not offered.
         own_sites: File of the person's own list of sites, which may be missing.
     """
     available = [
-        summary for summary in summaries if not (summary.source.startswith("-") or is_source_missing(summary.source))
+        summary
+        for summary in summaries
+        if not (summary.is_one_shot or summary.source.startswith("-") or is_source_missing(summary.source))
     ]
     problem = ""
     offers: list[StartOffer] = []
     answered = [summary for summary in available if summary.is_answered and summary.questions]
-    # A script that runs `roamtui ask` must not push out the conversations of the app.
-    listed = sorted(answered, key=lambda summary: summary.is_one_shot)[:_CONVERSATIONS_SHOWN]
-    for summary in (summary for summary in answered if summary in listed):
+    for summary in answered[:_CONVERSATIONS_SHOWN]:
         offers.append(
             StartOffer(
                 group=OfferGroup.CONVERSATION,

@@ -231,9 +231,15 @@ def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, gard
     store = ConversationStore(conversations_path())
     (summary,) = store.list()
     assert (summary.questions, summary.is_one_shot) == (2, True)
+    hidden = run("conversations")
+    assert hidden.out == "No conversations yet.\n"
+    assert "1 conversation of `roamtui ask` not listed. Add --all" in hidden.err
+    assert run("conversations", "list", "--format", "json").out == "[]\n"
+    assert run("conversations", "--all").out.startswith(summary.id)
     session = Session.resume(open_library([str(garden)]), summary.id, store=store)
     asyncio.run(_ask_in_app(Agent(session, make_model("offline"))))
     assert not store.list()[0].is_one_shot
+    assert run("conversations").out.startswith(summary.id)
 
 
 async def _ask_in_app(agent: Agent) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 
 import pytest
 
+from roamtui.agent.controller import ConversationController
+from roamtui.conversation.state import OpenSectionOptions, start_conversation
+from roamtui.library_loader import open_lazily
 from roamtui.paths import conversations_path
+from roamtui.settings import ConversationArguments, Settings
 from roamtui.sources.file_sources import join_sources
+from roamtui.wiring import build_agent
 from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
 
@@ -82,6 +88,19 @@ def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path
     assert log.read_text("utf-8").count('"question_asked"') == 2
     assert "fills one cell" in log.read_text("utf-8").partition("Are pets allowed?")[0]
     assert run("conversations").out == "No conversations yet.\n"
+
+
+def test_a_source_is_added_to_the_conversation_of_a_cell_and_is_there_again(run: RunCommand, tmp_path: Path) -> None:
+    leases = write_leases(tmp_path / "leases")
+    table = run("table", leases / "anna.md", "-q", PERIOD).json
+    (cell,) = table["rows"][0]["cells"]
+    log = Path(table["table"]) / "conversations" / f"{cell['conversation']}.jsonl"
+    library, loader = open_lazily((str(leases / "anna.md"),), load_all=True)
+    arguments = ConversationArguments(conversation_id=str(log))
+    agent = build_agent(start_conversation(library, OpenSectionOptions()), loader, Settings(), arguments)
+    asyncio.run(ConversationController(agent).add_source(str(leases / "bert.md")))
+    answer = run("ask", leases / "anna.md", PERIOD, "--conversation", log)
+    assert "three months" in answer.out
 
 
 @pytest.mark.parametrize("name", ["leases/anna.md", "link.md"])

@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> ConversationStore:
     return store
 
 
-def _open_source(_source: str, _added: tuple[LibrarySource, ...]) -> Library:
+def _open_source(_source: str, *, added: tuple[LibrarySource, ...]) -> Library:  # noqa: ARG001 - an argument of `reopen_source`
     return make_library()
 
 
@@ -63,7 +63,7 @@ def test_the_page_is_written_without_sections_if_the_source_cannot_be_opened(
     whole = capsys.readouterr()
     assert "alpha-1" in whole.out
 
-    def refuse(_source: str, _added: tuple[LibrarySource, ...]) -> Library:
+    def refuse(_source: str, *, added: tuple[LibrarySource, ...]) -> Library:  # noqa: ARG001 - an argument of `reopen_source`
         raise SourceError("It is gone.")
 
     print_conversation(store, "ef34", "html", refuse)

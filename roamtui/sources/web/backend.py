@@ -28,15 +28,26 @@ _ADDRESSES_TRIED_MAX = 4
 
 
 class CheckedBackend(httpcore.NetworkBackend):
-    """Connects only to addresses that the resolver allows."""
+    """Connects only to addresses that the resolver allows.
+
+    With `has_proxy`, `dial` connects through a proxy, which looks up the hosts that a person typed. A proxy may know
+    names that this machine does not, and may refuse addresses. All other hosts are looked up and checked here.
+    """
 
     def __init__(
-        self, resolver: HostResolver, deadline: Deadline, dial: httpcore.NetworkBackend, *, allows_local: bool
+        self,
+        resolver: HostResolver,
+        deadline: Deadline,
+        dial: httpcore.NetworkBackend,
+        *,
+        allows_local: bool,
+        has_proxy: bool = False,
     ) -> None:
         self._resolver = resolver
         self._deadline = deadline
         self._dial = dial
         self._allows_local = allows_local
+        self._has_proxy = has_proxy
 
     @override
     def connect_tcp(
@@ -48,7 +59,7 @@ class CheckedBackend(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         seconds = self._deadline.clip(timeout)
-        addresses = self._resolver.resolve(host, port, allows_local=self._allows_local, seconds_max=seconds)
+        addresses = self._resolve(host, port, seconds)
         tried = addresses[:_ADDRESSES_TRIED_MAX]
         with self._deadline.within(seconds):
             for index, address in enumerate(tried):
@@ -63,6 +74,23 @@ class CheckedBackend(httpcore.NetworkBackend):
                 else:
                     return LimitedStream(stream, self._deadline)
         raise httpcore.ConnectTimeout
+
+    def _resolve(self, host: str, port: int, seconds: float) -> tuple[str, ...]:
+        try:
+            addresses = self._resolver.resolve(host, port, allows_local=self._allows_local, seconds_max=seconds)
+        except UnreachableError:
+            if not self._has_proxy:
+                raise
+            if not self._allows_local:
+                raise UnreachableError(
+                    f"Host not found: {host}. Only the proxy may know it. If you trust the site, allow it: "
+                    f"--allow-origin https://{host}."
+                ) from None
+            return (host,)
+        if self._has_proxy and self._allows_local:
+            is_public = all(classify_address(ipaddress.ip_address(text)) is AddressScope.PUBLIC for text in addresses)
+            return (host,) if is_public else addresses
+        return addresses
 
 
 class LimitedStream(httpcore.NetworkStream):

@@ -1,7 +1,7 @@
 """`HttpClient`: sends one request and reads the response within all limits, without interpreting it.
 
-It uses httpcore, the engine of httpx, instead of httpx. So it handles no redirects, cookies, logins or proxies, and it
-has no second URL parser, which might connect to another host than the one that was checked.
+It uses httpcore, the engine of httpx, instead of httpx. So it handles no redirects, cookies or logins, and it has no
+second URL parser, which might connect to another host than the one that was checked.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import httpcore
 from roamtui.sources.web.backend import CheckedBackend, Deadline, HostResolver
 from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse, parse_seconds
 from roamtui.sources.web.page import USER_AGENT, FetchError, FetchOptions, UnreachableError
+from roamtui.sources.web.proxy import ProxyDial
 
 DownloadReport = Callable[[int, int | None], None]
 """Receives the number of bytes received so far, and their total if known."""
@@ -60,6 +61,8 @@ class HttpClient:
         self._deadline = deadline
         self._resolver = resolver
         self._dial = dial or httpcore.SyncBackend()
+        if options.proxy:
+            self._dial = ProxyDial(options.proxy, self._dial)
         self._ssl_context = ssl_context
         self._pools: dict[tuple[bool, bool], httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()
@@ -208,7 +211,11 @@ class HttpClient:
                     max_keepalive_connections=_IDLE_CONNECTIONS_MAX,
                     keepalive_expiry=_IDLE_SECONDS_MAX,
                     network_backend=CheckedBackend(
-                        self._resolver, self._deadline, self._dial, allows_local=request.allows_local
+                        self._resolver,
+                        self._deadline,
+                        self._dial,
+                        allows_local=request.allows_local,
+                        has_proxy=bool(self._options.proxy),
                     ),
                 )
             return pool

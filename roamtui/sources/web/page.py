@@ -14,12 +14,14 @@ USER_AGENT = f"roamtui/{roamtui.__version__} (+https://pypi.org/project/roamtui/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchOptions:
-    """Limits of each fetch. Times are in seconds."""
+    """Limits of each fetch, and its proxy. Times are in seconds."""
 
     is_offline: bool = False
     """Whether only the cache is used."""
     always_revalidate: bool = False
     """Whether to ask sites if a page has changed even while its cached copy is fresh."""
+    proxy: str = ""
+    """URL of the HTTP proxy that a person configured. Empty for direct connections."""
     connect_timeout_seconds: float = 10.0
     read_timeout_seconds: float = 15.0
     """Longest wait for the next piece of a response."""

@@ -323,11 +323,13 @@ class ReaderController:
         self._show_status(f"Opened {url} in your browser")
 
     def show_place(self, place: str | SectionTarget) -> None:
-        """Show an anchor of the document, or a section or quote."""
+        """Show an anchor of the document, or a section or quote. Focus the reader."""
         if isinstance(place, str):
             self.show_anchor(place)
         elif problem := self.jump_to_target(place, came_from=None):
             self._show_status(problem)
+        else:
+            self._panes.focus_reader()
 
     def show_anchor(self, anchor: str) -> None:
         """Show an anchor that a link in another document names, or the start if it is empty. Focus the reader."""

@@ -43,7 +43,10 @@ async def index_with_progress(controller: ConversationController, post_message: 
 
 
 async def list_saved_conversations(session: Session) -> tuple[ConversationSummary, ...]:
-    """List the other answered conversations about the same document. Empty if they cannot be read."""
+    """List the other answered conversations about the same document, but for those of `roamtui ask`.
+
+    Empty if they cannot be read.
+    """
     state, store = session.state, session.store
     if store is None or store.problem:
         return ()
@@ -51,7 +54,9 @@ async def list_saved_conversations(session: Session) -> tuple[ConversationSummar
         summaries = await asyncio.to_thread(store.list, get_source_key(state.library))
     except StoreError:
         return ()
-    return tuple(summary for summary in summaries if summary.is_answered and summary.id != state.id)
+    return tuple(
+        summary for summary in summaries if summary.is_answered and not summary.is_one_shot and summary.id != state.id
+    )
 
 
 async def recheck_saved_quotes(session: Session, saved: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:

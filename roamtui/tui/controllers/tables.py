@@ -39,6 +39,8 @@ class TableController:
         self._show_document = show_document
         self._modes: dict[tuple[str, str | None], str] = {}
         """Textual's mode of each document that a cell led to, by the document's source and conversation."""
+        self._table_modes: dict[str, str] = {}
+        """The mode of the table whose cell led to a document, by the mode of the document."""
 
     async def show(self, sources: tuple[str, ...]) -> RoamtuiError | None:
         """Show the table of some sources, or a table by its folder, until the person leaves it.
@@ -53,17 +55,27 @@ class TableController:
             content = await asyncio.to_thread(read_table, job.store.folder)
         except RoamtuiError as error:
             return error
+        mode = self._app.current_mode
         await self._app.push_screen_wait(TableScreen(job, content, self._keys))
+        self._table_modes = {target: origin for target, origin in self._table_modes.items() if origin != mode}
         return None
+
+    def get_table_mode(self, mode: str) -> str:
+        """Return the mode of the table whose cell led to a document, or an empty string if the person has left it."""
+        return self._table_modes.get(mode, "")
 
     def open_cell(self, request: CellRequested) -> None:
         """Open the document of a cell with the conversation of the cell, and show its quote if one is requested."""
         cell = (request.source, request.log_path)
         target = SectionTarget(request.section_id, request.citation) if request.section_id is not None else None
+        table_mode = self._app.current_mode
 
         def on_opened(mode: str) -> None:
             self._modes[cell] = mode
+            self._table_modes[mode] = table_mode
             self._show_document(mode, target)
 
-        if not self._show_document(self._modes.get(cell, ""), target):
+        if (mode := self._modes.get(cell, "")) and self._show_document(mode, target):
+            self._table_modes[mode] = table_mode
+        else:
             self._open_document(DocumentRequested(*cell), on_opened)

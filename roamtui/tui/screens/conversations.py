@@ -38,7 +38,7 @@ _FILE_NAME_LENGTH_MAX = 60
 
 
 class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequested | None]):
-    """Lists saved conversations about this document or all of them, filtered by typed words.
+    """Lists saved conversations about this document or all of them but those of `roamtui ask`, filtered by typed words.
 
     The result asks to resume a conversation, to open another document with it, or to start a new conversation.
     """
@@ -70,7 +70,9 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
 
     @work(exit_on_error=False)
     async def _load(self) -> None:
-        self._summaries = await asyncio.to_thread(self._store.list)
+        current_id = self._controller.state.id
+        saved = await asyncio.to_thread(self._store.list)
+        self._summaries = tuple(item for item in saved if not item.is_one_shot or item.id == current_id)
         self._show()
         self._exchange_texts = await asyncio.to_thread(self._store.read_search_texts)
         self._search_texts.clear()

@@ -227,6 +227,24 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
             assert any("](" not in (citation.quote or "](") for citation in events[-1].citations), question
 
 
+def test_neither_unanswered_nor_one_shot_questions_are_offered_nor_are_files_of_the_latter(tmp_path: Path) -> None:
+    handbook, script = tmp_path / "handbook.md", tmp_path / "script.md"
+    handbook.write_text("# Handbook\n")
+    script.write_text("# Script\n")
+    summaries = (
+        summarise("failed", str(handbook), is_answered=False),
+        summarise("asked", str(script), is_one_shot=True),
+        summarise("asked and failed", str(script), is_one_shot=True, is_answered=False),
+        summarise("in the app", str(handbook)),
+    )
+    offers, _ = list_offers(summaries, tmp_path / "sites.toml")
+    late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
+    assert [(offer.conversation_id, offer.source) for offer in late] == [
+        ("in the app", str(handbook)),
+        (None, str(handbook)),
+    ]
+
+
 def test_conversations_and_documents_of_late_come_first_where_they_are_still_there(tmp_path: Path) -> None:
     handbook = tmp_path / "handbook.md"
     handbook.write_text("# Handbook\n")

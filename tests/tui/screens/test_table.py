@@ -164,6 +164,18 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         assert len(app.documents) == 2
 
 
+async def test_backspace_returns_from_the_document_of_a_cell_to_the_table(filled: Tables) -> None:
+    async with running(filled.make_app(), (160, 40)) as (app, pilot):
+        await await_grid(pilot)
+        table = app.screen
+        for keys in (("down", "enter"), ("enter",)):  # a new document, then the open one
+            await pilot.press(*keys)
+            await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+            await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.has_focus)
+            await pilot.press("backspace")
+            await wait_until(pilot, lambda: app.screen is table)
+
+
 async def test_the_table_is_exported_in_the_format_of_its_ending(filled: Tables, tmp_path: Path) -> None:
     async with running(filled.make_app(), (100, 24)) as (app, pilot):
         await await_grid(pilot)

@@ -1,0 +1,91 @@
+"""`ProxyDial`: opens connections through an HTTP proxy that a person configured."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import httpcore
+from typing_extensions import override
+
+from roamtui.errors import UsageError
+from roamtui.sources.web.backend import AddressScope, classify_address, parse_ip
+from roamtui.sources.web.page import UnreachableError
+
+FROM_ENVIRONMENT = "environment"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def resolve_proxy(setting: str, environ: Mapping[str, str]) -> str:
+    """Return the URL of the proxy that `web.proxy` names, or an empty string if there is none.
+
+    Raises:
+        UsageError: It is not the URL of an HTTP proxy.
+    """
+    name = "web.proxy"
+    if setting == FROM_ENVIRONMENT:
+        name = "HTTPS_PROXY"
+        setting = environ.get("HTTPS_PROXY") or environ.get("https_proxy") or ""
+    if setting and _parse(setting) is None:
+        raise UsageError(f'{name} must be the URL of an HTTP proxy, such as "http://proxy.example:3128".')
+    return setting
+
+
+def _parse(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        is_valid = parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0 and url.isascii()
+    except ValueError:
+        return None
+    return parts if is_valid and url.isprintable() and " " not in url else None
+
+
+class ProxyDial(httpcore.NetworkBackend):
+    """Connects to public hosts through a proxy, and directly to addresses of this machine and its network."""
+
+    def __init__(self, url: str, dial: httpcore.NetworkBackend) -> None:
+        """Use the proxy at `url`, which `resolve_proxy` returned. `dial` opens the connection to it."""
+        parts = urlsplit(url)
+        self._scheme, self._host = parts.scheme, parts.hostname or ""
+        self._port = parts.port or _DEFAULT_PORTS[parts.scheme]
+        self._headers: list[tuple[bytes, bytes]] = []
+        if parts.username is not None:
+            login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            self._headers = [(b"Proxy-Authorization", b"Basic " + base64.b64encode(login.encode()))]
+        self._dial = dial
+
+    @override
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        address = parse_ip(host)
+        if address is not None and classify_address(address) is not AddressScope.PUBLIC:
+            return self._dial.connect_tcp(host, port, timeout, local_address, socket_options)
+        # The message has no login, and no address of the proxy but its host.
+        hint = "Check web.proxy in config.toml."
+        try:
+            stream = self._dial.connect_tcp(self._host, self._port, timeout, local_address, socket_options)
+            if self._scheme == "https":
+                stream = stream.start_tls(httpcore.default_ssl_context(), self._host, timeout)
+            target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            origin = httpcore.Origin(self._scheme.encode(), self._host.encode(), self._port)
+            request = httpcore.Request(
+                "CONNECT",
+                httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.encode()),
+                headers=[(b"Host", target.encode()), *self._headers],
+                extensions={"timeout": {"read": timeout, "write": timeout}},
+            )
+            response = httpcore.HTTP11Connection(origin, stream).handle_request(request)
+        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
+            raise UnreachableError(f"The proxy {self._host} cannot be reached. {hint}") from None
+        if response.status // 100 != 2:
+            stream.close()
+            raise UnreachableError(f"The proxy {self._host} refuses to connect to {host}: {response.status}. {hint}")
+        tunnel: httpcore.NetworkStream = response.extensions["network_stream"]
+        return tunnel
