@@ -41,9 +41,8 @@ _TOO_EXPENSIVE = (
     "Raise max_cost_usd or start a new conversation."
 )
 _OTHER_PLACES = {
-    QuoteState.MISATTRIBUTED: "elsewhere",
-    QuoteState.JOINED: "joined from several sentences",
-    QuoteState.UNVERIFIED: "nowhere",
+    QuoteState.ELSEWHERE: "elsewhere",
+    QuoteState.NOT_FOUND: "nowhere",
 }
 """Where the words of a quote are that is not verified."""
 _NO_ANSWER_AT_LIMIT = "The model used all its steps without answering. Ask a narrower question or ask again."

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from roamtui.agent.numbers import divides_number
-from roamtui.agent.quotes import find_quote, find_quoted_words
+from roamtui.agent.quotes import find_quote
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
@@ -306,10 +306,10 @@ class QuoteChecker:
         return tuple(citation for _, citation in sorted(located, key=lambda pair: pair[0]))
 
     def judge_anywhere(self, words: str) -> QuoteState:
-        """Return the best state of a quote in all text that the model got, whatever its section."""
+        """Return the state of a quote in all text that the model got, whatever its section."""
         if words not in self._found:
-            states = {quote_state for _, quote_state in _look_up_everywhere(words, self._state)}
-            self._found[words] = next((rank for rank in _RANKS if rank in states), QuoteState.UNVERIFIED)
+            is_found = any(True for _ in _look_up_everywhere(words, self._state))
+            self._found[words] = QuoteState.FOUND if is_found else QuoteState.NOT_FOUND
         return self._found[words]
 
     def _cite_quote(self, quote: Quotation) -> tuple[int, Citation] | None:
@@ -328,49 +328,35 @@ class QuoteChecker:
 
 
 def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:
-    """Return the first mark whose section contains the quote, with its citation. If there is none, use the first mark.
-
-    A section that contains the quote only in pieces counts if no text that the model got contains the whole quote.
-    """
-    joined: tuple[CitationMark, Span] | None = None
+    """Return the first mark whose section contains the quote, or else the first mark, with its citation."""
     for mark in quote.marks:
-        match = _verify_in_section(quote.text, mark.section_id, state)
-        if match is not None and match[1] is not QuoteState.JOINED:
-            span, quote_state = match
-            return mark, make_citation(mark.section_id, quote.text, quote_state, span, state.library)
-        if match is not None and joined is None:
-            joined = mark, match[0]
-    everywhere = _look_up_everywhere(quote.text, state)
-    elsewhere = next((span for span, quote_state in everywhere if quote_state is not QuoteState.JOINED), None)
-    if elsewhere is None and joined is not None:
-        mark, span = joined
-        return mark, make_citation(mark.section_id, quote.text, QuoteState.JOINED, span, state.library)
+        span = _find_in_section(quote.text, mark.section_id, state)
+        if span is not None:
+            return mark, make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, state.library)
     mark = quote.marks[0]
-    quote_state = QuoteState.MISATTRIBUTED if elsewhere else QuoteState.UNVERIFIED
+    elsewhere = next(_look_up_everywhere(quote.text, state), None)
+    quote_state = QuoteState.ELSEWHERE if elsewhere else QuoteState.NOT_FOUND
     return mark, make_citation(mark.section_id, quote.text, quote_state, elsewhere, state.library)
 
 
 def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
     """Cite the section of a quote without an id, or return None unless exactly one section contains it."""
     library = state.library
-    whole: dict[str, tuple[Span, QuoteState]] = {}
-    joined: dict[str, tuple[Span, QuoteState]] = {}
-    for span, quote_state in _look_up_everywhere(words, state):
+    found: dict[str, Span] = {}
+    for span in _look_up_everywhere(words, state):
         section_id = get_canonical_id(library, library.section_at(span.doc, span.start) or library.root_id)
-        (joined if quote_state is QuoteState.JOINED else whole)[section_id] = (span, quote_state)
-    found = whole or joined
+        found[section_id] = span
     if len(found) != 1:
         return None
-    ((section_id, (span, quote_state)),) = found.items()
-    return make_citation(section_id, words, quote_state, span, library)
+    ((section_id, span),) = found.items()
+    return make_citation(section_id, words, QuoteState.FOUND, span, library)
 
 
-def _verify_in_section(quote: str, section_id: str, state: ConversationState) -> tuple[Span, QuoteState] | None:
+def _find_in_section(quote: str, section_id: str, state: ConversationState) -> Span | None:
     """Find a quote in the delivered text and the excerpts of a section, and in its title."""
     library = state.library
     if section_id not in library:
         return None
-    joined: tuple[Span, QuoteState] | None = None
     own, delivered, excerpts = library.span(section_id), state.collect_delivered(), state.collect_excerpts()
     for span in dict.fromkeys((library.get_content_span(section_id), own)):
         read = [*delivered.get(span.doc, ()), *excerpts.get(span.doc, ())]
@@ -381,11 +367,10 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
             for start, end in merge_bounds(read)
             if start < span.end and end > span.start
         ]
-        match = _find_in(quote, span.doc, pieces, library)
-        if match is not None and match[1] is not QuoteState.JOINED:
-            return match
-        joined = joined or match
-    return joined
+        found = _find_in(quote, span.doc, pieces, library)
+        if found is not None:
+            return found
+    return None
 
 
 def _find_title_line(span: Span, library: Library) -> Bounds:
@@ -393,7 +378,7 @@ def _find_title_line(span: Span, library: Library) -> Bounds:
     return span.start, span.end if end < 0 else end
 
 
-def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:
+def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[Span]:
     """Yield each place where a quote is found, in the delivered text of open sections and in excerpts."""
     texts = [section.deliveries for section in state.open_sections]
     texts += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.collect_excerpts().items() for a, b in bounds]
@@ -405,36 +390,25 @@ def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[
                 yield found
 
 
-_RANKS = (QuoteState.EXACT, QuoteState.NORMALISED, QuoteState.JOINED)
-"""States of a quote in a text, best first."""
-
-
-def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> tuple[Span, QuoteState] | None:
-    """Return the best match of a quote in pieces of a document.
+def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> Span | None:
+    """Find a quote in pieces of a document.
 
     The model reads a version of the text with ids after headings and without page footers, and may quote from that.
     """
     document = library.document(doc)
     text = document.text
     without_ids = strip_ids(quote)
-    best: tuple[Span, QuoteState] | None = None
     for start, end in pieces:
         piece = text[start:end]
-        match = find_quoted_words(quote, piece)
-        quote_state = QuoteState.EXACT if match is not None and match.is_exact else QuoteState.NORMALISED
-        if match is None or match.is_joined:
+        found = find_quote(quote, piece)
+        if found is None:
             without_footers = document.clean_text(start, end)  # has the same offsets
             if without_ids != quote or without_footers != piece:
-                match = find_quoted_words(without_ids, without_footers) or match
-        if match is None or divides_number(text, start + match.start, start + match.end):
-            continue  # a piece may end inside a number
-        if match.is_joined:
-            quote_state = QuoteState.JOINED
-        if best is None or _RANKS.index(quote_state) < _RANKS.index(best[1]):
-            best = Span(doc=doc, start=start + match.start, end=start + match.end), quote_state
-        if quote_state is QuoteState.EXACT:
-            break
-    return best
+                found = find_quote(without_ids, without_footers)
+        # A piece may end inside a number.
+        if found is not None and not divides_number(text, start + found[0], start + found[1]):
+            return Span(doc=doc, start=start + found[0], end=start + found[1])
+    return None
 
 
 def make_citation(

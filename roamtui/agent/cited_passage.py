@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from roamtui.agent.quotes import find_quoted_words
+from roamtui.agent.quotes import find_quote
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
@@ -74,12 +74,9 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
 
 
 def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
-    """Return the span of words within the span of a section, or None if they are not there.
-
-    As in `find_quoted_words`, the Markdown may differ, and pieces of several sentences may match.
-    """
-    match = find_quoted_words(words, library.text_at(section)) if words else None
-    return section.get_part(match.start, match.end) if match is not None else None
+    """Return the span of words within the span of a section, or None if they are not there. The Markdown may differ."""
+    bounds = find_quote(words, library.text_at(section)) if words else None
+    return section.get_part(*bounds) if bounds is not None else None
 
 
 def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
@@ -88,7 +85,7 @@ def resolve_citation(citation: Citation | None, state: ConversationState) -> Spa
         return None
     span, quote = citation.span, citation.quote
     document = state.library.document(span.doc)
-    if quote is None or find_quoted_words(quote, document.text[span.start : span.end]) is not None:
+    if quote is None or find_quote(quote, document.text[span.start : span.end]) is not None:
         return span if span.end <= len(document.text) else None
     if citation.section_id not in state.library:
         return None

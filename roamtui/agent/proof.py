@@ -19,11 +19,9 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.outline.spans import Bounds
 
 _FROM_WORST_TO_BEST = (
-    QuoteState.UNVERIFIED,
-    QuoteState.MISATTRIBUTED,
-    QuoteState.JOINED,
-    QuoteState.NORMALISED,
-    QuoteState.EXACT,
+    QuoteState.NOT_FOUND,
+    QuoteState.ELSEWHERE,
+    QuoteState.FOUND,
     QuoteState.NO_QUOTE,
 )
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""

@@ -7,10 +7,11 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from roamtui.agent.numbers import divides_number
+from roamtui.outline.spans import Bounds
 
 _ALIKE = str.maketrans(
     {
@@ -67,54 +68,31 @@ _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u
 
 
 @dataclass(frozen=True, slots=True)
-class QuoteMatch:
-    """The position of a quote in a text."""
-
-    start: int
-    end: int
-    is_exact: bool
-    is_joined: bool = False
-    """Whether an ellipsis omits more than words of one sentence. The text may then say something else entirely."""
-
-
-@dataclass(frozen=True, slots=True)
 class _NormalisedText:
     text: str
     offsets: array[int]
     """Offset in the original text, for each character."""
 
 
-def find_quote(quote: str, text: str) -> QuoteMatch | None:
-    """Find a quote in a text. Return None if the text does not contain it.
+def find_quote(quote: str, text: str) -> Bounds | None:
+    """Return the bounds of a quote in a text, or None if the text does not contain it.
 
     An ellipsis may omit words of one sentence, list item or table row. A match must not start or end inside a number,
     because that is a different number, nor start inside a word, which may mean the opposite ("legal" in "illegal").
-    """
-    match = find_quoted_words(quote, text)
-    return match if match is not None and not match.is_joined else None
-
-
-def find_quoted_words(quote: str, text: str) -> QuoteMatch | None:
-    """Find a quote as `find_quote` does, or else its pieces in several sentences.
-
-    A match of such pieces (`is_joined`) proves nothing.
     """
     has_words = sum(character.isalnum() for character in quote) >= _LENGTH_MIN
     if not has_words and len("".join(quote.split())) < _SIGNS_MIN:
         return None
     start = _find_exact(quote, text)
     if start >= 0:
-        return QuoteMatch(start, start + len(quote), is_exact=True)
+        return start, start + len(quote)
     if not has_words:
         return None
-    joined: QuoteMatch | None = None
     for keep_numbers in (True, False) if _NUMBERED.search(text) else (True,):
-        match = _find_parts(quote, text, keep_numbers=keep_numbers)
-        if match is not None and not match.is_joined:
-            return match
-        joined = joined or match
-    match = _find_across_lines(quote, text) if _BROKEN_WORD.search(text) else None
-    return joined if joined is not None and (match is None or match.is_joined) else match
+        bounds = _find_parts(quote, text, keep_numbers=keep_numbers)
+        if bounds is not None:
+            return bounds
+    return _find_across_lines(quote, text) if _BROKEN_WORD.search(text) else None
 
 
 def _find_exact(quote: str, text: str) -> int:
@@ -169,27 +147,18 @@ class _NormalisedSearch:
             index = plain.find(part, index + 1, stop)
         return -1
 
-    def find_all(self, parts: Sequence[str]) -> tuple[int, int] | None:
-        """Return the bounds of the text that contains all parts in order, with any text between them, or None."""
+    def find_parts(self, parts: Sequence[str]) -> Bounds | None:
+        """Return the bounds of parts in the plain text if each starts in the sentence where the previous part ends."""
         position = 0
-        for part in parts if len(parts) > 1 else ():  # most quotes already fail this cheap test
+        for part in parts:  # most quotes already fail this cheap test
             position = self.plain.find(part, position) + len(part)
             if position < len(part):
                 return None
-        first, position = -1, 0
-        for part in parts:
-            start = self.find(part, position)
-            if start < 0:
-                return None
-            first = start if first < 0 else first
-            position = start + len(part)
-        return first, position
-
-    def find_in_sentences(self, parts: Sequence[str]) -> tuple[int, int] | None:
-        """Return the bounds of parts if each starts in the sentence where the previous part ends."""
         first = self.find(parts[0])
         while first >= 0:
             position = first + len(parts[0])
+            if len(parts) == 1:
+                return first, position
             first_sentence_end = sentence_end = self._find_sentence_end(position - 1)
             for part in parts[1:]:
                 gap = GAP.match(self.plain, position)  # an ellipsis of the text itself omits nothing
@@ -213,15 +182,8 @@ class _NormalisedSearch:
         end = find_sentence_end(self.text, offset) or self.text.find("\n", offset)
         return len(self.offsets) if end < 0 else bisect_left(self.offsets, end)
 
-    def match(self, bounds: tuple[int, int], *, is_joined: bool = False) -> QuoteMatch:
-        """Convert bounds in the plain text to a match in the original."""
-        end = self.offsets[bounds[1] - 1] + 1
-        while end < len(self.text) and unicodedata.combining(self.text[end]):
-            end += 1
-        return QuoteMatch(self.offsets[bounds[0]], end, is_exact=False, is_joined=is_joined)
 
-
-def _find_parts(quote: str, text: str, *, keep_numbers: bool) -> QuoteMatch | None:
+def _find_parts(quote: str, text: str, *, keep_numbers: bool) -> Bounds | None:
     whole = _SHORTENED_TARGET.sub("", quote) if "](" in quote else quote
     pieces = (normalise_markdown(piece, keep_numbers=True).text for piece in GAP.split(whole))
     # marks at the ends of a piece do not count, but a sign or a point belongs to its number
@@ -232,33 +194,27 @@ def _find_parts(quote: str, text: str, *, keep_numbers: bool) -> QuoteMatch | No
         if other_spelling != parts[0]:
             spellings.append([other_spelling, *parts[1:]])
     search = _NormalisedSearch(text, keep_numbers)
-    joined: QuoteMatch | None = None
-    for parts in spellings:
-        bounds = search.find_all(parts)
-        if bounds is not None and len(parts) > 1:
-            joined = joined or search.match(bounds, is_joined=True)
-            bounds = search.find_in_sentences(parts)
-        if bounds is not None:
-            return search.match(bounds)
-    return joined
+    bounds = next(filter(None, map(search.find_parts, spellings)), None)
+    if bounds is None:
+        return None
+    end = search.offsets[bounds[1] - 1] + 1
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return search.offsets[bounds[0]], end
 
 
-def _find_across_lines(quote: str, text: str) -> QuoteMatch | None:
+def _find_across_lines(quote: str, text: str) -> Bounds | None:
     """Find a quote in a text with words hyphenated at the ends of lines."""
-    joined: QuoteMatch | None = None
     for joint in ("", "-"):
         match = _find_parts(quote, _BROKEN_WORD.sub(joint, text), keep_numbers=True)
         if match is None:
             continue
-        bounds = [match.start, match.end - 1]
+        start, last = match[0], match[1] - 1
         for broken in _BROKEN_WORD.finditer(text):
             cut = broken.end() - broken.start() - len(joint)
-            bounds = [bound + cut if broken.start() + len(joint) <= bound else bound for bound in bounds]
-        match = replace(match, start=bounds[0], end=bounds[1] + 1)
-        if not match.is_joined:
-            return match
-        joined = joined or match
-    return joined
+            start, last = (bound + cut if broken.start() + len(joint) <= bound else bound for bound in (start, last))
+        return start, last + 1
+    return None
 
 
 def _is_glued(text: str, position: int) -> bool:

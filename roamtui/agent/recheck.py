@@ -16,20 +16,18 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache, lru_cache, partial
 from html import unescape
-from itertools import pairwise
 from pathlib import PurePath
 from urllib.parse import unquote
 
 from roamtui.agent.citations import MARK, make_citation, parse_citations
 from roamtui.agent.numbers import widen_to_numbers
-from roamtui.agent.quotes import GAP, QuoteMatch, find_quote, find_quoted_words, normalise_markdown
+from roamtui.agent.quotes import GAP, find_quote, normalise_markdown
 from roamtui.agent.similar_words import TextWords, align_words
 from roamtui.agent.source_list import list_path_titles
 from roamtui.conversation.library_sync import hash_sections
@@ -59,8 +57,8 @@ _HTML_QUOTE = re.compile(
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
 PASSAGE_LABEL = "passage"
 """Stands in exports of passages in place of a verdict."""
-_VERIFIED = (QuoteState.EXACT.label, PASSAGE_LABEL, QuoteState.EXACT.value, QuoteState.NORMALISED.value)
-"""States of a found quote in exports, in the current wording and in older ones."""
+_VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL)
+"""Labels of found quotes in exports."""
 _PATH_STEP = " › "
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
@@ -98,8 +96,6 @@ class ClaimStatus(StrEnum):
     """The quote is now in another section."""
     CHANGED = "changed"
     """A similar text has replaced the quote."""
-    JOINED = "joined"
-    """The quote joins pieces of several sentences, and may say something that none of them says."""
     GONE = "gone"
     UNREACHABLE = "unreachable"
     """The source cannot be opened."""
@@ -241,9 +237,8 @@ def _get_line_number(text: str, offset: int) -> int:
 def recheck(claim: Claim, library: Library) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
-    The library is searched in three passes: for the exact quote (`SAME` or `MOVED`); then, if it contains an
-    ellipsis, for its pieces in a single section (`JOINED`); then for similar words (`CHANGED`). Each pass begins with
-    the claimed section, and continues with its document, then all other documents.
+    The library is searched in two passes: for the quote (`SAME` or `MOVED`), then for similar words (`CHANGED`). Each
+    pass begins with the claimed section, and continues with its document, then all other documents.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -266,11 +261,7 @@ def recheck(claim: Claim, library: Library) -> Finding:
         if match is not None:
             is_expected = not (claim.section_id or claim.anchor) if expected is None else number == 0
             status = ClaimStatus.SAME if is_expected else ClaimStatus.MOVED
-            return _make_finding(claim, status, span, (match.start, match.end), library)
-    for span in spans if has_gap else ():
-        match = _find_pieces(claim.quote, span, library)
-        if match is not None:
-            return _make_finding(claim, ClaimStatus.JOINED, span, (match.start, match.end), library)
+            return _make_finding(claim, status, span, match, library)
     for number, span in enumerate(spans):
         similarity_min = _SIMILARITY_MOVED_MIN
         if expected is not None:
@@ -307,28 +298,11 @@ def list_stale_quotes(citations: Iterable[Citation], library: Library) -> tuple[
             is_stale = is_fully_loaded and "://" not in span.doc  # a page may not be fetched yet
         else:
             is_stale = not (
-                find_quoted_words(quote, library.text_at(span))
-                # An older version accepted joined pieces as a quote.
-                or find_quoted_words(quote, str(library.document(span.doc).text))
+                find_quote(quote, library.text_at(span)) or find_quote(quote, str(library.document(span.doc).text))
             )
         if is_stale:
             stale.append(quote)
     return tuple(stale)
-
-
-def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
-    """Find the pieces of a quote in a single section of a span. Offsets are relative to the span."""
-    if find_quoted_words(quote, library.text_at(span)) is None:
-        return None
-    starts = library.document(span.doc).columns.starts
-    first = bisect_left(starts, span.start)
-    section_edges = sorted({span.start, *(start for start in starts[first:] if start < span.end), span.end})
-    for start, end in pairwise(section_edges):
-        match = find_quoted_words(quote, library.text_at(Span(doc=span.doc, start=start, end=end)))
-        if match is not None:
-            shift = start - span.start
-            return replace(match, start=match.start + shift, end=match.end + shift)
-    return None
 
 
 @lru_cache(maxsize=32)
@@ -410,8 +384,6 @@ class LocatedNote:
             case ClaimStatus.CHANGED:
                 words = sanitise_line(self.current_citation.quote or "")
                 return f"now reads “{words}”" if is_quote else "its text has changed since"
-            case ClaimStatus.JOINED:
-                return "these words are from several sentences"
             case ClaimStatus.GONE:
                 return f"{'these words' if is_quote else 'this section'} can no longer be found in the document"
             case ClaimStatus.UNREACHABLE:
@@ -442,8 +414,7 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
         new_citation = None
         if finding.span is not None:
             words = library.text_at(finding.span) if finding.standing is ClaimStatus.CHANGED else quote
-            quote_state = QuoteState.JOINED if finding.standing is ClaimStatus.JOINED else QuoteState.EXACT
-            new_citation = make_citation(finding.section_id, words, quote_state, finding.span, library)
+            new_citation = make_citation(finding.section_id, words, QuoteState.FOUND, finding.span, library)
         return LocatedNote(note=note, status=finding.standing, new_citation=new_citation, message=finding.message)
     if exists:
         current_hash = hash_section(library, section_id)
@@ -463,7 +434,7 @@ def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
     if span is None:
         return make_citation(section_id, None, QuoteState.NO_QUOTE, None, library)
     section_id = library.section_at(span.doc, span.start) or section_id
-    return make_citation(section_id, library.text_at(span), QuoteState.EXACT, span, library)
+    return make_citation(section_id, library.text_at(span), QuoteState.FOUND, span, library)
 
 
 def _get_note_position(located: LocatedNote, library: Library) -> tuple[bool, tuple[int, ...], int]:

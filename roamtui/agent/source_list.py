@@ -36,7 +36,7 @@ def split_source(citation: Citation, library: Library) -> tuple[str, str]:
 def find_quote_section(citation: Citation, library: Library) -> str:
     """Return the id of the section that contains a quote: the cited one, unless the quote was found in another."""
     span = citation.span
-    if citation.state is not QuoteState.MISATTRIBUTED or span is None or not library.has_document(span.doc):
+    if citation.state is not QuoteState.ELSEWHERE or span is None or not library.has_document(span.doc):
         return citation.section_id
     return library.section_at(span.doc, span.start) or citation.section_id
 
@@ -45,12 +45,10 @@ def describe_place(citation: Citation, section_path: str) -> str:
     """Say where a quote is, or that it was not found. `section_path` leads to the section that contains it."""
     place = citation.place if citation.page is None else f"p. {citation.page}"
     match citation.state:
-        case QuoteState.UNVERIFIED:
+        case QuoteState.NOT_FOUND:
             return "these words are not in the text"
-        case QuoteState.MISATTRIBUTED:
+        case QuoteState.ELSEWHERE:
             return f"these words stand in {section_path}, {place}"
-        case QuoteState.JOINED:
-            return f"joined from several sentences, {place}"
         case _:
             return place if citation.start_line else ""
 

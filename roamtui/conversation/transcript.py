@@ -33,20 +33,17 @@ class StopReason(StrEnum):
 class QuoteState(StrEnum):
     """Result of looking up a citation's quote."""
 
-    EXACT = "exact"
-    NORMALISED = "normalised"
-    """Found after white space, Markdown and typographic characters were normalised."""
-    MISATTRIBUTED = "misattributed"
+    FOUND = "found"
+    """Found letter by letter, or but for white space, markup and typography."""
+    ELSEWHERE = "elsewhere"
     """Found in text of another section that the model got."""
-    JOINED = "joined"
-    """Found only in pieces: its ellipsis omits more than words of one sentence, list item or table row."""
-    UNVERIFIED = "unverified"
+    NOT_FOUND = "not_found"
     NO_QUOTE = "no_quote"
 
     @property
     def label(self) -> str:
         """A few words that tell a person the result, the same in all front ends."""
-        return _QUOTE_LABELS.get(self, "quote found in the text")
+        return _QUOTE_LABELS[self]
 
     @property
     def sign(self) -> str:
@@ -55,17 +52,15 @@ class QuoteState(StrEnum):
 
 
 _QUOTE_LABELS = {
-    QuoteState.MISATTRIBUTED: "quote found in another section",
-    QuoteState.JOINED: "quote joined from several sentences",
-    QuoteState.UNVERIFIED: "quote not found in the text",
+    QuoteState.FOUND: "quote found in the text",
+    QuoteState.ELSEWHERE: "quote found in another section",
+    QuoteState.NOT_FOUND: "quote not found in the text",
     QuoteState.NO_QUOTE: "no quote",
 }
 _QUOTE_SIGNS = {
-    QuoteState.EXACT: "✓",
-    QuoteState.NORMALISED: "✓",
-    QuoteState.MISATTRIBUTED: "!",
-    QuoteState.JOINED: "!",
-    QuoteState.UNVERIFIED: "✗",
+    QuoteState.FOUND: "✓",
+    QuoteState.ELSEWHERE: "!",
+    QuoteState.NOT_FOUND: "✗",
     QuoteState.NO_QUOTE: "",
 }
 
@@ -183,7 +178,7 @@ class Citation:
     @property
     def is_verified(self) -> bool:
         """Whether the quote was found in the section that the answer names."""
-        return self.state in (QuoteState.EXACT, QuoteState.NORMALISED)
+        return self.state is QuoteState.FOUND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,11 +61,9 @@ _EMPHASIS_CODES = {Emphasis.STRONG: 1, Emphasis.ITALIC: 3, Emphasis.STRUCK: 9, E
 _BOLD, _DIM, _UNDERLINED, _STRUCK = 1, 2, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 _COLOURS = {
-    QuoteState.EXACT: _GREEN,
-    QuoteState.NORMALISED: _GREEN,
-    QuoteState.MISATTRIBUTED: _YELLOW,
-    QuoteState.JOINED: _YELLOW,
-    QuoteState.UNVERIFIED: _RED,
+    QuoteState.FOUND: _GREEN,
+    QuoteState.ELSEWHERE: _YELLOW,
+    QuoteState.NOT_FOUND: _RED,
     QuoteState.NO_QUOTE: _CYAN,
 }
 _WIDE_CHARACTER = re.compile(f"[{WIDE_CHARACTERS}]")
@@ -321,7 +319,7 @@ class _Layout:
         codes += tuple(code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in words.emphasis)
         if words.group is not None:
             state = self.proof.quotes[words.group].verdict
-            codes += (_STRUCK if state is QuoteState.UNVERIFIED else _UNDERLINED, _COLOURS[state])
+            codes += (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])
         text = f"[image: {words.text}]" if words.is_image else words.text
         return _Segment(text, tuple(dict.fromkeys(codes)))
 

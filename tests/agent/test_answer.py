@@ -157,9 +157,9 @@ async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:
 @pytest.mark.parametrize(
     ("states", "words"),
     [
-        (["exact", "misattributed", "normalised", "unverified"], "4 quotes: 2 where cited, 1 elsewhere, 1 nowhere"),
-        (["misattributed", "no_quote"], "1 quote: 1 elsewhere"),
-        (["exact", "no_quote", "exact"], "2/2 quotes found in the text"),
+        (["found", "elsewhere", "found", "not_found"], "4 quotes: 2 where cited, 1 elsewhere, 1 nowhere"),
+        (["elsewhere", "no_quote"], "1 quote: 1 elsewhere"),
+        (["found", "no_quote", "found"], "2/2 quotes found in the text"),
         (["no_quote"], ""),
     ],
 )

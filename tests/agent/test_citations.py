@@ -70,12 +70,10 @@ def test_quotations_never_overlap_and_have_correct_offsets(answer: str) -> None:
         assert quotation.text == answer[quotation.start + 1 : quotation.end - 1].strip() != ""
 
 
-_EXACT, _NORMALISED, _MISATTRIBUTED, _JOINED, _UNVERIFIED, _NO_QUOTE = (
-    QuoteState.EXACT,
-    QuoteState.NORMALISED,
-    QuoteState.MISATTRIBUTED,
-    QuoteState.JOINED,
-    QuoteState.UNVERIFIED,
+_FOUND, _ELSEWHERE, _NOT_FOUND, _NO_QUOTE = (
+    QuoteState.FOUND,
+    QuoteState.ELSEWHERE,
+    QuoteState.NOT_FOUND,
     QuoteState.NO_QUOTE,
 )
 
@@ -97,7 +95,7 @@ def _cite(answer: str, state: ConversationState) -> tuple[Citation, ...]:
     return verify_citations(answer, state)
 
 
-def _found(answer: str, state: ConversationState) -> list[tuple[str, str | None, QuoteState]]:
+def _list_found(answer: str, state: ConversationState) -> list[tuple[str, str | None, QuoteState]]:
     """List title, quote and state of each citation."""
     return [
         (
@@ -140,7 +138,7 @@ def _found(answer: str, state: ConversationState) -> list[tuple[str, str | None,
     ],
 )
 def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: ConversationState) -> None:
-    assert _found(answer, state) == [("Fees", "2 euros a day", _EXACT)]
+    assert _list_found(answer, state) == [("Fees", "2 euros a day", _FOUND)]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +149,7 @@ def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: 
         ("See [{Fees}; {Hours}:2].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
         ("See [{Fees}] [{Hours}].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
         ("The fee [deadbeef].", [("?", None, _NO_QUOTE)]),
-        ('It says "2 euros a day".', [("Fees", "2 euros a day", _EXACT)]),
+        ('It says "2 euros a day".', [("Fees", "2 euros a day", _FOUND)]),
         ('It says "2 euros".', []),
         ('It says "2 dollars a day".', []),
         ("It says `2 euros a day`.", []),
@@ -169,7 +167,7 @@ def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: 
 def test_marks_without_quotes_and_quotes_without_marks(
     answer: str, expected: list[tuple[str, str | None, QuoteState]], state: ConversationState
 ) -> None:
-    assert _found(answer, state) == expected
+    assert _list_found(answer, state) == expected
 
 
 @pytest.mark.parametrize(
@@ -177,111 +175,111 @@ def test_marks_without_quotes_and_quotes_without_marks(
     [
         (
             'It costs "2 euros a day" [{Fees}] and it is "Open daily" [{Hours}].',
-            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", "Open daily", _FOUND)],
         ),
         (
             'According to [{Fees}] it costs "2 euros a day", to [{Hours}] it is "Open daily".',
-            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", "Open daily", _FOUND)],
         ),
         (
             'It costs "3 euros" [{Fees}] and it is "Closed daily" [{Hours}].',
-            [("Fees", "3 euros", _UNVERIFIED), ("Hours", "Closed daily", _UNVERIFIED)],
+            [("Fees", "3 euros", _NOT_FOUND), ("Hours", "Closed daily", _NOT_FOUND)],
         ),
         (
             'In [{Fees}] it costs "3 euros", in [{Hours}] it is "Closed daily".',
-            [("Fees", "3 euros", _UNVERIFIED), ("Hours", "Closed daily", _UNVERIFIED)],
+            [("Fees", "3 euros", _NOT_FOUND), ("Hours", "Closed daily", _NOT_FOUND)],
         ),
         (
             '[{Fees}] says "Late returns" and "2 euros a day".',
-            [("Fees", "Late returns", _EXACT), ("Fees", "2 euros a day", _EXACT)],
+            [("Fees", "Late returns", _FOUND), ("Fees", "2 euros a day", _FOUND)],
         ),
         (
             '"Late returns" cost "2 euros a day" [{Fees}].',
-            [("Fees", "Late returns", _EXACT), ("Fees", "2 euros a day", _EXACT)],
+            [("Fees", "Late returns", _FOUND), ("Fees", "2 euros a day", _FOUND)],
         ),
         (
             'It costs "2 euros a day" [{Hours}, {Fees}].',
-            [("Fees", "2 euros a day", _EXACT), ("Hours", None, _NO_QUOTE)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", None, _NO_QUOTE)],
         ),
-        ('It costs "2 euros a day." [{Fees}]', [("Fees", "2 euros a day.", _EXACT)]),
+        ('It costs "2 euros a day." [{Fees}]', [("Fees", "2 euros a day.", _FOUND)]),
         (
             'It costs "2 euros a day" [{Fees}]. It is "Open daily" [{Hours}].',
-            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", "Open daily", _FOUND)],
         ),
         (
             'It costs "2 euros a day." [{Fees}] It is "Open never." [{Hours}]',
-            [("Fees", "2 euros a day.", _EXACT), ("Hours", "Open never.", _UNVERIFIED)],
+            [("Fees", "2 euros a day.", _FOUND), ("Hours", "Open never.", _NOT_FOUND)],
         ),
         (
             "费用是「2 euros a day」[{Fees}]。时间是「Open never」[{Hours}]。",
-            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open never", _UNVERIFIED)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", "Open never", _NOT_FOUND)],
         ),
         (
             '- "2 euros a day" [{Fees}]\n- "Open never" [{Hours}]\n',
-            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open never", _UNVERIFIED)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", "Open never", _NOT_FOUND)],
         ),
         (
             'The fee is due [{Fees}]. The manual says "Open never" [{Hours}].',
-            [("Fees", None, _NO_QUOTE), ("Hours", "Open never", _UNVERIFIED)],
+            [("Fees", None, _NO_QUOTE), ("Hours", "Open never", _NOT_FOUND)],
         ),
         ('The fee is due [{Fees}].\n\nAnd "Open never".', [("Fees", None, _NO_QUOTE)]),
         (
             'From [{Fees}]:\n- "2 euros a day"\n- "Open daily" [{Hours}]\n- "3 euros"\n\nAnd "Open never".',
-            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT), ("Fees", "3 euros", _UNVERIFIED)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", "Open daily", _FOUND), ("Fees", "3 euros", _NOT_FOUND)],
         ),
         (
             'It costs "2 euros a day" [{Fees} {Hours}] and is "Open daily" [`{Fees}`, `{Hours}`].',
-            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", "Open daily", _FOUND)],
         ),
-        ('It costs "2 euros a day" [{Fees}], as said [{Fees}].', [("Fees", "2 euros a day", _EXACT)]),
+        ('It costs "2 euros a day" [{Fees}], as said [{Fees}].', [("Fees", "2 euros a day", _FOUND)]),
         (
             'It costs "2 euros a day" [{Fees}] and is "Late returns" [{Hours}].',
-            [("Fees", "2 euros a day", _EXACT), ("Hours", "Late returns", _MISATTRIBUTED)],
+            [("Fees", "2 euros a day", _FOUND), ("Hours", "Late returns", _ELSEWHERE)],
         ),
         (
             '[{Hours}] says "Open daily", [{Fees}] "2 euros a day", [{Hours}] "Late returns".',
             [
-                ("Hours", "Open daily", _EXACT),
-                ("Fees", "2 euros a day", _EXACT),
-                ("Hours", "Late returns", _MISATTRIBUTED),
+                ("Hours", "Open daily", _FOUND),
+                ("Fees", "2 euros a day", _FOUND),
+                ("Hours", "Late returns", _ELSEWHERE),
             ],
         ),
         (
             'It costs "2 euros a day" [{Fees}]. As said [{Fees}].',
-            [("Fees", "2 euros a day", _EXACT), ("Fees", None, _NO_QUOTE)],
+            [("Fees", "2 euros a day", _FOUND), ("Fees", None, _NO_QUOTE)],
         ),
     ],
 )
 def test_several_quotes_and_marks(
     answer: str, expected: list[tuple[str, str | None, QuoteState]], state: ConversationState
 ) -> None:
-    assert _found(answer, state) == expected
+    assert _list_found(answer, state) == expected
 
 
 @pytest.mark.parametrize(
     ("title", "quote", "expected"),
     [
-        ("Fees", "2 euros  a\nday", _NORMALISED),
-        ("Fees", "2 euros a week", _UNVERIFIED),
-        ("Fees", "LATE RETURNS", _UNVERIFIED),
-        ("Fees", "2 euros a day\\", _NORMALISED),
-        ("Fees", "euros", _EXACT),
-        ("Lost books", "costs its price\nplus a fee", _EXACT),
-        ("Lost books", "costs its price … 12 euros", _NORMALISED),
-        ("Lost books", "12 euros … costs its price", _UNVERIFIED),
-        ("Lost books", "costs its price … 13 euros", _UNVERIFIED),
-        ("Lost books", "2 euros", _MISATTRIBUTED),
-        ("Lost books", "2 euros.", _MISATTRIBUTED),
-        ("Lost books", "a fee of 1", _UNVERIFIED),
-        ("Lending", "borrowed for *four weeks*", _EXACT),
-        ("Lending", "borrowed for four weeks", _NORMALISED),
-        ("Lending", "See the rules for more", _NORMALISED),
-        ("Lending", "See the [rules](rules.md) for more", _NORMALISED),
+        ("Fees", "2 euros  a\nday", _FOUND),
+        ("Fees", "2 euros a week", _NOT_FOUND),
+        ("Fees", "LATE RETURNS", _NOT_FOUND),
+        ("Fees", "2 euros a day\\", _FOUND),
+        ("Fees", "euros", _FOUND),
+        ("Lost books", "costs its price\nplus a fee", _FOUND),
+        ("Lost books", "costs its price … 12 euros", _FOUND),
+        ("Lost books", "12 euros … costs its price", _NOT_FOUND),
+        ("Lost books", "costs its price … 13 euros", _NOT_FOUND),
+        ("Lost books", "2 euros", _ELSEWHERE),
+        ("Lost books", "2 euros.", _ELSEWHERE),
+        ("Lost books", "a fee of 1", _NOT_FOUND),
+        ("Lending", "borrowed for *four weeks*", _FOUND),
+        ("Lending", "borrowed for four weeks", _FOUND),
+        ("Lending", "See the rules for more", _FOUND),
+        ("Lending", "See the [rules](rules.md) for more", _FOUND),
     ],
 )
 def test_states_of_quotes(title: str, quote: str, expected: QuoteState) -> None:
     state = _open("Fees", "Lost books", "Lending")
-    assert _found(f"It says “{quote}” [{{{title}}}].", state) == [(title, quote, expected)]
+    assert _list_found(f"It says “{quote}” [{{{title}}}].", state) == [(title, quote, expected)]
 
 
 _LENT = """\
@@ -305,23 +303,20 @@ _LEAP = "Members … may borrow petrol machines"
 def test_pieces_of_several_sentences_prove_nothing() -> None:
     state = _open("Rules", "Hours", text=_LENT)
     (citation,) = _cite(f'It says "{_LEAP}" [{{Rules}}].', state)
-    assert (citation.state, citation.is_verified, citation.section_id) == (_JOINED, False, find(state, "Rules"))
-    assert (citation.start_line, citation.end_line) == (5, 5)
-    assert citation.span is not None
-    assert state.library.text_at(citation.span) == _LENT[_LENT.index("Members") : _LENT.index(". The fee")]
-    assert _found(f'It says "{_LEAP}".', state) == [("Rules", _LEAP, _JOINED)]
-    assert _found(f"It says `{_LEAP}` [{{Rules}}].", state) == [("Rules", None, _NO_QUOTE)]
-    assert _found(f'It says "{_LEAP}" [{{Hours}}].', state) == [("Hours", _LEAP, _UNVERIFIED)]
+    assert (citation.state, citation.is_verified, citation.span) == (_NOT_FOUND, False, None)
+    assert _list_found(f'It says "{_LEAP}".', state) == []
+    assert _list_found(f"It says `{_LEAP}` [{{Rules}}].", state) == [("Rules", None, _NO_QUOTE)]
+    assert _list_found(f'It says "{_LEAP}" [{{Hours}}].', state) == [("Hours", _LEAP, _NOT_FOUND)]
 
 
 def test_a_section_with_the_whole_quote_beats_one_with_its_pieces() -> None:
     state = _open("Rules", "Notice", "Hours", text=_LENT)
-    assert _found(f'It says "{_LEAP}" [{{Rules}}, {{Notice}}].', state) == [
-        ("Notice", _LEAP, _NORMALISED),
+    assert _list_found(f'It says "{_LEAP}" [{{Rules}}, {{Notice}}].', state) == [
+        ("Notice", _LEAP, _FOUND),
         ("Rules", None, _NO_QUOTE),
     ]
-    assert _found(f'It says "{_LEAP}" [{{Rules}}].', state) == [("Rules", _LEAP, _MISATTRIBUTED)]
-    assert _found(f'It says "{_LEAP}".', state) == [("Notice", _LEAP, _NORMALISED)]
+    assert _list_found(f'It says "{_LEAP}" [{{Rules}}].', state) == [("Rules", _LEAP, _ELSEWHERE)]
+    assert _list_found(f'It says "{_LEAP}".', state) == [("Notice", _LEAP, _FOUND)]
 
 
 def test_a_number_cut_by_an_excerpt_is_not_verified() -> None:
@@ -330,13 +325,13 @@ def test_a_number_cut_by_an_excerpt_is_not_verified() -> None:
     excerpt = Span(doc="", start=start, end=start + len("The fee is 1"))
     exchange = replace(state.transcript.exchanges[-1], excerpts=(excerpt,))
     state = replace(state, transcript=replace(state.transcript, exchanges=(exchange,)))
-    assert _found('It says "The fee is 1" [{Rules}].', state) == [("Rules", "The fee is 1", _UNVERIFIED)]
-    assert _found('It says "The fee is" [{Rules}].', state) == [("Rules", "The fee is", _EXACT)]
+    assert _list_found('It says "The fee is 1" [{Rules}].', state) == [("Rules", "The fee is 1", _NOT_FOUND)]
+    assert _list_found('It says "The fee is" [{Rules}].', state) == [("Rules", "The fee is", _FOUND)]
 
 
-def test_words_of_another_delivered_section_are_misattributed(state: ConversationState) -> None:
+def test_words_of_another_delivered_section_are_elsewhere(state: ConversationState) -> None:
     (citation,) = _cite('It costs "2 euros a day" [{Hours}].', state)
-    assert citation.state is _MISATTRIBUTED
+    assert citation.state is _ELSEWHERE
     assert not citation.is_verified
     assert citation.section_id == find(state, "Hours")
     assert (citation.start_line, citation.end_line) == (11, 11), "the lines of the words, not of the section"
@@ -344,12 +339,12 @@ def test_words_of_another_delivered_section_are_misattributed(state: Conversatio
     assert state.library.text_at(citation.span) == "2 euros a day"
 
 
-def test_a_quote_of_an_undelivered_section_is_unverified() -> None:
+def test_a_quote_of_an_undelivered_section_is_not_list_found() -> None:
     state = _open("Hours")
-    assert _found('It costs "2 euros a day" [{Fees}].', state) == [("Fees", "2 euros a day", _UNVERIFIED)]
-    assert _found('It costs "2 euros a day" [{Lending}].', state) == [("Lending", "2 euros a day", _UNVERIFIED)]
-    assert _found('It costs "2 euros a day" [{Fees}].', begin(make_state(MANUAL))) == [
-        ("Fees", "2 euros a day", _UNVERIFIED)
+    assert _list_found('It costs "2 euros a day" [{Fees}].', state) == [("Fees", "2 euros a day", _NOT_FOUND)]
+    assert _list_found('It costs "2 euros a day" [{Lending}].', state) == [("Lending", "2 euros a day", _NOT_FOUND)]
+    assert _list_found('It costs "2 euros a day" [{Fees}].', begin(make_state(MANUAL))) == [
+        ("Fees", "2 euros a day", _NOT_FOUND)
     ]
 
 
@@ -359,9 +354,9 @@ def test_only_delivered_pages_are_searched() -> None:
     state = begin(make_state(text))
     state = expand_by_agent(state, f"{next(state.library.walk())}:1")[0]
     assert len(state.open_sections[0].deliveries) == 1
-    assert _found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _EXACT)]
-    assert _found('It says "word-11998 word-11999" [{Long}].', state) == [
-        ("Long", "word-11998 word-11999", _UNVERIFIED)
+    assert _list_found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _FOUND)]
+    assert _list_found('It says "word-11998 word-11999" [{Long}].', state) == [
+        ("Long", "word-11998 word-11999", _NOT_FOUND)
     ]
 
 
@@ -369,21 +364,21 @@ def test_a_quote_across_two_sections_is_in_neither_of_them() -> None:
     state = _open("Fees", "Lost books")
     across = "Late returns cost 2 euros a day. Lost books A lost book costs"
     for title in ("Fees", "Lost books", "Hours"):
-        assert _found(f'It says "{across}" [{{{title}}}].', state) == [(title, across, _UNVERIFIED)]
+        assert _list_found(f'It says "{across}" [{{{title}}}].', state) == [(title, across, _NOT_FOUND)]
     whole = _open("Lending")
-    assert _found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _NORMALISED)]
+    assert _list_found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _FOUND)]
 
 
 def test_a_quote_may_span_a_page_footer() -> None:
     state = _open("Fees", text="# A\n\n## Fees\n\nA late book costs\n\n- 17 -\n\n2 euros a day.\n")
-    assert _found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _NORMALISED)]
+    assert _list_found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _FOUND)]
 
 
 def test_an_invented_id_proves_nothing_even_with_true_words(state: ConversationState) -> None:
     (true,) = _cite('It costs "2 euros a day" [deadbeef].', state)
-    assert (true.section_id, true.state, true.path, true.is_verified) == ("deadbeef", _MISATTRIBUTED, (), False)
+    assert (true.section_id, true.state, true.path, true.is_verified) == ("deadbeef", _ELSEWHERE, (), False)
     (false,) = _cite('It costs "3 euros" [deadbeef].', state)
-    assert (false.state, false.start_line, false.end_line, false.span) == (_UNVERIFIED, 0, 0, None)
+    assert (false.state, false.start_line, false.end_line, false.span) == (_NOT_FOUND, 0, 0, None)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -404,8 +399,8 @@ def test_a_citation_has_the_lines_of_its_quote(newline: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "citations"),
     [
-        ("It says `2 euros a day` [{Fees}].", [("Fees", "2 euros a day", _EXACT)]),
-        ("It says `2  euros a day` [{Fees}].", [("Fees", "2  euros a day", _NORMALISED)]),
+        ("It says `2 euros a day` [{Fees}].", [("Fees", "2 euros a day", _FOUND)]),
+        ("It says `2  euros a day` [{Fees}].", [("Fees", "2  euros a day", _FOUND)]),
         ("It says `2 euros a day`.", []),
         ("`Open daily` is a name here [{Fees}].", [("Fees", None, _NO_QUOTE)]),
         ('Call `fee("late")` as told [{Fees}].', [("Fees", None, _NO_QUOTE)]),
@@ -413,14 +408,14 @@ def test_a_citation_has_the_lines_of_its_quote(newline: str) -> None:
         ("The row is `| late | 3 euros |` [{Fees}].", [("Fees", None, _NO_QUOTE)]),
         (
             "`Open daily` and `2 euros a day` [{Fees}, {Hours}].",
-            [("Hours", "Open daily", _EXACT), ("Fees", "2 euros a day", _EXACT)],
+            [("Hours", "Open daily", _FOUND), ("Fees", "2 euros a day", _FOUND)],
         ),
     ],
 )
 def test_code_is_a_quote_only_if_the_cited_section_has_it(
     answer: str, citations: list[tuple[str, str | None, QuoteState]], state: ConversationState
 ) -> None:
-    assert _found(answer, state) == citations
+    assert _list_found(answer, state) == citations
 
 
 def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:
@@ -428,8 +423,8 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
         make_state("# Guide\n\n## First\n\nThe menu: Cases 3. Run it Metrics\n\n## 3. Run it\n\n## Last\n\nEnd.\n")
     )
     state = expand_by_agent(state, "First")[0]
-    assert _found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _EXACT)]
-    assert _found('Then comes "End." [{Last}].', state) == [("Last", "End.", _UNVERIFIED)]
+    assert _list_found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _FOUND)]
+    assert _list_found('Then comes "End." [{Last}].', state) == [("Last", "End.", _NOT_FOUND)]
 
 
 def test_a_quote_is_looked_up_under_few_of_many_marks() -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
-from roamtui.agent.citations import make_citation
 from roamtui.agent.recheck import (
     Claim,
     ClaimStatus,
     cite_span,
     format_word_diff,
-    list_stale_quotes,
     locate_notes,
     read_claims,
     recheck,
@@ -85,22 +82,14 @@ def test_words_similar_by_chance_are_not_a_changed_quote() -> None:
     assert look_up(changed + "\nA room may be kept for three hours.\n") == (ClaimStatus.GONE, "")
 
 
-def test_pieces_of_several_sentences_are_joined() -> None:
-    joined = "A book may be kept … Ask at the desk"
-    standing, text = look_up(HANDBOOK, joined)
-    assert standing is ClaimStatus.JOINED
-    assert text == HANDBOOK[HANDBOOK.index("A book") : HANDBOOK.index(" for longer")]
+def test_an_ellipsis_omits_words_of_one_sentence_or_joins_items_of_an_export() -> None:
+    assert look_up(HANDBOOK, "A book may be kept … Ask at the desk")[0] is ClaimStatus.CHANGED
     assert look_up(HANDBOOK, "A book may be kept … 2 euros a day") == (
         ClaimStatus.SAME,
         "A book may be kept for three weeks, then it costs 2 euros a day",
     )
-    assert look_up(HANDBOOK, "A book may be kept … Rooms are let")[0] is ClaimStatus.CHANGED, (
-        "from one section to another"
-    )
     changed = HANDBOOK.replace(" for three weeks, then it costs", ".\n- Late it costs")
-    assert look_up(changed, "A book may be kept. … Late it costs 2 euros")[0] is ClaimStatus.SAME, (
-        "as an export has items"
-    )
+    assert look_up(changed, "A book may be kept. … Late it costs 2 euros")[0] is ClaimStatus.SAME
 
 
 def test_a_quote_that_now_ends_inside_a_number_has_changed() -> None:
@@ -110,17 +99,6 @@ def test_a_quote_that_now_ends_inside_a_number_has_changed() -> None:
         "then it costs 0.2 euros a day",
     )
     assert look_up(HANDBOOK.replace("costs 2 euros", "costs 2.5 euros"), "then it costs 2")[1] == "then it costs 2.5"
-
-
-def test_a_quote_that_an_older_version_found_in_pieces_is_not_stale() -> None:
-    library = parse(HANDBOOK)
-    start, end = HANDBOOK.index("A book"), HANDBOOK.index(" for longer")
-    section_id = find(library, "Loans")
-    span = Span(doc="", start=start, end=end)
-    quote = "A book may be kept … Ask at the desk"
-    citation = make_citation(section_id, quote, QuoteState.NORMALISED, span, library)
-    assert list_stale_quotes([citation], library) == ()
-    assert list_stale_quotes([citation], parse(HANDBOOK.replace("Ask at", "Go to"))) == (quote,)
 
 
 def test_claims_with_links_are_read() -> None:
@@ -218,19 +196,10 @@ def test_notes_are_in_document_order_and_lost_ones_last() -> None:
     assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
 
 
-def test_noted_pieces_of_several_sentences_say_so() -> None:
-    joined = "A late spade costs … Rakes are free"
-    note = keep("Tools", SPADE)
-    note = replace(note, citation=replace(note.citation, quote=joined, state=QuoteState.JOINED))
-    [placed] = locate_notes([note], make())
-    assert placed.current_citation.state is QuoteState.JOINED
-    assert placed.change_note == "these words are from several sentences"
-
-
-def test_joined_pieces_in_an_export_are_no_claims() -> None:
-    line = '- [a8a96034] Garden manual > Tools, line 5 ({}): "A late spade costs … Rakes are free"\n'
-    assert read_claims(line.format(QuoteState.JOINED.label), "export.md") == ()
-    assert len(read_claims(line.format(QuoteState.EXACT.label), "export.md")) == 1
+def test_quotes_that_an_export_did_not_find_are_no_claims() -> None:
+    line = '1. [a8a96034] Garden manual > Tools, line 5 ({}): "A late spade costs"\n'
+    assert read_claims(line.format(QuoteState.NOT_FOUND.label), "export.md") == ()
+    assert len(read_claims(line.format(QuoteState.FOUND.label), "export.md")) == 1
 
 
 def test_a_line_with_many_states_is_read_in_linear_time() -> None:

@@ -105,7 +105,7 @@ def _name(name: str, text: str) -> RawText:
 
 
 def _answer(quote: str) -> ConversationState:
-    citation = Citation(section_id="12345678", quote=quote, state=QuoteState.UNVERIFIED)
+    citation = Citation(section_id="12345678", quote=quote, state=QuoteState.NOT_FOUND)
     exchange = Exchange(number=1, question="Why?", answer="So.", stopped=StopReason.ANSWERED, citations=(citation,))
     return replace(_STATE, transcript=replace(_STATE.transcript, exchanges=(exchange,)))
 
@@ -119,7 +119,7 @@ def _render(text: str) -> None:
 
 def _find_passage(text: str) -> None:
     state = make_state(f"# A\n\na {text} b\n")
-    quote = Citation(section_id=next(state.library.walk()), quote=f"a {text} c", state=QuoteState.UNVERIFIED)
+    quote = Citation(section_id=next(state.library.walk()), quote=f"a {text} c", state=QuoteState.NOT_FOUND)
     find_cited_passage(quote, state)
 
 

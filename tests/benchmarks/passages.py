@@ -81,7 +81,7 @@ def _ask(path: Path, question: str, gold: str) -> _Outcome:
         is_found=answered.stopped is not StopReason.NOT_FOUND,
         place=next(places, None),
         tokens=sum(map(estimate_tokens, passages)),
-        is_exact=all(citation.state is QuoteState.EXACT for citation in answered.citations),
+        is_exact=all(citation.state is QuoteState.FOUND for citation in answered.citations),
     )
 
 

@@ -40,7 +40,7 @@ def test_an_answer_is_quoted_cited_and_verified(run: RunCommand, garden: Path) -
     assert set(citation) == CITATION_KEYS
     assert "A late spade costs 50 cents a day." in citation["quote"]
     assert data["passages"][0]["text"] == citation["quote"]
-    assert (citation["state"], citation["verified"], citation["start_line"]) == ("exact", True, 19)
+    assert (citation["state"], citation["verified"], citation["start_line"]) == ("found", True, 19)
     assert citation["path"] == ["Garden manual", "Tools"]
     assert citation["section_id"] in data["opened"]
     assert set(data["opened"]) <= set(data["open"])

@@ -48,7 +48,7 @@ def test_parallel_calls_open_sections_and_the_answer_is_verified(
     assert (result.code, data["stopped"], data["model"]) == (0, "answered", MODEL)
     assert data["answer"] == answer
     states = [(citation["state"], citation["verified"]) for citation in data["citations"]]
-    assert states == [("exact", True), ("unverified", False), ("unverified", False), ("joined", False)]
+    assert states == [("found", True), *[("not_found", False)] * 3]
     assert data["opened"] == [ids["Tools"], ids["Watering"]]
     assert [step["tool"] for step in data["steps"]] == ["expand_sections", "search_sections"]
     assert data["usage"]["source"] == "provider"

@@ -133,7 +133,7 @@ def finish_with_events(
     state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()
 ) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
     citations = tuple(
-        Citation(section_id=section_id, quote="x", state=QuoteState.EXACT) for section_id in _ids(state, cited)
+        Citation(section_id=section_id, quote="x", state=QuoteState.FOUND) for section_id in _ids(state, cited)
     )
     return finish_question(state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED, citations=citations))
 

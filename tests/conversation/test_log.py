@@ -10,10 +10,8 @@ from typing import get_args
 
 import pytest
 
-from roamtui.conversation.events import EVENT_NAMES, ConversationEvent, QuestionAnswered
-from roamtui.conversation.log import ConversationLog, Trace, decode_entries, encode_entries
-from roamtui.conversation.transcript import Citation, QuoteState, StopReason
-from roamtui.document.node import Span
+from roamtui.conversation.events import EVENT_NAMES, ConversationEvent
+from roamtui.conversation.log import ConversationLog, Trace, decode_entries
 from roamtui.errors import UsageError
 from roamtui.models.secrets import Secrets
 from tests.conversation.conversations import Recorder
@@ -104,14 +102,6 @@ def test_a_trace_has_no_secrets(path: Path) -> None:
     _open(path).write(played.log)
     assert "0123456789abcdef" not in path.read_text("ascii")
     assert "Is [redacted] valid?" in path.read_text("ascii")
-
-
-@pytest.mark.parametrize("state", [QuoteState.NORMALISED, QuoteState.JOINED])
-def test_a_quote_keeps_its_saved_state(state: QuoteState) -> None:
-    """Version 0.2 accepted pieces of several sentences as a quote. Such saved quotes keep their state."""
-    citation = Citation(section_id="a8a96034", quote="Books … machines", state=state, span=Span(doc="", start=0, end=9))
-    event = QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED, citations=(citation,))
-    assert decode_entries(encode_entries([event]))[-1] == event
 
 
 def test_every_kind_of_event_has_one_name_on_disk() -> None:

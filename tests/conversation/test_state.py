@@ -98,7 +98,7 @@ def test_usages_add_up() -> None:
 
 def test_only_quotes_found_in_their_section_are_verified() -> None:
     verified = {state for state in QuoteState if Citation(section_id="x", quote="q", state=state).is_verified}
-    assert verified == {QuoteState.EXACT, QuoteState.NORMALISED}
+    assert verified == {QuoteState.FOUND}
 
 
 def test_until_something_closes_each_request_begins_with_the_previous_one() -> None:

@@ -10,10 +10,10 @@ from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 ANSWER = (
     'It costs "2 euros a day" [{Fees}], and "9 dollars" [{Fees}].\n\n'
     '- Elsewhere: "Open daily" [{Lost books}].\n'
-    '- Joined: "Books can … for more" [{Lending}].\n\n'
+    '- Of two sentences: "Books can … for more" [{Lending}].\n\n'
     "See [{Hours}]. In code: `[{Hours}]`."
 )
-LABELS = ["[1 ✓]", "[2 ✗]", "[3 !]", "[4 !]", "[5]"]
+LABELS = ["[1 ✓]", "[2 ✗]", "[3 !]", "[4 ✗]", "[5]"]
 
 
 def answer_question(answer: str = ANSWER) -> ConversationState:

@@ -83,13 +83,13 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     assert [mark.text_content() for mark in marks] == LABELS
     quotes = answer.xpath(".//*[starts-with(@class, 'quote')]")
     assert [(quote.get("class"), quote.text_content()) for quote in quotes] == [
-        ("quote exact", '"2 euros a day"'),
-        ("quote unverified", '"9 dollars"'),
-        ("quote misattributed", '"Open daily"'),
-        ("quote joined", '"Books can … for more"'),
+        ("quote found", '"2 euros a day"'),
+        ("quote not_found", '"9 dollars"'),
+        ("quote elsewhere", '"Open daily"'),
+        ("quote not_found", '"Books can … for more"'),
     ]
     sources = [source.text_content().split(maxsplit=1)[0] for source in tree.xpath("//ol[@class='sources']/li")]
-    assert sources == ["✓", "✗", "!", "!", "Manual"]
+    assert sources == ["✓", "✗", "!", "✗", "Manual"]
     assert "these words stand in Hours, line 20" in tree.get_element_by_id("c1-3").text_content()
     assert "3 of 5 statements are quoted" in tree.get_element_by_id("e1").text_content()
     for link in tree.xpath("//main//a"):

@@ -36,7 +36,7 @@ def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
         (_GREEN, '"2 euros a day"'),
         (_STRUCK_RED, '"9 dollars"'),
         (_YELLOW, '"Open daily"'),
-        (_YELLOW, '"Books can … for more"'),
+        (_STRUCK_RED, '"Books can … for more"'),
     ]
     assert [words for codes, words in styled if codes.startswith("1;")] == LABELS
     plain = render_answer(exchange.answer, proof, width=80, is_styled=False)
@@ -48,11 +48,11 @@ def test_each_source_is_one_line_with_its_number_sign_and_place() -> None:
     exchange = state.transcript.exchanges[-1]
     text = render_source_list(exchange.citations, "", state.library, width=100, is_styled=False)
     assert text.splitlines() == [
-        "Sources  1/4 quotes found in the text",
+        "Sources  4 quotes: 1 where cited, 1 elsewhere, 2 nowhere",
         " 1 ✓ Fees · line 11 “2 euros a day”",
         " 2 ✗ Fees · these words are not in the text “9 dollars”",
         " 3 ! Lost books · these words stand in Hours, line 20 “Open daily”",
-        " 4 ! Lending · joined from several sentences, line 7 “Books can … for more”",
+        " 4 ✗ Lending · these words are not in the text “Books can … for more”",
         " 5 Hours · lines 18-20",
     ]
 

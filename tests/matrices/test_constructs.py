@@ -117,7 +117,7 @@ def _show_answer(text: str, width: int) -> str:
 
 
 def _show_passage(text: str, width: int) -> str:
-    passage = ShownPassage(citation=Citation(section_id="", quote=text, state=QuoteState.EXACT), text=text)
+    passage = ShownPassage(citation=Citation(section_id="", quote=text, state=QuoteState.FOUND), text=text)
     return render_passages([passage], QUESTION, _make_library(text), width=width, is_styled=False)
 
 

@@ -106,7 +106,7 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert "“A car costs 30 crowns each way. A trailer costs 12 crowns more.”" in answer.answer
     assert "offline model" in answer.answer
     assert answer.citations[0].path == ("Ferry handbook", "Tickets", "Cars")
-    assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
+    assert all(citation.state is QuoteState.FOUND for citation in answer.citations)
 
 
 async def test_a_follow_up_leans_on_the_question_before() -> None:

@@ -26,11 +26,9 @@ _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
 """The pause between two drawings, as a multiple of the drawing time, so that a long answer leaves time for keys."""
 QUOTE_COLOURS = {
-    QuoteState.EXACT: "$text-success",
-    QuoteState.NORMALISED: "$text-success",
-    QuoteState.MISATTRIBUTED: "$text-warning",
-    QuoteState.JOINED: "$text-warning",
-    QuoteState.UNVERIFIED: "$text-error",
+    QuoteState.FOUND: "$text-success",
+    QuoteState.ELSEWHERE: "$text-warning",
+    QuoteState.NOT_FOUND: "$text-error",
     QuoteState.NO_QUOTE: "$accent",
 }
 
@@ -125,7 +123,7 @@ class AnswerView(ContentView):
                 )
             elif group is not None:
                 state = self.proof.quotes[group].verdict
-                line_style = "strike" if state is QuoteState.UNVERIFIED else "underline"
+                line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
                 words = words.stylize(f"{line_style} {QUOTE_COLOURS[state]}")
             if index is not None:
                 words = attach_target(words, index, is_selected=index == self.selected)

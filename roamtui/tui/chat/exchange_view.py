@@ -402,7 +402,6 @@ class SourcesView(ContentView):
 
 
 _COLOURS = {
-    QuoteState.MISATTRIBUTED: "$warning",
-    QuoteState.JOINED: "$warning",
-    QuoteState.UNVERIFIED: "$error",
+    QuoteState.ELSEWHERE: "$warning",
+    QuoteState.NOT_FOUND: "$error",
 }

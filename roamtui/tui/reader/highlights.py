@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from roamtui.agent.numbers import widen_to_numbers
-from roamtui.agent.quotes import find_quoted_words
+from roamtui.agent.quotes import find_quote
 from roamtui.document.document import Document
 from roamtui.document.node import Span
 from roamtui.document.text import DocumentText
@@ -118,12 +118,12 @@ def _locate_quote(shown: str, before: str, quote: str) -> tuple[int, int]:
     `before` is the source text of the block before the quote.
     """
     shown = shown.replace("│", " ")
-    whole, head = find_quoted_words(before + quote, shown), find_quoted_words(before, shown)
+    whole, head = find_quote(before + quote, shown), find_quote(before, shown)
     if whole is None or (head is None and before.strip()):
-        whole, head = find_quoted_words(quote, shown), None
+        whole, head = find_quote(quote, shown), None
     if whole is None:
         return 0, len(shown)
-    start, end = head.end if head else whole.start, whole.end
+    start, end = head[1] if head else whole[0], whole[1]
     while start < end and not shown[start].isalnum():
         start += 1
     while start < end and not shown[end - 1].isalnum():
@@ -185,9 +185,9 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
     cuts[0][0] = max(first.prefix_length, widen_to_numbers(first.text, *cuts[0])[0])
     cuts[-1][1] = widen_to_numbers(last.text, *cuts[-1])[1]
     words = " ".join(part.line.text[slice(*cut)] for part, cut in zip(selected, cuts, strict=True))
-    match = find_quoted_words(words, block)
+    match = find_quote(words, block)
     if match is not None:
-        return Span(doc=document.key, start=first.block_start + match.start, end=first.block_start + match.end)
+        return Span(doc=document.key, start=first.block_start + match[0], end=first.block_start + match[1])
     return Span(
         doc=document.key, start=last.block_end - len(block.lstrip()), end=first.block_start + len(block.rstrip())
     )

@@ -65,7 +65,7 @@ def styles_of(content: Content, words: str) -> set[str]:
 
 
 def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
-    states = (QuoteState.EXACT, QuoteState.JOINED, QuoteState.UNVERIFIED)
+    states = (QuoteState.FOUND, QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
     citations = tuple(
         Citation(section_id="a8a96034", quote=quote, state=state)
         for quote, state in zip(("one", "two", "six"), states, strict=True)

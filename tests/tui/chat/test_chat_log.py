@@ -88,7 +88,7 @@ def test_an_answer_is_copied_with_its_sources() -> None:
     known = Citation(
         section_id="a8a96034",
         quote="forty loaves",
-        state=QuoteState.EXACT,
+        state=QuoteState.FOUND,
         path=("Ovens", "Stone oven"),
         start_line=9,
         end_line=10,

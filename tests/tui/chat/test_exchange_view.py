@@ -22,7 +22,7 @@ def render_content(answer: str, *citations: Citation, width: int = 100) -> list[
     return view.render_content(width).plain.splitlines()
 
 
-def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.EXACT, line: int = 3) -> Citation:
+def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.FOUND, line: int = 3) -> Citation:
     return Citation(section_id=section_id, quote=quote, state=state, doc="a.md", start_line=line, end_line=line)
 
 
@@ -32,9 +32,9 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         answer,
         cite("0a", "one [link](#x)"),
         cite("0b", None, QuoteState.NO_QUOTE, line=8),
-        cite("0a", "two", QuoteState.NORMALISED),
+        cite("0a", "two", QuoteState.FOUND),
         cite("0a", "five", line=5),
-        cite("0b", "four", QuoteState.UNVERIFIED),
+        cite("0b", "four", QuoteState.NOT_FOUND),
     )
     assert lines == [
         "Sources  3/4 quotes found in the text",
@@ -49,7 +49,7 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
 def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -> None:
     late = next(section_id for section_id in LIBRARY.walk() if LIBRARY.title_of(section_id) == "Late")
     span = Span(doc="", start=27, end=32)
-    citation = replace(cite("0a", "Three", QuoteState.MISATTRIBUTED, line=7), span=span, doc="")
+    citation = replace(cite("0a", "Three", QuoteState.ELSEWHERE, line=7), span=span, doc="")
     view = SourcesView(lambda _: Content("Fees"), make_state)
     view.show_citations((citation,), '"Three"', LIBRARY)
     assert view.render_content(80).plain.splitlines()[1] == " 1 ! Fees · these words stand in Late, line 7"
