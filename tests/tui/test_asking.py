@@ -18,6 +18,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, ExchangeView, OutcomeView, QuestionView, SourcesView
 from roamtui.tui.context import AppContext
+from roamtui.tui.messages import StatusMessage
 from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.tui.driving import (
@@ -55,6 +56,21 @@ async def unfold_steps(pilot: Pilot[None], app: RoamApp) -> None:
     await pilot.pause()
     if focused is not None:
         focused.focus()
+
+
+async def test_a_question_that_waits_for_the_index_says_so() -> None:
+    gate = asyncio.Event()
+    async with running(make_app([ScriptedReply(text="Two.", gate=gate)]), SIZE) as (app, pilot):
+        app.main_screen.question_box.text = QUESTION
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Waiting for scripted" in last(app, ActivityView))
+        progress = "Indexing 1,000 of 9,000 sections…"
+        app.main_screen.post_message(StatusMessage(progress, is_progress=True))
+        await wait_until(pilot, lambda: progress in last(app, ActivityView))
+        app.main_screen.post_message(StatusMessage(""))
+        await wait_until(pilot, lambda: "Waiting for scripted" in last(app, ActivityView))
+        gate.set()
+        await wait_until(pilot, lambda: "Two." in last(app, AnswerView))
 
 
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:

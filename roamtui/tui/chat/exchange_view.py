@@ -147,11 +147,17 @@ class ExchangeView(Vertical):
         self._activity.display = True
         self._activity.show_thought(text)
 
-    def show_waiting(self, model: str) -> None:
-        """Show that the exchange waits for a model, until something arrives."""
+    def show_waiting(self, reason: str) -> None:
+        """Show why the exchange waits, until something arrives."""
         self._is_waiting = True
         self._activity.display = True
-        self._activity.show_thought(f"Waiting for {model}")
+        self._activity.hide_thinking()
+        self._activity.show_thought(reason)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether nothing has arrived yet."""
+        return self._is_waiting
 
     def _end_waiting(self) -> None:
         if self._is_waiting:

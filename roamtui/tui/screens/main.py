@@ -310,6 +310,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.update_status(alert=event.words)
         else:
             self.status_line.show_message(event.words, is_progress=event.is_progress)
+            if event.is_progress or not event.words:
+                self.chat_log.show_waiting(event.words or self._waiting_words)
 
     @work(group="commands", exit_on_error=False)
     async def dispatch(self, make_command: CommandFactory) -> None:
@@ -469,8 +471,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await is_shown.wait()
         await self.controller.ask(question, options)
 
+    @property
+    def _waiting_words(self) -> str:
+        return f"Waiting for {self.status_line.status.model}"
+
     def _show_pending_question(self, question: str, within: str | None) -> None:
-        self.chat_log.show_pending(question, within, waiting_for=self.status_line.status.model)
+        progress = self.status_line.status.message if self.status_line.status.is_progress else ""
+        self.chat_log.show_pending(question, within, progress or self._waiting_words)
         self.status_line.update_status(is_asking=True, step=0, message="")
 
     @on(ChatLog.RetryRequested)
