@@ -166,8 +166,6 @@ _URL_LINE = (
     r"(?:>[ \t]*)?\**(?:Source|URL|Url|source|url)(?: URL)?:\**[ \t]*<?(?P<url>(?:https?://|/)[^\s<>]*)>?[ \t]*\n"
 )
 _RULE_LINE = r"-{3,}[ \t]*\n"
-_ATTRIBUTE = re.compile(r"\b(title|name|url|href|source|path|src)\s*=\s*(?:\"([^\"\n]*)\"|'([^'\n]*)')", re.IGNORECASE)
-_ELEMENT = re.compile(r"<(title|url|source|path)>[ \t]*([^<\s](?:[^<\n]*[^<\s])?)[ \t]*</\1>", re.IGNORECASE)
 _YAML_LINE = re.compile(
     r"^(title|url|source|source_url|canonical_url|permalink|slug|path)[ \t]*:[ \t]*((?:\S.*)?)$", re.M
 )
@@ -177,7 +175,7 @@ _FRONT_MATTER = re.compile(
     rf"^---[ \t]*\n(?P<yaml>{_KEY_LINE}(?:{_KEY_LINE}|[ \t]+\S[^\n]*\n|- [^\n]*\n|\#[^\n]*\n)*?)(?:---|\.\.\.)[ \t]*\n",
     re.MULTILINE,
 )
-_URL_NAMES = ("url", "source_url", "canonical_url", "href", "source", "src", "permalink", "path", "slug")
+_URL_NAMES = ("url", "source_url", "canonical_url", "source", "permalink", "path", "slug")
 
 _BOUNDARIES = {
     "title and address": re.compile(
@@ -185,23 +183,11 @@ _BOUNDARIES = {
     ),
     "rule and address": re.compile(rf"^[-=*_]{{3,}}[ \t]*\n\n?{_URL_LINE}(?:\n?{_RULE_LINE})?", re.MULTILINE),
     "front matter": _FRONT_MATTER,
-    "tag": re.compile(
-        r"^<(?:page|doc|document)(?P<attributes>(?:[ \t][^<>\n]*)?)>[ \t]*\n"
-        r"(?P<elements>(?:[ \t]*<(?:title|url|source|path|content|document_content)>[^\n]*\n)*)",
-        re.MULTILINE | re.IGNORECASE,
-    ),
-    "comment": re.compile(
-        r"^<!--[ \t]*(?:docs?[_ -]?page|page|source|url)\b[ \t]*+[:=]?(?P<comment>[^\n]*?)-->[ \t]*\n",
-        re.MULTILINE | re.IGNORECASE,
-    ),
-    "crawler's mark": re.compile(
-        rf"^<\|(?=[\w-]*page-\d)[\w-]++\|>[ \t]*\n\n?(?:(?P<marks>{_TITLE_LINE}))?", re.MULTILINE
-    ),
     "skip link": re.compile(
         rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]++)[^)\n]*\)[^\n]*\n", re.MULTILINE
     ),
 }
-"""Boundaries that programs write between pages. Each has a URL, or a mark that occurs nowhere else."""
+"""Boundaries that programs write between pages. Each has a URL or a title."""
 _RULE_AND_TITLE = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", re.MULTILINE)
 """Boundary that consists of a rule and a title. It counts only if the file name says what the file is."""
 
@@ -229,14 +215,12 @@ def detect_page_boundaries(text: str, name: str) -> list[PageBoundary]:
     found: list[PageBoundary] = []
     for kind, pattern in _BOUNDARIES.items():
         candidates = list(map(_parse_boundary, pattern.finditer(text)))
-        if kind in ("front matter", "tag"):
+        if kind == "front matter":
             candidates = [boundary for boundary in candidates if boundary.title or boundary.url]
-        elif kind == "comment":
-            candidates = [boundary for boundary in candidates if "/" in boundary.url]
         # A few boundaries of a kind, or many without a URL, may be examples or ordinary text.
         with_url = sum(bool(boundary.url) for boundary in candidates)
         count_min = _NAMED_MIN if is_named and with_url == len(candidates) else _UNNAMED_MIN
-        needs_urls = not is_named and kind in ("front matter", "tag")
+        needs_urls = not is_named and kind == "front matter"
         if len(candidates) >= count_min and not (needs_urls and with_url < len(candidates) / 2):
             found += candidates
     if not found and is_named:
@@ -256,19 +240,13 @@ def detect_page_boundaries(text: str, name: str) -> list[PageBoundary]:
 def _parse_boundary(match: re.Match[str]) -> PageBoundary:
     groups = match.groupdict(default="")
     attributes = {name: value.rstrip().strip("\"'") for name, value in _YAML_LINE.findall(groups.get("yaml", ""))}
-    comment = groups.get("comment", "").strip(" \t")
-    in_tag = _ATTRIBUTE.findall(groups.get("attributes", "") or comment)
-    attributes |= {name.lower(): double or single for name, double, single in in_tag}
-    attributes |= {name.lower(): value for name, value in _ELEMENT.findall(groups.get("elements", ""))}
-    if comment and not in_tag and " " not in comment:
-        attributes["path"] = comment.strip("\"'")
     marks = groups.get("marks", "")
     title = groups.get("title", "").strip(" \t").rstrip("#").rstrip(" \t")
     return PageBoundary(
         start=match.start(),
         body_start=match.end(),
         level=len(marks) - len(marks.lstrip("#")),
-        title=title or attributes.get("title") or attributes.get("name", ""),
+        title=title or attributes.get("title", ""),
         url=groups.get("url") or next((attributes[name] for name in _URL_NAMES if attributes.get(name)), ""),
     )
 

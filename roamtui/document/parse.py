@@ -29,7 +29,7 @@ _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
 _LLMS_TXT_SIGNS = (
-    *("\nSource:", "\nURL:", "\nurl:", "\n<page", "\n<doc", "\n<!-- doc", "\n<!-- page", "-page-", "\n[Skip to "),
+    *("\nSource:", "\nURL:", "\nurl:", "\n[Skip to "),
     "](http",
 )
 """A list of links, or a file of pages, contains one of these strings at least three times."""

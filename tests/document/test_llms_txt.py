@@ -144,10 +144,6 @@ _PAGES = {
     "front matter": f"---\ntitle: Page %\nurl: https://s.example/p%\n---\n\n{_BODY}",
     "front matter after text": f"---\ntitle: Page %\nurl: https://s.example/p%\n---\n\n{_BODY}Last words.\n",
     "front matter and heading": f"---\ntitle: Short %\nurl: https://s.example/p%\n---\n\n# Page %\n\n{_BODY}",
-    "tags": f'<page title="Page %" url="https://s.example/p%">\n\n{_BODY}</page>\n\n',
-    "tags with a heading": f'<doc href="https://s.example/p%" desc="x">\n# Page %\n\n{_BODY}</doc>\n',
-    "elements": f"<document>\n<source>https://s.example/p%</source>\n<content>\n# Page %\n\n{_BODY}</document>\n",
-    "comments": f"<!-- docs_page: https://s.example/p% -->\n\n# Page %\n\n{_BODY}",
     "skip links": f"# Page %\n[Skip to main content](https://s.example/p%#content)\n\n{_BODY}",
 }
 
@@ -246,10 +242,8 @@ _LONG = 16_000
         f"# a{' ' * _LONG}x",
         f"# {'#' * _LONG}x",
         f"# {' ' * _LONG}",
-        f"<!-- page{' ' * _LONG}x",
-        f"<|{'page-1' * 4 * _LONG}",
     ],
-    ids=["title", "marks", "blank title", "comment", "crawler's mark"],
+    ids=["title", "marks", "blank title"],
 )
 def test_the_time_to_find_pages_grows_only_with_the_text(line: str) -> None:
     for text in (line, f"---\n\n{line}\n"):

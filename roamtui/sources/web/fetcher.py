@@ -54,7 +54,7 @@ class Fetcher:
         self._unreachable: dict[str, tuple[float, str]] = {}
         """Origins that could not be reached last time, each with the monotonic time of the failure and its message."""
         self._client = HttpClient(options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context)
-        self._throttled_client = ThrottledClient(self._client, options, self._deadline, self._cache)
+        self._throttled_client = ThrottledClient(self._client, options, self._deadline)
 
     def fetch(
         self,

@@ -31,15 +31,11 @@ class FetchOptions:
     """Maximum size of a page, after decompression."""
     redirects_max: int = 5
     connections_per_host: int = 8
-    """Maximum number of connections; one if the site's robots.txt asks for a pause between requests."""
+    """Maximum number of connections."""
     retries_max: int = 2
     """Maximum number of further attempts after a response with status 429 or 503."""
     retry_seconds_max: float = 10.0
     """Longest wait before a retry. If the site asks for more, there is no retry."""
-    robots_seconds_max: float = 3.0
-    """Longest time for reading robots.txt, once for each origin."""
-    crawl_delay_seconds_max: float = 2.0
-    """Longest pause between requests, even if robots.txt asks for more."""
     fresh_seconds_max: float = 300.0
     """Longest time that a cached page is used without asking the site again, even if the site allows more."""
     cache_bytes_max: int = 500_000_000

@@ -6,14 +6,13 @@ import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
-from pathlib import Path
 
 import pytest
 
 from roamtui.sources.web import throttling
 from roamtui.sources.web.fetcher import Fetcher
 from roamtui.sources.web.page import FetchError
-from tests.fakes.hostile_server import Client, Handler, HostileServer, SeenRequest, answer, raw, redirect
+from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer
 from tests.sources.web.fetching import allow, open_fetcher
 
 
@@ -50,75 +49,6 @@ def test_connections_to_a_host_are_limited() -> None:
         assert _fetch_all(fetcher, server, 9) == [f"/{number}".encode() for number in range(9)]
         assert server.most_at_once == 3
         assert server.connections <= 3
-
-
-def test_robots_are_read_once_and_only_before_a_second_page(tmp_path: Path) -> None:
-    with HostileServer() as server:
-        _fill(server, 6)
-        server.handlers["/robots.txt"] = answer(b"User-agent: *\nDisallow:\n")
-        with open_fetcher(tmp_path) as fetcher:
-            fetcher.fetch(f"{server.origin}/0", allow(server))
-            assert _count_robots(server) == 0
-            assert _fetch_all(fetcher, server, 6) == [str(number).encode() for number in range(6)]
-            assert _count_robots(server) == 1
-        with open_fetcher(tmp_path) as fetcher:
-            _fetch_all(fetcher, server, 6)
-        assert _count_robots(server) == 1
-        with open_fetcher() as fetcher:
-            _fetch_all(fetcher, server, 6)
-        assert _count_robots(server) == 2
-
-
-def test_robots_txt_is_not_read_from_another_site() -> None:
-    with HostileServer() as server, HostileServer() as other, open_fetcher() as fetcher:
-        _fill(server, 2)
-        server.handlers["/robots.txt"] = redirect(f"{other.origin}/robots.txt")
-        _fetch_all(fetcher, server, 2)
-        assert _count_robots(server) == 1
-        assert other.connections == 0
-
-
-def _answer_late(body: bytes) -> Handler:
-    def handle(client: Client, request: SeenRequest) -> bool:
-        client.pause(0.1)
-        return answer(body)(client, request)
-
-    return handle
-
-
-@pytest.mark.parametrize("size", [0, 511_000])  # RFC 9309: at least 500 KiB must be read
-def test_a_crawl_delay_means_one_request_at_a_time(size: int) -> None:
-    with HostileServer() as server, open_fetcher(crawl_delay_seconds_max=0.01) as fetcher:
-        server.handlers |= {f"/{number}": _answer_late(b"page") for number in range(6)}
-        server.handlers["/robots.txt"] = _answer_late(b"#" * size + b"\nUser-agent: *\nCrawl-delay: 3600\n")
-        fetcher.fetch(f"{server.origin}/0", allow(server))
-        _fetch_all(fetcher, server, 6)
-        assert server.most_at_once == 1
-
-
-def _hang(client: Client, _request: SeenRequest) -> bool:
-    client.hang()
-    return False
-
-
-_ODD_ROBOTS: dict[str, Handler] = {
-    "missing": answer(b"", 404),
-    "broken": raw(b"\x00\x01"),
-    "endless": answer(b"User-agent: *\nCrawl-delay: 9\n" + b"# long\n" * 100_000),
-    "elsewhere": redirect("http://127.0.0.1:1/robots.txt"),
-    "going round": redirect("/robots.txt"),
-    "silent": _hang,
-    "busy": answer(b"", 503, [("Retry-After", "9")]),
-}
-
-
-@pytest.mark.parametrize("name", _ODD_ROBOTS)
-def test_a_broken_robots_txt_delays_no_page(name: str) -> None:
-    with HostileServer() as server, open_fetcher(robots_seconds_max=0.2, total_seconds_max=3.0) as fetcher:
-        _fill(server, 4)
-        server.handlers["/robots.txt"] = _ODD_ROBOTS[name]
-        fetcher.fetch(f"{server.origin}/0", allow(server))
-        assert len(_fetch_all(fetcher, server, 4)) == 4
 
 
 @pytest.mark.parametrize("status", [429, 503])
