@@ -470,9 +470,7 @@ def table(args: Namespace) -> int:
     _argument("questions", type=_path, metavar="QUESTIONS", help="file with one JSON object per line"),
     _argument("--docs", type=_path, metavar="DIR", required=True, help="folder of the documents"),
     _argument("--scope", choices=("doc", "all"), default="doc", help="search a question's document, or the folder"),
-    _argument("--sample", type=_count, metavar="N", help="random sample of this many questions"),
-    _argument("--no-history", dest="with_history", action="store_false", help="ask without earlier turns"),
-    _argument("--questions-out", type=_path, metavar="FILE", help="results per question; resumes an interrupted run"),
+    _argument("--questions-out", type=_path, metavar="FILE", help="a new file for the result of each question"),
     _JOBS,
     _JSON,
     *_MODEL,
@@ -480,24 +478,26 @@ def table(args: Namespace) -> int:
 )
 def evaluate(args: Namespace) -> int:
     """Measure search, or with --model answers, on your own questions."""
-    from functools import partial
-
-    from roamtui.headless.evaluate import EvalOptions, run_evaluation
+    from roamtui.evaluation.runner import EvalPlan
+    from roamtui.headless.evaluate import run_evaluation
+    from roamtui.library_loader import open_library
     from roamtui.search_setup import make_searcher_factory
     from roamtui.wiring import build_model, make_agent_options
 
     settings = _load_settings(args)
     if settings.retrieval.index is not None and args.scope != "all":
         raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
-    options = EvalOptions(**{name: getattr(args, name) for name in EvalOptions.__annotations__})
-    has_model = "model" in _get_overrides(args)
-    return run_evaluation(
-        options,
-        make_searcher_factory(settings, needs_vectors=True),
-        settings.retrieval.mode,
-        partial(build_model, settings) if has_model else None,
-        make_agent_options(settings),
+    plan = EvalPlan(
+        docs=args.docs,
+        scope=args.scope,
+        mode=settings.retrieval.mode,
+        open_library=lambda path: open_library((str(path),)),
+        make_searcher=make_searcher_factory(settings, needs_vectors=True),
+        model=build_model(settings) if "model" in _get_overrides(args) else None,
+        agent_options=make_agent_options(settings),
+        jobs=args.jobs,
     )
+    return run_evaluation(args.questions, plan, args.questions_out, as_json=args.json)
 
 
 @command(

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
-from roamtui.agent.options import AgentOptions
-from roamtui.document.library import Library
-from roamtui.errors import SourceError, UsageError
-from roamtui.evaluation.question_set import read_questions, sample_questions
-from roamtui.evaluation.runner import EvalPlan, run_questions
-from roamtui.evaluation.scoring import ResultFile, RunKey, RunScore, score_run, to_json_score
+from roamtui.errors import SourceError, UsageError, format_reason
+from roamtui.evaluation.question_set import read_questions
+from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
+from roamtui.evaluation.scoring import QuestionResult, RunKey, RunScore, score_run, to_json_score
 from roamtui.headless.output import PROGRESS_LINES_MAX, write_json, write_notice, write_notices, write_text
-from roamtui.models.base import Model
-from roamtui.search.base import Searcher
 from roamtui.search.options import SearchMode
 
-_SEED = 0
 _LABELS = {
     "hit_at_1": "Hit@1",
     "hit_at_5": "Hit@5",
@@ -36,83 +31,55 @@ _NON_PERCENTAGES = frozenset(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvalOptions:
-    """Arguments of one evaluation."""
-
-    questions: Path
-    """File with one JSON object per line."""
-    docs: Path
-    """Folder of the documents."""
-    scope: Literal["doc", "all"] = "doc"
-    sample: int | None = None
-    with_history: bool = True
-    jobs: int = 1
-    questions_out: Path | None = None
-    json: bool = False
-
-
-def run_evaluation(
-    options: EvalOptions,
-    make_searcher: Callable[[Library], Searcher | None],
-    mode: SearchMode,
-    make_model: Callable[[], Model] | None,
-    agent_options: AgentOptions | None = None,
-) -> int:
-    """Run `roamtui eval` and return the exit status.
+def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_json: bool) -> int:
+    """Ask the questions of a file, write the metrics to stdout, and return the exit status.
 
     Args:
-        options: The questions, the documents and the file for the results.
-        make_searcher: Creates a library's searcher, or returns None if search is off.
-        mode: The search mode, for the report.
-        make_model: Creates the model, or None to measure only search.
-        agent_options: Limits for each question.
+        path: The file of the questions.
+        plan: How to ask them.
+        output_path: A new file for the result of each question, or None.
+        as_json: Whether to write the metrics as JSON.
 
     Raises:
-        RoamtuiError: Nothing could be measured, or the arguments contradict each other.
+        RoamtuiError: Nothing could be measured, or the file of the results exists or cannot be written.
     """
-    if mode is SearchMode.OFF and make_model is None:
+    if plan.mode is SearchMode.OFF and plan.model is None:
         raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
-    path = options.questions
     file = read_questions(path)
     write_notices(file.problems)
-    questions = file.questions
-    if not questions:
+    if not file.questions:
         raise SourceError(f"{path} contains no usable question.")
-    if options.sample is not None:
-        questions = sample_questions(questions, options.sample, _SEED)
     key = RunKey(  # the file name "questions" says nothing, so the set is then named after its folder
         set=path.stem if path.stem != "questions" else path.absolute().parent.name,
-        scope=options.scope,
-        mode=mode.value,
-        model=make_model().name if make_model is not None else "",
-        with_history=options.with_history,
+        scope=plan.scope,
+        mode=plan.mode.value,
+        model=plan.model.name if plan.model is not None else "",
     )
-    plan = EvalPlan(
-        key=key,
-        docs=options.docs,
-        questions=questions,
-        make_searcher=make_searcher,
-        make_model=make_model,
-        agent_options=agent_options,
-        jobs=options.jobs,
-    )
-    results = ResultFile(options.questions_out, key) if options.questions_out is not None else None
-    if results is not None:
-        write_notices(results.problems)
-    interval = max(1, len(questions) // PROGRESS_LINES_MAX)
+    count = len(file.questions)
+    interval = max(1, count // PROGRESS_LINES_MAX)
+    with ExitStack() as stack:
+        try:
+            output = stack.enter_context(output_path.open("x", encoding="utf-8")) if output_path is not None else None
+        except OSError as error:
+            reason = format_reason(error)
+            raise SourceError(f"could not write {output_path}: {reason}. Name a new file.") from None
 
-    def report_progress(done: int, count: int) -> None:
-        if sys.stderr.isatty() and done % interval == 0:
-            write_notice(f"{done} of {count} questions")
+        def on_result(run: EvalRun, result: QuestionResult | None) -> None:
+            done = len(run.results) + len(run.problems)
+            if sys.stderr.isatty() and done % interval == 0:
+                write_notice(f"{done} of {count} questions")
+            if output is not None and result is not None:
+                value = asdict(key) | asdict(result)
+                value |= value.pop("agent") or {}
+                output.write(json.dumps(value) + "\n")
+                output.flush()
 
-    run = asyncio.run(run_questions(plan, results, report_progress))
+        run = asyncio.run(run_questions(plan, file.questions, on_result))
     write_notices(run.problems)
-    rows = [run.results[question.id] for question in questions if question.id in run.results]
-    if not rows:
+    if not run.results:
         raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")
-    score = score_run(key, rows, seed=_SEED)
-    if options.json:
+    score = score_run(key, run.results)
+    if as_json:
         write_json(to_json_score(score))
     else:
         print_score(score)

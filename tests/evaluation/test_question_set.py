@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from roamtui.evaluation.question_set import (
     Turn,
     read_questions,
     resolve_golds,
-    sample_questions,
 )
 from tests.evaluation.folders import BIKES, BOATS, CANOE, TYRE, write_questions
 
@@ -29,14 +27,12 @@ def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
 
     (question,) = read_questions(path).questions
 
-    assert question.golds == (
-        Gold(doc="hire/boats.md", titles=("Boats", "Prices", "Canoe"), line=13),
-        Gold(doc="bikes.md", titles=("Prices",), line=5),
-    )
-    assert question.history == (Turn(is_user=True, text="Have you boats?"), Turn(is_user=False, text="Yes."))
+    places = [(gold.doc, gold.titles, gold.number) for gold in question.golds]
+    assert places == [("hire/boats.md", ("Boats", "Prices", "Canoe"), 13), ("bikes.md", ("Prices",), 5)]
+    assert question.history == (Turn("Have you boats?", "user"), Turn("Yes.", "assistant"))
 
 
-@pytest.mark.parametrize("place", [{"line": 3}, {"path": ["A", "B"]}, {"heading": "B"}, {"gold_line": 1}])
+@pytest.mark.parametrize("place", [{"line": 3}, {"path": ["A", "B"]}, {"path": "B"}, {"gold_line": 1}])
 def test_a_minimal_question_file_is_valid(tmp_path: Path, place: dict[str, object]) -> None:
     path = write_questions(tmp_path / "q.jsonl", "", {"doc": "a.md", "question": "Why?", **place})
 
@@ -50,7 +46,7 @@ def test_a_minimal_question_file_is_valid(tmp_path: Path, place: dict[str, objec
     ("line", "word"),
     [
         ("{", "is not JSON"),
-        ("[]", "object"),
+        ("[]", "is not a question"),
         ('{"doc": "a.md", "line": 1}', "question"),
         ('{"doc": "a.md", "question": " ", "line": 1}', "question"),
         ('{"question": "Why?", "line": 1}', "doc"),
@@ -58,8 +54,8 @@ def test_a_minimal_question_file_is_valid(tmp_path: Path, place: dict[str, objec
         ('{"doc": "a.md", "question": "Why?", "line": 0}', "line"),
         ('{"doc": "a.md", "question": "Why?", "line": true}', "line"),
         ('{"doc": "a.md", "question": "Why?", "path": [1]}', "path"),
-        ('{"doc": "a.md", "question": "Why?", "line": 1, "gold_alt": [1]}', "gold_alt"),
-        ('{"doc": "a.md", "question": "Why?", "line": 1, "history": [1]}', "history"),
+        ('{"doc": "a.md", "question": "Why?", "line": 1, "gold_alt": [1]}', "is not a question"),
+        ('{"doc": "a.md", "question": "Why?", "line": 1, "history": [1]}', "is not a question"),
         ("[" * 100_000, "is not JSON"),
     ],
 )
@@ -77,19 +73,6 @@ def test_invalid_utf_8_is_reported(tmp_path: Path) -> None:
     path.write_bytes(b'{"question": "\xff"}\n')
 
     assert read_questions(path).problems == ("q.jsonl line 1 is not JSON; skipped.",)
-
-
-def test_a_sample_is_ordered_and_depends_on_the_seed(tmp_path: Path) -> None:
-    lines = [{**TYRE, "id": f"q{number:02}"} for number in range(30)]
-    questions = read_questions(write_questions(tmp_path / "q.jsonl", *lines)).questions
-
-    first = [question.id for question in sample_questions(questions, 8, 1)]
-
-    assert first == [question.id for question in sample_questions(questions, 8, 1)]
-    assert first == sorted(first)
-    assert len(set(first)) == 8
-    assert first != [question.id for question in sample_questions(questions, 8, 2)]
-    assert sample_questions(questions, 100, 1) == questions
 
 
 def test_a_repeated_id_is_reported(tmp_path: Path) -> None:
@@ -110,18 +93,18 @@ _DOCUMENTS = {"boats.md": _BOATS, "bikes.md": _BIKES}
 
 
 def _gold(*titles: str, doc: str = "boats.md", line: int | None = None) -> Gold:
-    return Gold(doc=doc, titles=titles, line=line)
+    return Gold(doc=doc, path=titles, line=line)
 
 
-def _question(*golds: Gold, accepts_whole_document: bool = False, excludes_subsections: bool = False) -> EvalQuestion:
+def _question(gold: Gold, *alternatives: Gold, is_page: bool = False, own_only: bool = False) -> EvalQuestion:
     return EvalQuestion(
-        id="q",
-        line_number=1,
-        doc=golds[0].doc,
+        doc=gold.doc,
         question="?",
-        golds=golds,
-        accepts_whole_document=accepts_whole_document,
-        excludes_subsections=excludes_subsections,
+        path=gold.path,
+        line=gold.line,
+        gold_alt=alternatives,
+        gold_is_page=is_page,
+        gold_own_only=own_only,
     )
 
 
@@ -133,9 +116,9 @@ def _name(ids: frozenset[str], document: Document = _BOATS) -> set[str]:
     ("question", "titles"),
     [
         (_question(_gold("Boats", "Prices")), {"Prices", "Rowing boat", "Canoe"}),
-        (_question(_gold("Boats", "Prices"), excludes_subsections=True), {"Prices"}),
+        (_question(_gold("Boats", "Prices"), own_only=True), {"Prices"}),
         (
-            _question(_gold("Boats", "Safety"), accepts_whole_document=True),
+            _question(_gold("Boats", "Safety"), is_page=True),
             {"Boats", "Prices", "Rowing boat", "Canoe", "Safety"},
         ),
         (_question(_gold("Boats", "Safety", line=2)), {"Safety"}),  # the heading has moved
@@ -158,7 +141,7 @@ def test_an_alternative_in_another_document_is_ignored_if_it_is_not_searched() -
 
 def test_the_line_decides_among_equal_headings() -> None:
     document = parse_document("# A\n\n## X\n\none\n\n# B\n\n## X\n\ntwo\n", key="x.md")
-    gold = replace(_gold("X", doc="x.md"), line=9)
+    gold = _gold("X", doc="x.md", line=9)
     golds = resolve_golds(_question(gold), {"x.md": document})
     assert golds.strict == {document.ids[3]}
 

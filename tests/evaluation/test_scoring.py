@@ -1,60 +1,12 @@
-"""Result files, and metrics compared with values computed by hand."""
+"""Metrics compared with values computed by hand."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from roamtui.errors import UsageError
-from roamtui.evaluation.scoring import (
-    AgentScore,
-    Metric,
-    QuestionResult,
-    ResultFile,
-    RunKey,
-    bootstrap_intervals,
-    read_results,
-    score_run,
-    to_json_score,
-)
+from roamtui.evaluation.scoring import AgentScore, QuestionResult, RunKey, score_run, to_json_score
 
-_KEY = RunKey(set="tiny", scope="all", mode="keyword", model="", with_history=True)
-_ROW = QuestionResult(id="a", question="Why?", rank=2, relaxed_rank=1, hits=("0000000a",), ms=1.5)
-
-
-def _write(path: Path, key: RunKey = _KEY) -> Path:
-    ResultFile(path, key).add(_ROW)
-    return path
-
-
-def test_a_truncated_line_is_reported_and_the_next_result_is_intact(tmp_path: Path) -> None:
-    path = _write(tmp_path / "rows.jsonl")
-    path.write_bytes(path.read_bytes() + b'{"id": "b", "ra')
-
-    file = ResultFile(path, _KEY)
-    file.add(_ROW)
-
-    assert file.problems == ("rows.jsonl line 2 is not a result; skipped.",)
-    assert read_results(path)[0] == {_KEY: {"a": _ROW}}
-    assert path.read_bytes().count(b"\n") == 3
-
-
-@pytest.mark.parametrize("line", ["[]", "1", "{}", '{"set": []}', "null"])
-def test_an_invalid_result_is_reported(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text(line + "\n", "utf-8")
-    assert read_results(path) == ({}, ("rows.jsonl line 1 is not a result; skipped.",))
-
-
-def test_results_of_another_run_are_not_mixed(tmp_path: Path) -> None:
-    path = _write(tmp_path / "rows.jsonl")
-    other = RunKey(set="tiny", scope="doc", mode="keyword", model="", with_history=True)
-    with pytest.raises(UsageError, match="another file"):
-        ResultFile(path, other)
-
-
-KEY = RunKey(set="tiny", scope="doc", mode="keyword", model="", with_history=True)
+KEY = RunKey(set="tiny", scope="doc", mode="keyword", model="")
 
 
 def _row(
@@ -76,8 +28,6 @@ def _agent(*, opened: bool, cited: bool, quotes: tuple[int, int], tokens: int) -
         opened=2 if opened else 4,
         tokens=tokens,
         steps=3,
-        seconds=0.1,
-        stopped="answered",
     )
 
 
@@ -108,7 +58,7 @@ def test_the_json_of_a_search_is_as_documented() -> None:
 
 
 def test_the_json_of_an_agent_is_as_documented() -> None:
-    key = RunKey(set="tiny", scope="doc", mode="keyword", model="offline", with_history=True)
+    key = RunKey(set="tiny", scope="doc", mode="keyword", model="offline")
     first = _agent(opened=True, cited=True, quotes=(2, 3), tokens=100)
     second = _agent(opened=False, cited=False, quotes=(1, 1), tokens=700)
     described = to_json_score(score_run(key, [_row("a", 1, 1, 3.0, first), _row("b", None, 1, 1.0, second)]))
@@ -134,25 +84,17 @@ def test_the_json_of_an_agent_is_as_documented() -> None:
 
 
 def test_metrics_of_search_are_null_without_search() -> None:
-    key = RunKey(set="tiny", scope="doc", mode="off", model="offline", with_history=True)
+    key = RunKey(set="tiny", scope="doc", mode="off", model="offline")
     agent = _agent(opened=True, cited=True, quotes=(0, 0), tokens=1)
     described = to_json_score(score_run(key, [_row("a", None, None, 0.0, agent)]))
     assert described["hit_at_1"] is None
     assert described["quotes_verified"] is None
+    assert "quotes_verified" not in described["intervals"]
     assert described["gold_opened"] == 1.0
 
 
-_HALF = Metric(name="hits", values=(1.0, 0.0) * 200)
-
-
-def test_an_undefined_metric_has_no_value_and_no_interval() -> None:
-    empty = Metric(name="m", values=(0.0, 0.0), weights=(0.0, 0.0))
-    assert empty.compute() is None
-    assert bootstrap_intervals([empty]) == {}
-    assert bootstrap_intervals([Metric(name="m", values=())]) == {}
-
-
 def test_the_interval_of_a_share_matches_the_binomial() -> None:
-    low, high = bootstrap_intervals([_HALF], seed=3)["hits"]
-    assert low == pytest.approx(0.451, abs=0.004)  # 1.96 standard errors of 0.025; at 90 % it would be 0.459
-    assert high == pytest.approx(0.549, abs=0.004)
+    rows = [_row(str(number), 1 if number % 2 else None, 1, 1.0) for number in range(400)]
+    low, high = score_run(KEY, rows).intervals["hit_at_1"]
+    assert low == pytest.approx(0.451, abs=0.006)  # 1.96 standard errors of 0.025; at 90 % it would be 0.459
+    assert high == pytest.approx(0.549, abs=0.006)

@@ -10,7 +10,7 @@ import pytest
 
 from roamtui.evaluation.question_set import EvalQuestion, read_questions
 from roamtui.evaluation.runner import SCOPE_ALL, EvalPlan, run_questions
-from roamtui.evaluation.scoring import RunKey
+from roamtui.library_loader import open_library
 from roamtui.search.keyword import KeywordSearcher
 from tests.real_documents import PROJECT_DIR
 
@@ -34,12 +34,12 @@ def test_questions_in_everyday_german_are_found_in_laws(data_dir: Path, tmp_path
 
 def _check_shares(docs: Path, questions: tuple[EvalQuestion, ...], count: int, bounds: dict[int, float]) -> None:
     plan = EvalPlan(
-        key=RunKey(set=docs.name, scope=SCOPE_ALL, mode="keyword", model="", with_history=True),
         docs=docs,
-        questions=questions,
+        scope=SCOPE_ALL,
+        open_library=lambda path: open_library((str(path),)),
         make_searcher=KeywordSearcher,
     )
-    ranks = [row.rank or len(questions) for row in asyncio.run(run_questions(plan)).results.values()]
+    ranks = [row.rank or len(questions) for row in asyncio.run(run_questions(plan, questions)).results]
     assert len(ranks) >= count
     shares = {place: sum(rank <= place for rank in ranks) / len(ranks) for place in bounds}
     assert all(shares[place] >= bound for place, bound in bounds.items()), shares
