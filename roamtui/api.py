@@ -1,8 +1,6 @@
 """The public names of `import roamtui`: the parts that the command line itself uses. docs/library.md lists them."""
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.quotes import find_quote
-from roamtui.agent.recheck import Claim, Finding, read_claims, recheck
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -16,6 +14,8 @@ from roamtui.errors import RoamtuiError
 from roamtui.library_loader import open_library
 from roamtui.models.registry import make_model
 from roamtui.outline.render import render_outline
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.recheck import Claim, Finding, read_claims, recheck
 from roamtui.search.base import Hit
 from roamtui.search.factory import make_searcher
 from roamtui.search.options import RetrievalOptions

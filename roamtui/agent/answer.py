@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from roamtui.agent.citations import verify_citations
-from roamtui.agent.prompt import NOT_FOUND_START
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
@@ -15,18 +13,14 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten, strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_path
+from roamtui.quotes.read import is_not_found
+from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.base import Searcher
 from roamtui.search.terms import extract_query_terms, locate_terms
 
 _NEAREST_MAX = 3
 _LIKELY_SHARE = 0.6
 """A section whose score is at least this share of the best one is likely to contain the answer too."""
-_NOT_FOUND_STARTS = (
-    NOT_FOUND_START.lower().rstrip(":"),
-    *("nicht gefunden", "non trouvé", "introuvable", "no encontrado", "no se encontró", "não encontrado"),
-    *("non trovato", "未找到", "没有找到", "見つかりません"),
-)
-"""How answers that found nothing begin, in lower case. Some models translate the words that the prompt asks for."""
 _NO_ANSWER = "The model returned no answer. Ask again or choose another model."
 _NO_ANSWERS = {
     "length": ("The model ran out of output tokens before answering. Ask a narrower question or choose another model."),
@@ -75,11 +69,6 @@ def build_outcome(
         said, stopped = answer, StopReason.NOT_FOUND
         answer = f"{answer}\n\n{_format_nearby_sections(state, searcher)}".rstrip()
     return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, said=said)
-
-
-def is_not_found(answer: str) -> bool:
-    """Check whether an answer says that nothing was found, in the words of the prompt or translated."""
-    return answer.lstrip("*_#> ").lower().startswith(_NOT_FOUND_STARTS)
 
 
 def _format_nearby_sections(state: ConversationState, searcher: Searcher | None) -> str:

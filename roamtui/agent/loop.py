@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from roamtui.agent.answer import build_outcome, choose_reminder
-from roamtui.agent.citations import verify_citations
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
@@ -61,6 +60,7 @@ from roamtui.models.base import (
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.registry import OFFLINE
 from roamtui.outline.render import compute_outline_budget, render_outline
+from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.base import Searcher
 
 _HITS_WINDOW_SHARE = 0.15

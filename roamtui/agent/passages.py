@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from roamtui.agent.answer import format_verification
-from roamtui.agent.proof import AnswerProof, match_citations
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
@@ -14,6 +13,7 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.models.registry import OFFLINE
+from roamtui.quotes.verdicts import AnswerProof, make_proof
 
 _PASSAGE_REPLY_STARTS = ("**", '"', "“", "«", "「", "『", "〝", "Not found: no passage ")
 """How an answer of passages starts. Answers of version 0.2, which had sentences around quotes, do not match."""
@@ -81,9 +81,9 @@ def format_proof(exchange: Exchange) -> str:
 def match_proof(exchange: Exchange) -> AnswerProof:
     """Match the citations of an answer to its quotes and marks, without verdicts if it consists of passages."""
     if not replies_with_passages(exchange):
-        return match_citations(exchange.answer, exchange.citations)
+        return make_proof(exchange.answer, exchange.citations)
     unjudged = [replace(citation, state=QuoteState.NO_QUOTE) for citation in exchange.citations]
-    return match_citations(exchange.answer, unjudged)
+    return make_proof(exchange.answer, unjudged)
 
 
 def _list_passages(exchange: Exchange, library: Library) -> Iterator[ShownPassage]:

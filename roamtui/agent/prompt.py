@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from roamtui.document.tokens import format_tokens
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-
-NOT_FOUND_START = "Not found:"
-"""How an answer must begin if the document does not answer the question. The code checks for these words."""
+from roamtui.quotes.read import NOT_FOUND_START
 
 SYSTEM = f"""You answer questions about one document, or a library of them, from its text alone. You see an outline \
 and, for each question, what search finds for it.

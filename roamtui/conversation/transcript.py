@@ -166,6 +166,11 @@ class Citation:
     """First page of these lines, or None if the document has no pages."""
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
+    start: int = 0
+    end: int = 0
+    """Offsets of the quote in the answer, with its quotation marks. Both are 0 without a quote."""
+    marks: tuple[int, ...] = ()
+    """Offsets of the square brackets in the answer that show the number of the citation."""
 
     @property
     def place(self) -> str:

@@ -17,11 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.answer_markdown import read_answer_markdown
 from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
-from roamtui.agent.proof import AnswerProof, JudgedMark, match_citations
-from roamtui.agent.recheck import PASSAGE_LABEL, format_quote
-from roamtui.agent.source_list import find_quote_section, format_place
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
@@ -48,6 +44,10 @@ from roamtui.document.markdown.line_parts import CHECKBOXES
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.paths import display_path
+from roamtui.quotes.answer_markdown import read_answer_markdown
+from roamtui.quotes.recheck import PASSAGE_LABEL, format_quote
+from roamtui.quotes.source_list import find_quote_section, format_place
+from roamtui.quotes.verdicts import AnswerProof, JudgedMark, make_proof
 
 _SIBLINGS_MAX = 40
 """In a longer list of siblings, the outline shows only those that the conversation touched, and their ancestors."""
@@ -227,7 +227,7 @@ def render_quote(citation: Citation, source: str, words: str) -> str:
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
 """HTML element for each emphasis, innermost first."""
-_EMPTY_PROOF = match_citations("", ())
+_EMPTY_PROOF = make_proof("", ())
 
 
 @dataclass(slots=True)

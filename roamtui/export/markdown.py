@@ -1,6 +1,6 @@
 """Conversations and notes as Markdown.
 
-`roamtui.agent.recheck` parses the source lines, so it must understand every change to their format.
+`roamtui.quotes.recheck` parses the source lines, so it must understand every change to their format.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
 
-from roamtui.agent.answer_markdown import is_link_text
-from roamtui.agent.citations import extract_quotations
 from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
-from roamtui.agent.proof import AnswerProof
-from roamtui.agent.recheck import PASSAGE_LABEL, LocatedNote, format_quote
-from roamtui.agent.source_list import list_path_titles
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
+from roamtui.quotes.answer_markdown import is_link_text
+from roamtui.quotes.read import extract_quotations
+from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote, format_quote
+from roamtui.quotes.source_list import list_path_titles
+from roamtui.quotes.verdicts import AnswerProof
 
 _NO_STRIKE = re.compile(r"\n[ \t]*(?:\n|[-*+>#|]|\d+[.)])|~")
 """Words that contain a match cannot be struck through as a whole."""

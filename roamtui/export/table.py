@@ -1,6 +1,6 @@
 """Tables as JSON, CSV, Markdown or an HTML page.
 
-The Markdown is written so that `roamtui.agent.recheck` can read its quotes: with the source lines of a conversation if
+The Markdown is written so that `roamtui.quotes.recheck` can read its quotes: with the source lines of a conversation if
 the table has one document, and with links to the documents if it has several.
 """
 
@@ -18,13 +18,13 @@ from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.recheck import PASSAGE_LABEL, format_quote
 from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.plain import escape_json, sanitise_line, shorten
 from roamtui.export.html import make_csp_hash, render_quote
 from roamtui.export.json import to_json_citation
 from roamtui.export.markdown import format_source_line
+from roamtui.quotes.recheck import PASSAGE_LABEL, format_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, to_json_column
 from roamtui.table.runner import TableRun

@@ -18,7 +18,6 @@ from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import format_proof, list_passages, replies_with_passages
-from roamtui.agent.proof import match_citations
 from roamtui.conversation.events import (
     EVENT_NAMES,
     CloseReason,
@@ -57,6 +56,7 @@ from roamtui.headless.terminal import (
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference, resolve_scope
+from roamtui.quotes.verdicts import make_proof
 
 _EVENTS_VERSION = 1
 """Version of the format of the JSON lines, not of the program."""
@@ -195,7 +195,7 @@ class _AskReport:
 
     def _show_answer(self, final: QuestionAnswered, width: int) -> None:
         """Write the answer for a person at a terminal."""
-        proof, is_styled = match_citations(final.answer, final.citations), supports_styles()
+        proof, is_styled = make_proof(final.answer, final.citations), supports_styles()
         state = self._agent.session.state
         exchange = state.transcript.exchanges[-1]
         if passages := list_passages(exchange, state.library):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from roamtui.agent.recheck import locate_notes
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.store import ConversationStore
@@ -16,6 +15,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.export.markdown import render_notes
 from roamtui.headless.output import warn, write_notices, write_text
 from roamtui.paths import conversations_path
+from roamtui.quotes.recheck import locate_notes
 
 
 def list_notes() -> None:

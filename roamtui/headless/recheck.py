@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
 from roamtui.conversation.events import SourcesChanged
 from roamtui.conversation.library_sync import list_links_to_reload
 from roamtui.conversation.store import ConversationStore
@@ -18,6 +17,7 @@ from roamtui.document.library_source import LibrarySource
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.headless.output import write_json, write_text
+from roamtui.quotes.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
 from roamtui.sources.read import is_path
 from roamtui.table.store import TableContent, is_table, read_table
 

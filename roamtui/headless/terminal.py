@@ -16,10 +16,7 @@ from typing import assert_never
 from unicodedata import category, east_asian_width
 
 from roamtui.agent.answer import format_verification
-from roamtui.agent.answer_markdown import read_answer_markdown
 from roamtui.agent.passages import ShownPassage
-from roamtui.agent.proof import AnswerProof, match_citations
-from roamtui.agent.source_list import describe_place, format_place, format_source, list_passage_titles, strip_links
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import (
@@ -50,6 +47,9 @@ from roamtui.document.markdown.line_parts import (
 )
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text, shorten
+from roamtui.quotes.answer_markdown import read_answer_markdown
+from roamtui.quotes.source_list import describe_place, format_place, format_source, list_passage_titles, strip_links
+from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.search.passages import QuestionWords, find_question_words
 
 WIDTH_MAX = 100
@@ -146,7 +146,7 @@ def render_passages(
         head = [_Segment(path, (_BOLD,)), _Segment(f" · {describe_place(citation, path)}", (_DIM,))]
         lead = _Segment(f"{number} ", (_BOLD,))
         markdown = read_markdown(passage.text)
-        layout = _Layout(match_citations("", ()), markdown.links)
+        layout = _Layout(make_proof("", ()), markdown.links)
         text = layout.lay_out(markdown.blocks, width - len(lead.text))
         if lines:
             lines.append([])

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from roamtui.agent.citations import MARK
 from roamtui.agent.passages import ShownPassage, list_passages
-from roamtui.agent.recheck import cite_span
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
+from roamtui.quotes.read import MARK
+from roamtui.quotes.recheck import cite_span
 from roamtui.search.passages import find_question_words
 from roamtui.search.sentences import rank_sentences
 from roamtui.table.columns import Column

@@ -16,7 +16,6 @@ from typing_extensions import override
 
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
-from roamtui.agent.proof import match_citations
 from roamtui.conversation.commands import CloseSections, ExpandSections, FoldNodes, Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -38,6 +37,7 @@ from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.source_loader import open_sources
 from roamtui.errors import ModelError, StoreError
+from roamtui.quotes.verdicts import make_proof
 from roamtui.search.base import EmbedKind, Searcher, SearchServices
 from roamtui.search.factory import make_searcher
 from roamtui.search.keyword import KeywordSearcher
@@ -227,7 +227,7 @@ async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: Mode
     await asyncio.wait({asking})
     exchange = controller.state.transcript.exchanges[-1]
     assert exchange.stopped is (StopReason.ERROR if error else StopReason.CANCELLED)
-    assert [mark.label for mark in match_citations(exchange.answer, exchange.citations).marks] == ["[1 ✓]", "[2 ✗]"]
+    assert [mark.label for mark in make_proof(exchange.answer, exchange.citations).marks] == ["[1 ✓]", "[2 ✗]"]
 
 
 async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conversation() -> None:

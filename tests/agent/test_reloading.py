@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.citations import verify_citations
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.commands import ReadSection
@@ -19,6 +18,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import load_files
 from roamtui.document.source_loader import open_sources
 from roamtui.library_loader import reload_library
+from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import answer
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

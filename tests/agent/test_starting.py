@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.citations import verify_citations
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.agent.retrieval_context import RUNNER_UP_MAX, pick_confident_hit
@@ -18,6 +17,7 @@ from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.errors import RoamtuiError, UnknownSectionError
+from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT, Desk, FakeSearcher, make_desk

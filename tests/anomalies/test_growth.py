@@ -9,10 +9,6 @@ from dataclasses import replace
 import pytest
 
 from roamtui.agent.answer import choose_reminder
-from roamtui.agent.citations import verify_citations
-from roamtui.agent.cited_passage import find_cited_passage
-from roamtui.agent.quotes import find_quote
-from roamtui.agent.recheck import read_claims
 from roamtui.agent.tools.base import parse_section_ids
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
@@ -26,6 +22,10 @@ from roamtui.outline.expansion import render_section
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
+from roamtui.quotes.cited_passage import find_cited_passage
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.recheck import read_claims
+from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.excerpts import select_excerpt
 from roamtui.search.query import parse_query
 from roamtui.search.sentences import split_sentences

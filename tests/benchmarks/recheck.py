@@ -13,11 +13,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from roamtui.agent.quotes import find_quote
-from roamtui.agent.recheck import Claim, ClaimStatus, recheck
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.source_loader import build_library
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.recheck import Claim, ClaimStatus, recheck
 from roamtui.sources.read import RawText
 from tests.real_documents import list_documents, read_document
 

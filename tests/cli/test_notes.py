@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roamtui.agent.recheck import cite_span
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.store import ConversationStore
 from roamtui.library_loader import open_library
 from roamtui.paths import conversations_path
+from roamtui.quotes.recheck import cite_span
 from tests.cli.conftest import RunCommand
 from tests.conversation.conversations import find
 

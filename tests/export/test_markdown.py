@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from roamtui.agent.recheck import ClaimStatus, LocatedNote, read_claims
 from roamtui.conversation.notes import Note
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.export.markdown import render_markdown, render_notes
+from roamtui.quotes.recheck import ClaimStatus, LocatedNote, read_claims
 from tests.export.answering import LABELS, answer_question
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.recheck import read_claims
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.export.table import render_csv, render_html_table, render_markdown_table, to_json_table
+from roamtui.quotes.recheck import read_claims
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, TableContent

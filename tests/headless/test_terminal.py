@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import list_passages
-from roamtui.agent.proof import match_citations
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.headless.terminal import LineWrapper, render_answer, render_passages, render_source_list
 from roamtui.models.offline import OfflineModel
+from roamtui.quotes.verdicts import make_proof
 from roamtui.search.keyword import KeywordSearcher
 from tests.export.answering import LABELS, answer_question
 
@@ -24,12 +24,12 @@ _STRUCK_RED, _GREEN, _YELLOW = "9;31", "4;32", "4;33"
 
 
 def write(answer: str, *, width: int = 80, is_styled: bool = False) -> str:
-    return render_answer(answer, match_citations(answer, ()), width=width, is_styled=is_styled)
+    return render_answer(answer, make_proof(answer, ()), width=width, is_styled=is_styled)
 
 
 def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
     exchange = answer_question().transcript.exchanges[-1]
-    proof = match_citations(exchange.answer, exchange.citations)
+    proof = make_proof(exchange.answer, exchange.citations)
     text = render_answer(exchange.answer, proof, width=80, is_styled=True)
     styled = re.findall(r"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", text)
     assert [(codes, words) for codes, words in styled if words.startswith('"')] == [
@@ -91,9 +91,7 @@ def test_markdown_is_laid_out_in_lines(answer: str, lines: list[str]) -> None:
 def test_links_in_quotes_are_their_words() -> None:
     state = answer_question('It says "See the [rules](https://e.org/rules)" [{Lending}].')
     exchange = state.transcript.exchanges[-1]
-    text = render_answer(
-        exchange.answer, match_citations(exchange.answer, exchange.citations), width=80, is_styled=False
-    )
+    text = render_answer(exchange.answer, make_proof(exchange.answer, exchange.citations), width=80, is_styled=False)
     assert text.startswith('It says "See the rules" [1')
 
 

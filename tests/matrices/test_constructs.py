@@ -21,7 +21,6 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import ShownPassage
-from roamtui.agent.proof import match_citations
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -35,6 +34,7 @@ from roamtui.headless.mcp import read_section
 from roamtui.headless.mcp_session import ClientSession, SharedLibrary
 from roamtui.headless.terminal import render_answer, render_passages
 from roamtui.outline.spans import split_pages
+from roamtui.quotes.verdicts import make_proof
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.reader.document_view import DocumentView
 from roamtui.tui.reader.lazy_lines import LazyLines
@@ -113,7 +113,7 @@ def _show_chat(text: str, width: int) -> str:
 
 
 def _show_answer(text: str, width: int) -> str:
-    return render_answer(text, match_citations(text, ()), width=width, is_styled=False)
+    return render_answer(text, make_proof(text, ()), width=width, is_styled=False)
 
 
 def _show_passage(text: str, width: int) -> str:

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from roamtui.agent.quotes import find_quote
-from roamtui.agent.recheck import ClaimStatus, cite_span, read_claims, recheck
 from roamtui.conversation.state import ConversationState, Exchange, Transcript
 from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
@@ -19,6 +17,8 @@ from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import RENDERERS
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.recheck import ClaimStatus, cite_span, read_claims, recheck
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, TableContent

@@ -11,13 +11,12 @@ from textual.content import Content
 from textual.timer import Timer
 from typing_extensions import override
 
-from roamtui.agent.answer_markdown import read_answer_markdown
-from roamtui.agent.citations import QuoteChecker
-from roamtui.agent.proof import StreamingJudge, match_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.markdown.blocks import Link
 from roamtui.document.markdown.fences import update_fence
+from roamtui.quotes.answer_markdown import read_answer_markdown
+from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, attach_target
 from roamtui.tui.markdown.layout import MarkdownLayout
 from roamtui.tui.markdown.line import Line, add_code_background, render_run
@@ -44,11 +43,11 @@ class AnswerView(ContentView):
         super().__init__()
         self.text = ""
         """The answer as the model wrote it."""
-        self.proof = match_citations("", ())
+        self.proof = make_proof("", ())
         """The quotes and citations of the answer so far, with their verdicts."""
         self._citations: tuple[Citation, ...] = ()
-        self._judge: StreamingJudge | None = None
-        """Judges the quotes while an answer streams in. None if no answer is streaming in."""
+        self._checker: QuoteChecker | None = None
+        """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
         self._targets: list[SectionTarget | LinkTarget] = []
         self._drawing_seconds = 0.0
         self._timer: Timer | None = None
@@ -66,8 +65,8 @@ class AnswerView(ContentView):
     def append(self, text: str, state: ConversationState) -> None:
         """Append streamed text. Its quotes are looked up in what was read in this conversation so far."""
         self.text += text
-        if self._judge is None:
-            self._judge = StreamingJudge(QuoteChecker(state))
+        if self._checker is None:
+            self._checker = QuoteChecker(state)
         if self._timer is None:
             pause_seconds = max(_PAUSE_SECONDS_MIN, self._drawing_seconds * _PAUSE_FACTOR)
             self._timer = self.set_timer(pause_seconds, self._draw_streamed)
@@ -78,9 +77,9 @@ class AnswerView(ContentView):
             self._timer.stop()
             self._timer = None
         self.text = text
-        self._judge = None
+        self._checker = None
         self._citations = citations
-        self.proof = match_citations(text, citations)
+        self.proof = make_proof(text, citations)
         self.invalidate()
 
     def _draw_streamed(self) -> None:
@@ -90,12 +89,13 @@ class AnswerView(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         started = monotonic()
-        if self._judge is not None:
-            self.proof = self._judge.judge(self.text)
+        if self._checker is not None:
+            self._citations = self._checker.cite(self.text)
+            self.proof = make_proof(self.text, self._citations)
         markdown = read_answer_markdown(
             self.text,
             self.proof,
-            close_markup=None if self._judge is None else close_open_markup,
+            close_markup=None if self._checker is None else close_open_markup,
         )
         first_id = self._citations[0].section_id if self._citations else None
         self._targets.clear()

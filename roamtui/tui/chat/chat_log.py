@@ -16,7 +16,6 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.agent.source_list import split_source
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -33,6 +32,7 @@ from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
+from roamtui.quotes.source_list import split_source
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -324,7 +324,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Make views of saved exchanges and of the notices that followed them. Record them as the first ones shown."""
-        from roamtui.agent.recheck import list_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
+        from roamtui.quotes.recheck import list_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
 
         library = self._startup.state.library
         widgets: list[Widget] = []

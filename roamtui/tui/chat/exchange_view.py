@@ -12,7 +12,6 @@ from typing_extensions import override
 
 from roamtui.agent.answer import UnopenedHits, format_verification, list_unopened_hits
 from roamtui.agent.passages import read_passage_reply, replies_with_passages
-from roamtui.agent.source_list import describe_place, find_quote_section, strip_links
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -26,6 +25,7 @@ from roamtui.conversation.transcript import Citation, QuoteState, Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
+from roamtui.quotes.source_list import describe_place, find_quote_section, strip_links
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, attach_target, wrap

@@ -13,12 +13,12 @@ from textual.message import Message
 from typing_extensions import override
 
 from roamtui.agent.passages import PassageReply, ShownPassage
-from roamtui.agent.source_list import describe_place, list_passage_titles
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import Block
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text
+from roamtui.quotes.source_list import describe_place, list_passage_titles
 from roamtui.search.passages import QuestionWords, find_question_words
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, attach_target, wrap
 from roamtui.tui.labels import STEP, format_full_path, get_document_colour

@@ -7,10 +7,10 @@ from itertools import islice
 
 from textual.content import Content
 
-from roamtui.agent.cited_passage import CitedPassage, find_cited_passage
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.markdown.parser import read_markdown
+from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
 from roamtui.tui.chat.answer_view import QUOTE_COLOURS
 from roamtui.tui.labels import format_node
 from roamtui.tui.markdown.layout import MarkdownLayout

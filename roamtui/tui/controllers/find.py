@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from roamtui.agent.cited_passage import locate_in_span
 from roamtui.agent.controller import ConversationController
 from roamtui.document.library import Library
+from roamtui.quotes.cited_passage import locate_in_span
 from roamtui.tui.controllers.reader import ReaderController
 from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
 from roamtui.tui.messages import SearchKind, StatusMessage

@@ -7,14 +7,14 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 
-from roamtui.agent.cited_passage import resolve_citation
 from roamtui.agent.controller import ConversationController
-from roamtui.agent.recheck import cite_span, locate_notes
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.transcript import Citation
 from roamtui.document.node import Span
 from roamtui.errors import StoreError
+from roamtui.quotes.cited_passage import resolve_citation
+from roamtui.quotes.recheck import cite_span, locate_notes
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.labels import format_full_path

@@ -11,7 +11,6 @@ from textual.app import SuspendNotSupported
 from textual.timer import Timer
 from textual.widget import Widget
 
-from roamtui.agent.cited_passage import CitedPassage, find_cited_passage
 from roamtui.agent.controller import CommandFactory, ConversationController
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
@@ -31,6 +30,7 @@ from roamtui.document.links import (
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line
 from roamtui.editor import build_editor_command, find_editor
+from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget

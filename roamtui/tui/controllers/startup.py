@@ -66,7 +66,7 @@ async def recheck_saved_quotes(session: Session, saved: tuple[ConversationSummar
         return ()
 
     def look_up() -> tuple[StaleQuote, ...]:
-        from roamtui.agent.recheck import list_stale_quotes  # noqa: PLC0415 - not for the first screen
+        from roamtui.quotes.recheck import list_stale_quotes  # noqa: PLC0415 - not for the first screen
 
         content_hash = library.content_hash
         notes = NoteStore(store.notes_folder, get_source_key(library)).read()

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-from roamtui.agent.numbers import widen_to_numbers
-from roamtui.agent.quotes import find_quote
 from roamtui.document.document import Document
 from roamtui.document.node import Span
 from roamtui.document.text import DocumentText
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.numbers import widen_to_numbers
 from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition
 from roamtui.tui.reader.line_styles import HighlightKind

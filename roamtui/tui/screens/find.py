@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.agent.cited_passage import locate_in_span
+from roamtui.quotes.cited_passage import locate_in_span
 from roamtui.tui.controllers.find import FindController, GroupedResult
 from roamtui.tui.finder import FindResult, FindResults, ResultGroup
 from roamtui.tui.labels import format_error

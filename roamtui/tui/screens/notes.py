@@ -13,13 +13,13 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 from typing_extensions import override
 
-from roamtui.agent.recheck import LocatedNote
-from roamtui.agent.source_list import list_path_titles, strip_links
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import StoreError
 from roamtui.export.markdown import format_location, render_notes
+from roamtui.quotes.recheck import LocatedNote
+from roamtui.quotes.source_list import list_path_titles, strip_links
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.labels import STEP

@@ -65,13 +65,16 @@ def styles_of(content: Content, words: str) -> set[str]:
 
 
 def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
-    states = (QuoteState.FOUND, QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
-    citations = tuple(
-        Citation(section_id="a8a96034", quote=quote, state=state)
-        for quote, state in zip(("one", "two", "six"), states, strict=True)
-    )
+    text = 'So "one" [a8a96034]. But "two" [a8a96034]. Or "six" [a8a96034].'
+    citations = []
+    for quote, state in (("one", QuoteState.FOUND), ("two", QuoteState.ELSEWHERE), ("six", QuoteState.NOT_FOUND)):
+        start = text.index(f'"{quote}"')
+        end = start + len(quote) + 2
+        citations.append(
+            Citation(section_id="a8a96034", quote=quote, state=state, start=start, end=end, marks=(end + 1,))
+        )
     view = AnswerView()
-    view.finish('So "one" [a8a96034]. But "two" [a8a96034]. Or "six" [a8a96034].'.replace("**six**", "six"), citations)
+    view.finish(text, tuple(citations))
     content = view.render_content(80)
     assert content.plain == 'So "one" [1 ✓]. But "two" [2 !]. Or "six" [3 ✗].'
     assert styles_of(content, '"one"') == {"underline", "$text-success"}

@@ -37,7 +37,7 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         cite("0b", "four", QuoteState.NOT_FOUND),
     )
     assert lines == [
-        "Sources  3/4 quotes found in the text",
+        "Sources  4 quotes: 3 where cited, 1 nowhere",
         " 1 ✓ a.md › 0a · line 3",
         " 2 a.md › 0b · line 8",
         " 3 ✓ a.md › 0a · line 3",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from roamtui.agent.quotes import find_quote, normalise_markdown
+from roamtui.quotes.find import find_quote, normalise_markdown
 from roamtui.search.sentences import find_sentence_end, split_sentences
 from roamtui.search.units import Unit, UnitKind
 from roamtui.sources.convert.pdf.convert import convert_pdf

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from roamtui.agent.quotes import find_quote, normalise_markdown
+from roamtui.quotes.find import find_quote, normalise_markdown
 
 _TEXT = (
     "## Fees & fines\r\n\r\n> Late *returns* cost **2 euros** a day - see [the rules](rules.md (x)), `fee_table`.\r\n"
@@ -245,13 +245,6 @@ def test_a_quote_of_signs_must_stand_there_exactly() -> None:
 def test_a_later_sentence_with_all_pieces_counts() -> None:
     text = "Books are old. Tools are lent. Books and all tools are lent."
     assert find_quote("Books … tools are lent", text) == (text.rindex("Books"), len(text) - 1)
-
-
-def test_an_ellipsis_spans_all_its_parts() -> None:
-    text = "Start: one thing, and another thing. End."
-    match = find_quote("one thing … another thing", text)
-    assert match is not None
-    assert text[slice(*match)] == "one thing, and another thing"
 
 
 def test_hyphenated_words_are_found_whole() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.citations import QuoteChecker, verify_citations
-from roamtui.agent.proof import AnswerProof, StreamingJudge, match_citations
 from roamtui.conversation.state import ConversationState
+from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, make_proof, verify_citations
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, make_state
 
@@ -25,7 +24,7 @@ def fill(answer: str, state: ConversationState) -> str:
 
 def prove(answer: str, state: ConversationState) -> AnswerProof:
     answer = fill(answer, state)
-    return match_citations(answer, verify_citations(answer, state))
+    return make_proof(answer, verify_citations(answer, state))
 
 
 def show(answer: str, proof: AnswerProof) -> list[tuple[str, str]]:
@@ -63,28 +62,31 @@ def test_marks_carry_the_numbers_of_citations_and_the_worst_sign(
 
 def test_a_mark_that_is_no_citation_has_no_number(state: ConversationState) -> None:
     answer = fill("Not found: no.\n\nNearest sections: Fees [{Fees}]", state)
-    assert [mark.label for mark in match_citations(answer, ()).marks] == ["[→]"]
+    assert [mark.label for mark in make_proof(answer, ()).marks] == ["[→]"]
 
 
 def test_quotes_are_found_where_they_stand(state: ConversationState) -> None:
     answer = fill('Late: "2 euros a day" [{Fees}], not “9 euros a day” [{Fees}]. "2 euros a day", as I said.', state)
-    proof = match_citations(answer, verify_citations(answer, state))
+    proof = make_proof(answer, verify_citations(answer, state))
     assert show(answer, proof) == [('"2 euros a day"', "✓"), ("“9 euros a day”", "✗"), ('"2 euros a day"', "✓")]
     assert [quote.number for quote in proof.quotes] == [1, 2, 3]
 
 
-def test_while_an_answer_streams_a_quote_has_a_verdict_as_soon_as_it_is_closed(state: ConversationState) -> None:
-    reader = StreamingJudge(QuoteChecker(state))
+def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: ConversationState) -> None:
+    checker = QuoteChecker(state)
     answer = fill('It costs "2 euros a day" [{Hours}]. Or "9 euros a day" [{Fees}].', state)
+
+    def judge(end: int) -> list[tuple[str, str]]:
+        return show(answer, make_proof(answer[:end], checker.cite(answer[:end])))
+
     closed = answer.index('day"') + 4
-    assert reader.judge(answer[: closed - 1]).quotes == ()
-    assert show(answer, reader.judge(answer[:closed])) == [('"2 euros a day"', "✓")]
-    with_id = answer.index("]") + 1
-    assert show(answer, reader.judge(answer[:with_id])) == [('"2 euros a day"', "!")]
-    closed = answer.rindex('day"') + 4
-    assert show(answer, reader.judge(answer[:closed]))[1] == ('"9 euros a day"', "✗")
-    finished = match_citations(answer, verify_citations(answer, state))
-    assert reader.judge(answer) == finished
+    assert judge(closed - 1) == []
+    assert judge(closed) == [('"2 euros a day"', "✓")]
+    assert judge(answer.index("]") + 1) == [('"2 euros a day"', "!")]
+    assert judge(answer.rindex('day"') + 4) == [('"2 euros a day"', "!")]
+    assert judge(len(answer)) == [('"2 euros a day"', "!"), ('"9 euros a day"', "✗")]
+    for end in range(len(answer)):
+        assert checker.cite(answer[:end]) == verify_citations(answer[:end], state)
 
 
 def test_words_in_quotation_marks_that_cite_nothing_have_no_verdict_in_the_end(state: ConversationState) -> None:

@@ -25,11 +25,6 @@ from html import unescape
 from pathlib import PurePath
 from urllib.parse import unquote
 
-from roamtui.agent.citations import MARK, make_citation, parse_citations
-from roamtui.agent.numbers import widen_to_numbers
-from roamtui.agent.quotes import GAP, find_quote, normalise_markdown
-from roamtui.agent.similar_words import TextWords, align_words
-from roamtui.agent.source_list import list_path_titles
 from roamtui.conversation.library_sync import hash_sections
 from roamtui.conversation.notes import Note, hash_section
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -39,6 +34,12 @@ from roamtui.document.plain import escape_json, sanitise_line
 from roamtui.errors import SourceError
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
+from roamtui.quotes.find import GAP, find_quote, normalise_markdown
+from roamtui.quotes.numbers import widen_to_numbers
+from roamtui.quotes.read import MARK, read_answer
+from roamtui.quotes.similar_words import TextWords, align_words
+from roamtui.quotes.source_list import list_path_titles
+from roamtui.quotes.verdicts import make_citation
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
@@ -206,13 +207,13 @@ def _read_markdown_claims(markdown: str, name: str) -> tuple[Claim, ...]:
 
     # links become ids, so that a quote binds to its link as it would to an id in an answer
     text = _LINK.sub(replace_link, _CELL_LINE.sub("", _CITATION_LINE.sub("", markdown)))
-    for quotation in parse_citations(text).quotes:
+    for quotation in read_answer(text).quotes:
         if quotation.is_code or not quotation.marks:
             continue
         quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)
         words = " ".join(quote.split())
         if any(words in exported_quote for exported_quote in exported_quotes):
-            continue  # only a part is compared, because `parse_citations` may end a quote at a mark inside it
+            continue  # only a part is compared, because `read_answer` may end a quote at a mark inside it
         section_id, source, anchor = quotation.marks[0].section_id, "", ""
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from roamtui.agent.citations import verify_citations
 from roamtui.conversation.events import ExpandStatus
+from roamtui.quotes.verdicts import verify_citations
 from tests.conversation.conversations import begin, expand_by_agent, make_state
 from tests.real_documents import PROJECT_DIR
 

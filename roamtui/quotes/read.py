@@ -1,11 +1,8 @@
-"""Extract the citations of an answer, which are marks such as ``[a8a96034]`` and quotations, and look up each quote.
+"""Read an answer once: its quotes, the ids in square brackets, and its statements, each with offsets in the answer.
 
 A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to ids in
 its own sentence: to the nearest ones after it if the sentence begins with a quotation, otherwise to the nearest before
-it. Text after a colon that has no ids, such as list items, takes those of the sentence with the colon. A quotation
-without an id belongs to the section that contains its words, if there is only one. An id without a quotation is a
-citation without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
-deliveries or excerpts.
+it. Text after a colon that has no ids, such as list items, takes those of the sentence with the colon.
 """
 
 from __future__ import annotations
@@ -16,19 +13,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from operator import itemgetter
 
-from roamtui.agent.numbers import divides_number
-from roamtui.agent.quotes import find_quote
-from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.document.library import Library
-from roamtui.document.node import Span
-from roamtui.outline.id_marks import strip_ids
-from roamtui.outline.spans import Bounds, merge_bounds
-from roamtui.outline.structure import get_canonical_id
+from roamtui.outline.spans import Bounds
 
-_UNMARKED_WORDS_MIN = 3
-"""Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
+NOT_FOUND_START = "Not found:"
+"""How the prompt asks a model to begin if the text has no answer."""
+_NOT_FOUND_STARTS = (
+    NOT_FOUND_START.lower().rstrip(":"),
+    *("nicht gefunden", "non trouvé", "introuvable", "no encontrado", "no se encontró", "não encontrado"),
+    *("non trovato", "未找到", "没有找到", "見つかりません"),
+)
+"""How answers that found nothing begin, in lower case. Some models translate the words that the prompt asks for."""
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
 _DECORATION = r"[\"'`*§\s]*+"
 MARK = re.compile(rf"\[{_DECORATION}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DECORATION}\]")
@@ -61,6 +57,22 @@ _SENTENCE_END = re.compile(
 )
 """End of a sentence, including the marks after its full stop. A full stop after an initial does not end a sentence, nor
 does one before a lower-case letter or a number, since it may belong to an abbreviation."""
+_NO_CLAIM = re.compile(
+    r"^[ \t>]*(?:#{1,6}[ \t].*|(?:\*\*|__)[^*_\n]+(?:\*\*|__):?[ \t]*$)"
+    r"|^[ \t]*\((?:The answer is cut off here|The offline model quotes passages)[^\n]*",
+    re.MULTILINE,
+)
+"""A heading, or a note by the program. Only its first words are matched, because the rest differs in old logs."""
+_TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
+"""The line below the head of a table."""
+_FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
+_LEAD = re.compile(r"[\s>|]*(?:(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?[\s>|]*")
+"""Markup before the words of a list item, a quoted line or a table row."""
+_GREETING = re.compile(
+    r"\W*(?:hello|hi|hey|thanks?|thank you|sure|of course|certainly|you(?:'|’)re welcome|great question|i hope)\b",
+    re.IGNORECASE,
+)
+_GREETING_WORDS_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +175,7 @@ def _list_quotes(answer: str) -> Iterator[Quotation]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedAnswer:
+class AnswerReading:
     """The quotes and the ids in square brackets of an answer, and the bounds of its sentences."""
 
     quotes: tuple[Quotation, ...]
@@ -175,7 +187,7 @@ class ParsedAnswer:
     """Maps sentences to their introductions, by index. An introduction is an earlier sentence ending in a colon."""
 
 
-def parse_citations(answer: str) -> ParsedAnswer:
+def read_answer(answer: str) -> AnswerReading:
     """Find the quotes and marks of an answer. Each quote gets the marks that may be its source, the likeliest first."""
     quotes = [*_list_quotes(answer)]
     starts = [quote.start for quote in quotes]
@@ -206,7 +218,7 @@ def parse_citations(answer: str) -> ParsedAnswer:
         else:
             introducing = by_sentence.get(introductions.get(sentence, -1), [])[: -_CANDIDATES_MAX - 1 : -1]
             placed += (replace(quote, marks=introducing) for quote in own)
-    return ParsedAnswer(
+    return AnswerReading(
         quotes=tuple(placed),
         marks=tuple(mark for own in by_sentence.values() for mark in own),
         sentences=tuple(pairwise((0, *ends, len(answer)))),
@@ -271,162 +283,57 @@ def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int
     return introductions
 
 
-def verify_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
-    """Look up the quotes of an answer in the text that the model got, and return all citations in order."""
-    return QuoteChecker(state).cite(parse_citations(answer))
+def is_not_found(answer: str) -> bool:
+    """Check whether an answer says that nothing was found, in the words of the prompt or translated."""
+    return answer.lstrip("*_#> ").lower().startswith(_NOT_FOUND_STARTS)
 
 
-class QuoteChecker:
-    """Looks up the quotes of one answer, each once, so that an answer can be checked again and again while it grows."""
+def list_statements(answer: str, parsed: AnswerReading) -> Iterator[tuple[Bounds, Sequence[Quotation]]]:
+    """Yield the bounds of each statement with its quotes.
 
-    def __init__(self, state: ConversationState) -> None:
-        self._state = state
-        self._cited: dict[tuple[str, tuple[str, ...]], tuple[int, Citation] | None] = {}
-        self._found: dict[str, QuoteState] = {}
-
-    def cite(self, parsed: ParsedAnswer) -> tuple[Citation, ...]:
-        """Return the citations of an answer in order."""
-        located: list[tuple[int, Citation]] = []
-        cited: set[tuple[str, int]] = set()
-        for quote in parsed.quotes:
-            match = self._cite_quote(quote)
-            if match is None:
-                continue
-            index, citation = match
-            if quote.is_code and not citation.is_verified:
-                continue
-            located.append((quote.start, citation))
-            if quote.marks:
-                cited.add((quote.marks[index].section_id, quote.marks[index].sentence))
-        for mark in parsed.marks:
-            if (mark.section_id, mark.sentence) not in cited:
-                cited.add((mark.section_id, mark.sentence))
-                no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._state.library)
-                located.append((mark.start, no_quote))
-        return tuple(citation for _, citation in sorted(located, key=lambda pair: pair[0]))
-
-    def judge_anywhere(self, words: str) -> QuoteState:
-        """Return the state of a quote in all text that the model got, whatever its section."""
-        if words not in self._found:
-            is_found = any(True for _ in _look_up_everywhere(words, self._state))
-            self._found[words] = QuoteState.FOUND if is_found else QuoteState.NOT_FOUND
-        return self._found[words]
-
-    def _cite_quote(self, quote: Quotation) -> tuple[int, Citation] | None:
-        """Return the citation of a quote with the index of its mark, or None if it cites nothing."""
-        key = quote.text, tuple(mark.section_id for mark in quote.marks)
-        if key not in self._cited:
-            match: tuple[int, Citation] | None = None
-            if quote.marks:
-                mark, citation = _pick_mark(quote, self._state)
-                match = [*quote.marks].index(mark), citation
-            elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
-                attributed = _attribute_quote(quote.text, self._state)
-                match = None if attributed is None else (0, attributed)
-            self._cited[key] = match
-        return self._cited[key]
-
-
-def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:
-    """Return the first mark whose section contains the quote, or else the first mark, with its citation."""
-    for mark in quote.marks:
-        span = _find_in_section(quote.text, mark.section_id, state)
-        if span is not None:
-            return mark, make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, state.library)
-    mark = quote.marks[0]
-    elsewhere = next(_look_up_everywhere(quote.text, state), None)
-    quote_state = QuoteState.ELSEWHERE if elsewhere else QuoteState.NOT_FOUND
-    return mark, make_citation(mark.section_id, quote.text, quote_state, elsewhere, state.library)
-
-
-def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
-    """Cite the section of a quote without an id, or return None unless exactly one section contains it."""
-    library = state.library
-    found: dict[str, Span] = {}
-    for span in _look_up_everywhere(words, state):
-        section_id = get_canonical_id(library, library.section_at(span.doc, span.start) or library.root_id)
-        found[section_id] = span
-    if len(found) != 1:
-        return None
-    ((section_id, span),) = found.items()
-    return make_citation(section_id, words, QuoteState.FOUND, span, library)
-
-
-def _find_in_section(quote: str, section_id: str, state: ConversationState) -> Span | None:
-    """Find a quote in the delivered text and the excerpts of a section, and in its title."""
-    library = state.library
-    if section_id not in library:
-        return None
-    own, delivered, excerpts = library.span(section_id), state.collect_delivered(), state.collect_excerpts()
-    for span in dict.fromkeys((library.get_content_span(section_id), own)):
-        read = [*delivered.get(span.doc, ()), *excerpts.get(span.doc, ())]
-        if span == own and find_quote(quote, library.title_of(section_id)):
-            read.append(_find_title_line(own, library))  # a model that has read the id has also read the title
-        pieces = [
-            (max(start, span.start), min(end, span.end))
-            for start, end in merge_bounds(read)
-            if start < span.end and end > span.start
-        ]
-        found = _find_in(quote, span.doc, pieces, library)
-        if found is not None:
-            return found
-    return None
-
-
-def _find_title_line(span: Span, library: Library) -> Bounds:
-    end = library.document(span.doc).text.find("\n", span.start, span.end)
-    return span.start, span.end if end < 0 else end
-
-
-def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[Span]:
-    """Yield each place where a quote is found, in the delivered text of open sections and in excerpts."""
-    texts = [section.deliveries for section in state.open_sections]
-    texts += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.collect_excerpts().items() for a, b in bounds]
-    for spans in texts:
-        for doc in dict.fromkeys(span.doc for span in spans):
-            bounds = merge_bounds((span.start, span.end) for span in spans if span.doc == doc)
-            found = _find_in(quote, doc, bounds, state.library)
-            if found is not None:
-                yield found
-
-
-def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> Span | None:
-    """Find a quote in pieces of a document.
-
-    The model reads a version of the text with ids after headings and without page footers, and may quote from that.
+    A sentence that is only a quote, or code, belongs to the statement before it.
     """
-    document = library.document(doc)
-    text = document.text
-    without_ids = strip_ids(quote)
-    for start, end in pieces:
-        piece = text[start:end]
-        found = find_quote(quote, piece)
-        if found is None:
-            without_footers = document.clean_text(start, end)  # has the same offsets
-            if without_ids != quote or without_footers != piece:
-                found = find_quote(without_ids, without_footers)
-        # A piece may end inside a number.
-        if found is not None and not divides_number(text, start + found[0], start + found[1]):
-            return Span(doc=doc, start=start + found[0], end=start + found[1])
-    return None
+    pending: tuple[Bounds, list[Quotation]] | None = None
+    no_claims = [match.span() for match in _NO_CLAIM.finditer(answer)]
+    sentences = [answer[start:end] for start, end in parsed.sentences]
+    quote_starts = [quote.start for quote in parsed.quotes]
+    for (start, end), next_sentence in zip(parsed.sentences, [*sentences[1:], ""], strict=True):
+        quote_index = bisect_left(quote_starts, start)
+        quotes = parsed.quotes[quote_index : bisect_left(quote_starts, end)]
+        # The quote before may continue in this sentence. Quotes do not overlap, so no earlier one can.
+        is_inside_quote = quote_index > 0 and parsed.quotes[quote_index - 1].end > start
+        lead = _LEAD.match(answer, start, end)
+        assert lead is not None  # it also matches the empty string
+        bounds = lead.end(), start + len(answer[start:end].rstrip(" \t\n|"))
+        nearest = bisect_right(no_claims, bounds[0], key=itemgetter(0)) - 1
+        is_no_claim = nearest >= 0 and bounds[0] < no_claims[nearest][1]
+        is_table_head = _TABLE_RULE.match(next_sentence) is not None
+        may_claim = not (is_inside_quote or is_no_claim or is_table_head)
+        if may_claim and _is_claim(answer[start:end], start, quotes):
+            if pending is not None:
+                yield pending
+            pending = bounds, [*quotes]
+        elif pending is not None:
+            pending[1].extend(quotes)
+    if pending is not None:
+        yield pending
 
 
-def make_citation(
-    section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library
-) -> Citation:
-    """Make the citation of a section, or of a quote that was found at `span`, with its place in the library."""
-    if section_id not in library:
-        return Citation(section_id=section_id, quote=quote, state=quote_state)
-    node = library.node(section_id)
-    first, last = library.lines_of(span) if span is not None else (node.start_line, node.end_line)
-    return Citation(
-        section_id=section_id,
-        quote=quote,
-        state=quote_state,
-        doc=node.doc if span is None else span.doc,
-        path=node.path,
-        start_line=first,
-        end_line=last,
-        page=library.page_of(library.span(section_id) if span is None else span),
-        span=span,
-    )
+def _is_claim(text: str, start: int, quotes: Sequence[Quotation]) -> bool:
+    """Return whether a sentence that begins at `start` in the answer says something by itself, without its quotes."""
+    words = MARK.sub(" ", text).strip()
+    ending = words.rstrip("*_")
+    if (
+        not any(character.isalpha() for character in words)
+        or (ending.endswith((":", "：")) and not quotes)  # an introduction
+        or ending.endswith(("?", "？"))
+        or _FENCE.search(words)  # code
+        or is_not_found(words)
+        or (_GREETING.match(words) and len(words.split()) <= _GREETING_WORDS_MAX)
+    ):
+        return False
+    # Without its quotes, marks and list number, a claim still has words.
+    rest = text
+    for quote in reversed(quotes):
+        rest = rest[: max(0, quote.start - start)] + rest[quote.end - start :]
+    return any(character.isalnum() for character in re.sub(r"^\s*\d+[.)]", "", MARK.sub(" ", rest)))

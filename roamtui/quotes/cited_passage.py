@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from roamtui.agent.quotes import find_quote
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.outline.spans import merge_bounds
+from roamtui.quotes.find import find_quote
 
 _WORD = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\d+(?:[.,:/]\d+)*\w*|\w+"
@@ -98,7 +98,7 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
 
     The first of several equally similar passages counts. The result is empty if no passage is similar enough.
     """
-    from roamtui.agent.similar_words import TextWords, align_words  # noqa: PLC0415 - imports rapidfuzz
+    from roamtui.quotes.similar_words import TextWords, align_words  # noqa: PLC0415 - imports rapidfuzz
 
     def read(text: str) -> TextWords:
         words = [*_WORD.finditer(text)]

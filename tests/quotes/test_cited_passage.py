@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.citations import verify_citations
-from roamtui.agent.cited_passage import CitedPassage, find_cited_passage
 from roamtui.conversation.state import ConversationState
+from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
+from roamtui.quotes.verdicts import verify_citations
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 
 TEXT = """\

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.answer_markdown import read_answer_markdown
-from roamtui.agent.citations import verify_citations
-from roamtui.agent.proof import match_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.document.markdown.blocks import Markdown, flatten_blocks
 from roamtui.document.markdown.parser import read_markdown
+from roamtui.quotes.answer_markdown import read_answer_markdown
+from roamtui.quotes.verdicts import make_proof, verify_citations
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, make_state
 
@@ -24,7 +23,7 @@ FEES, HOURS = (
 
 def read(answer: str, state: ConversationState = STATE) -> Markdown:
     answer = answer.replace("{Fees}", FEES).replace("{Hours}", HOURS)
-    return read_answer_markdown(answer, match_citations(answer, verify_citations(answer, state)))
+    return read_answer_markdown(answer, make_proof(answer, verify_citations(answer, state)))
 
 
 def show(markdown: Markdown) -> str:

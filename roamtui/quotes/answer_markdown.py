@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from roamtui.agent.proof import AnswerProof, JudgedMark
 from roamtui.document.markdown.blocks import (
     LINE_BREAK,
     Block,
@@ -32,6 +31,7 @@ from roamtui.document.markdown.blocks import (
 from roamtui.document.markdown.fences import FENCE
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text, strip_blank_lines
+from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 
 _GROUP_START, _GROUP_END, _MARKS, _PLACEHOLDER_END = "\ufe47", "\ufe48", "\ufe35", "\ufe36"
 """A placeholder consists of one of the first three characters, the digits of an index, and the last character."""

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.citations import extract_quotations, parse_citations, verify_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.node import Span
+from roamtui.quotes.read import extract_quotations
+from roamtui.quotes.verdicts import verify_citations
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 
@@ -425,14 +426,3 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
     state = expand_by_agent(state, "First")[0]
     assert _list_found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _FOUND)]
     assert _list_found('Then comes "End." [{Last}].', state) == [("Last", "End.", _NOT_FOUND)]
-
-
-def test_a_quote_is_looked_up_under_few_of_many_marks() -> None:
-    marks = " ".join(f"[{number:08x}]" for number in range(100))
-    (quote,) = parse_citations(f'"Herons eat fish" {marks}.').quotes
-    assert len(quote.marks) == 16
-
-
-def test_a_long_hostile_answer_is_read_in_time(state: ConversationState) -> None:
-    for piece in ('"', "“", "„", "[", "`", '" [{Fees}] ', '"two euros" [{Fees}] ', ". ", "“a” ", "*_`\n", "0123abcd"):
-        _cite(piece * 1_500, state)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from roamtui.agent.numbers import divides_number
 from roamtui.outline.spans import Bounds
+from roamtui.quotes.numbers import divides_number
 
 _ALIKE = str.maketrans(
     {

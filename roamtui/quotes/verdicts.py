@@ -1,0 +1,326 @@
+"""Give each quote of an answer its verdict, its place in the answer and its number.
+
+A quote without an id belongs to the section that contains its words, if there is only one. An id without a quote is a
+citation without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
+deliveries or excerpts. A part of an answer that streams in is judged in the same way as a finished answer.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.outline.id_marks import strip_ids
+from roamtui.outline.spans import Bounds, merge_bounds
+from roamtui.outline.structure import get_canonical_id
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.numbers import divides_number
+from roamtui.quotes.read import (
+    MARK,
+    MARKED_ID,
+    AnswerReading,
+    CitationMark,
+    Quotation,
+    is_not_found,
+    list_statements,
+    read_answer,
+)
+
+_UNMARKED_WORDS_MIN = 3
+"""Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
+_FROM_WORST_TO_BEST = (
+    QuoteState.NOT_FOUND,
+    QuoteState.ELSEWHERE,
+    QuoteState.FOUND,
+    QuoteState.NO_QUOTE,
+)
+"""`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedQuote:
+    """A quote of an answer with its verdict."""
+
+    start: int
+    """Offset of the opening quotation mark."""
+    end: int
+    verdict: QuoteState
+    number: int
+    """Number of the quote's citation, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedMark:
+    """An id between square brackets, as a person sees it."""
+
+    start: int
+    """Offset of the opening bracket. The ids of one pair of brackets share it."""
+    end: int
+    section_id: str
+    numbers: tuple[int, ...]
+    """Numbers of the citations that the mark belongs to; empty if it is not a citation, as in a "not found" answer."""
+    verdict: QuoteState
+    """The worst verdict among the quotes of the mark; `NO_QUOTE` if it has no quotes."""
+
+    @property
+    def label(self) -> str:
+        """The numbers and the sign between square brackets, such as ``[2 ✓]``."""
+        numbers = ",".join(map(str, self.numbers)) or "→"
+        return f"[{numbers} {self.verdict.sign}]" if self.verdict.sign else f"[{numbers}]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerProof:
+    """The verdicts of an answer. All offsets are in its text."""
+
+    answer: str
+    quotes: tuple[JudgedQuote, ...]
+    """In order."""
+    marks: tuple[JudgedMark, ...]
+    """In order."""
+
+    # Computed when they are first needed, because an answer that streams in is judged again and again without them.
+    @cached_property
+    def statements(self) -> tuple[Bounds, ...]:
+        """Start and end of each statement: a sentence, a list item or a table row that claims something."""
+        return tuple(bounds for bounds, _ in self._quoted_statements)
+
+    @cached_property
+    def unquoted(self) -> tuple[Bounds, ...]:
+        """The statements without a quote."""
+        cited_starts = {quote.start for quote in self.quotes}
+        return tuple(
+            bounds
+            for bounds, quotes in self._quoted_statements
+            if cited_starts.isdisjoint(quote.start for quote in quotes)
+        )
+
+    @cached_property
+    def _quoted_statements(self) -> Sequence[tuple[Bounds, Sequence[Quotation]]]:
+        return () if is_not_found(self.answer) else [*list_statements(self.answer, read_answer(self.answer))]
+
+    @property
+    def summary(self) -> str:
+        """A sentence such as "5 of 6 statements are quoted"; empty if there are no statements."""
+        count = len(self.statements)
+        if not count:
+            return ""
+        noun_and_verb = "statement is" if count == 1 else "statements are"
+        return f"{count - len(self.unquoted)} of {count} {noun_and_verb} quoted"
+
+
+def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
+    """Collect the verdicts of an answer. `citations` is the result of `verify_citations`, perhaps from a log."""
+    quotes = tuple(
+        JudgedQuote(start=citation.start, end=citation.end, verdict=citation.state, number=number)
+        for number, citation in enumerate(citations, start=1)
+        if citation.start < citation.end
+    )
+    by_mark: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for number, citation in enumerate(citations, start=1):
+        for start in citation.marks:
+            by_mark[citation.section_id, start].append(number)
+    marks = []
+    for match in MARK.finditer(answer):
+        for section_id in dict.fromkeys(MARKED_ID.findall(match.group())):
+            numbers = by_mark.get((section_id, match.start()), [])
+            states = (citations[number - 1].state for number in numbers)
+            marks.append(
+                JudgedMark(
+                    start=match.start(),
+                    end=match.end(),
+                    section_id=section_id,
+                    numbers=tuple(numbers),
+                    verdict=min(states, key=_FROM_WORST_TO_BEST.index, default=QuoteState.NO_QUOTE),
+                )
+            )
+    return AnswerProof(answer=answer, quotes=quotes, marks=tuple(marks))
+
+
+def verify_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
+    """Look up the quotes of an answer in the text that the model got, and return all citations in order."""
+    return QuoteChecker(state).cite(answer)
+
+
+class QuoteChecker:
+    """Looks up the quotes of one answer, each once, so that an answer can be checked again and again while it grows."""
+
+    def __init__(self, state: ConversationState) -> None:
+        self._state = state
+        self._cited: dict[tuple[str, tuple[str, ...]], tuple[int, Citation] | None] = {}
+
+    def cite(self, answer: str) -> tuple[Citation, ...]:
+        """Return the citations of an answer, or of its beginning, in order."""
+        reading = read_answer(answer)
+        located: list[tuple[int, CitationMark | None, Citation]] = []
+        cited: set[tuple[str, int]] = set()
+        for quote in reading.quotes:
+            match = self._cite_quote(quote)
+            if match is None:
+                continue
+            index, citation = match
+            if quote.is_code and not citation.is_verified:
+                continue
+            mark = quote.marks[index] if quote.marks else None
+            located.append((quote.start, mark, replace(citation, start=quote.start, end=quote.end)))
+            if mark is not None:
+                cited.add((mark.section_id, mark.sentence))
+        for mark in reading.marks:
+            if (mark.section_id, mark.sentence) not in cited:
+                cited.add((mark.section_id, mark.sentence))
+                no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._state.library)
+                located.append((mark.start, mark, no_quote))
+        located.sort(key=lambda one: one[0])
+        return _add_marks(answer, reading, located)
+
+    def _cite_quote(self, quote: Quotation) -> tuple[int, Citation] | None:
+        """Return the citation of a quote with the index of its mark, or None if it cites nothing."""
+        key = quote.text, tuple(mark.section_id for mark in quote.marks)
+        if key not in self._cited:
+            match: tuple[int, Citation] | None = None
+            if quote.marks:
+                mark, citation = _pick_mark(quote, self._state)
+                match = [*quote.marks].index(mark), citation
+            elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
+                attributed = _attribute_quote(quote.text, self._state)
+                match = None if attributed is None else (0, attributed)
+            self._cited[key] = match
+        return self._cited[key]
+
+
+def _add_marks(
+    answer: str, reading: AnswerReading, located: Sequence[tuple[int, CitationMark | None, Citation]]
+) -> tuple[Citation, ...]:
+    """Return the citations, each with the marks that show its number.
+
+    A mark shows the citations of its own quotes or, if it has none, those of its section in its sentence. `located` has
+    the offset of each citation and the mark that was chosen for it.
+    """
+    sentence_starts = [start for start, _ in reading.sentences]
+    by_mark: dict[tuple[str, int], list[int]] = defaultdict(list)
+    by_sentence: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for index, (start, mark, citation) in enumerate(located):
+        sentence = mark.sentence if mark else bisect_right(sentence_starts, start) - 1
+        by_sentence[citation.section_id, sentence].append(index)
+        if mark is not None:
+            by_mark[citation.section_id, mark.start].append(index)
+    marks: dict[int, list[int]] = defaultdict(list)
+    for match in MARK.finditer(answer):
+        sentence = bisect_right(sentence_starts, match.start()) - 1
+        for section_id in dict.fromkeys(MARKED_ID.findall(match.group())):
+            shown = by_mark.get((section_id, match.start())) or by_sentence.get((section_id, sentence), [])
+            for index in shown:
+                marks[index].append(match.start())
+    return tuple(replace(citation, marks=tuple(marks[index])) for index, (_, _, citation) in enumerate(located))
+
+
+def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:
+    """Return the first mark whose section contains the quote, or else the first mark, with its citation."""
+    for mark in quote.marks:
+        span = _find_in_section(quote.text, mark.section_id, state)
+        if span is not None:
+            return mark, make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, state.library)
+    mark = quote.marks[0]
+    elsewhere = next(_look_up_everywhere(quote.text, state), None)
+    quote_state = QuoteState.ELSEWHERE if elsewhere else QuoteState.NOT_FOUND
+    return mark, make_citation(mark.section_id, quote.text, quote_state, elsewhere, state.library)
+
+
+def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
+    """Cite the section of a quote without an id, or return None unless exactly one section contains it."""
+    library = state.library
+    found: dict[str, Span] = {}
+    for span in _look_up_everywhere(words, state):
+        section_id = get_canonical_id(library, library.section_at(span.doc, span.start) or library.root_id)
+        found[section_id] = span
+    if len(found) != 1:
+        return None
+    ((section_id, span),) = found.items()
+    return make_citation(section_id, words, QuoteState.FOUND, span, library)
+
+
+def _find_in_section(quote: str, section_id: str, state: ConversationState) -> Span | None:
+    """Find a quote in the delivered text and the excerpts of a section, and in its title."""
+    library = state.library
+    if section_id not in library:
+        return None
+    own, delivered, excerpts = library.span(section_id), state.collect_delivered(), state.collect_excerpts()
+    for span in dict.fromkeys((library.get_content_span(section_id), own)):
+        read = [*delivered.get(span.doc, ()), *excerpts.get(span.doc, ())]
+        if span == own and find_quote(quote, library.title_of(section_id)):
+            read.append(_find_title_line(own, library))  # a model that has read the id has also read the title
+        pieces = [
+            (max(start, span.start), min(end, span.end))
+            for start, end in merge_bounds(read)
+            if start < span.end and end > span.start
+        ]
+        found = _find_in(quote, span.doc, pieces, library)
+        if found is not None:
+            return found
+    return None
+
+
+def _find_title_line(span: Span, library: Library) -> Bounds:
+    end = library.document(span.doc).text.find("\n", span.start, span.end)
+    return span.start, span.end if end < 0 else end
+
+
+def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[Span]:
+    """Yield each place where a quote is found, in the delivered text of open sections and in excerpts."""
+    texts = [section.deliveries for section in state.open_sections]
+    texts += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.collect_excerpts().items() for a, b in bounds]
+    for spans in texts:
+        for doc in dict.fromkeys(span.doc for span in spans):
+            bounds = merge_bounds((span.start, span.end) for span in spans if span.doc == doc)
+            found = _find_in(quote, doc, bounds, state.library)
+            if found is not None:
+                yield found
+
+
+def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> Span | None:
+    """Find a quote in pieces of a document.
+
+    The model reads a version of the text with ids after headings and without page footers, and may quote from that.
+    """
+    document = library.document(doc)
+    text = document.text
+    without_ids = strip_ids(quote)
+    for start, end in pieces:
+        piece = text[start:end]
+        found = find_quote(quote, piece)
+        if found is None:
+            without_footers = document.clean_text(start, end)  # has the same offsets
+            if without_ids != quote or without_footers != piece:
+                found = find_quote(without_ids, without_footers)
+        # A piece may end inside a number.
+        if found is not None and not divides_number(text, start + found[0], start + found[1]):
+            return Span(doc=doc, start=start + found[0], end=start + found[1])
+    return None
+
+
+def make_citation(
+    section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library
+) -> Citation:
+    """Make the citation of a section, or of a quote that was found at `span`, with its place in the library."""
+    if section_id not in library:
+        return Citation(section_id=section_id, quote=quote, state=quote_state)
+    node = library.node(section_id)
+    first, last = library.lines_of(span) if span is not None else (node.start_line, node.end_line)
+    return Citation(
+        section_id=section_id,
+        quote=quote,
+        state=quote_state,
+        doc=node.doc if span is None else span.doc,
+        path=node.path,
+        start_line=first,
+        end_line=last,
+        page=library.page_of(library.span(section_id) if span is None else span),
+        span=span,
+    )
