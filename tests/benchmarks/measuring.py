@@ -1,71 +1,18 @@
-"""Lines of the tables: two durations side by side, or a value with the goal that it is held against.
-
-What stands side by side is measured in turns, in one run, so that a busy machine is busy for both.
-"""
+"""Lines of the tables, and the measures behind them."""
 
 from __future__ import annotations
 
 import gc
+import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import median
-from time import perf_counter
+from statistics import linear_regression, median
+from time import perf_counter, process_time
 
 Measure = Callable[[], float]
-"""Does something once and returns how many seconds that took."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One line of the table."""
-
-    what: str
-    seconds: float
-    beside: str
-    """What it is compared with."""
-    beside_seconds: float
-    ratio_max: float | None = None
-    """The goal; None where the ratio is only told."""
-
-    @property
-    def ratio(self) -> float:
-        """How many times as long as what it is compared with."""
-        return self.seconds / self.beside_seconds
-
-    @property
-    def verdict(self) -> str:
-        """The goal and whether it is met, empty where there is none."""
-        if self.ratio_max is None:
-            return ""
-        return f"≤ {self.ratio_max:g}: {'met' if self.ratio <= self.ratio_max else 'MISSED'}"
-
-
-def make_environ(**changes: str) -> dict[str, str]:
-    """Return an environment for a program under measurement, in which Python keeps its compiled files, as installed."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return environ | changes
-
-
-def measure_in_turns(ours: Measure, theirs: Measure, times: int) -> tuple[float, float]:
-    """Return the medians of both, after one uncounted turn that fills caches."""
-    ours(), theirs()
-    pairs = []
-    for _ in range(times):
-        gc.collect()
-        pairs.append((ours(), theirs()))
-    return median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
-
-
-def timed(work: Callable[[], object]) -> Measure:
-    """Return a measure of calling `work`."""
-
-    def measure() -> float:
-        start = perf_counter()
-        work()
-        return perf_counter() - start
-
-    return measure
+"""Does something once and returns how many seconds it took."""
+TABLE_HEAD = f"| {'what':<64} | {'roamtui':>20} | {'goal':<22} |\n|{'-' * 66}|{'-' * 21}:|{'-' * 24}|"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,15 +24,68 @@ class Finding:
     goal: str = ""
     is_met: bool = True
 
-    @property
-    def verdict(self) -> str:
-        """The goal and whether it is met, empty where there is none."""
-        return f"{self.goal}: {'met' if self.is_met else 'MISSED'}" if self.goal else ""
-
-
-FINDINGS_HEAD = f"| {'what':<58} | {'roamtui':>12} | {'goal':<22} |\n|{'-' * 60}|{'-' * 13}:|{'-' * 24}|"
-
 
 def format_finding(finding: Finding) -> str:
-    """Return one line of the table."""
-    return f"| {finding.what:<58} | {finding.value:>12} | {finding.verdict:<22} |"
+    """Return one line of the table, in Markdown."""
+    verdict = f"{finding.goal}: {'met' if finding.is_met else 'MISSED'}" if finding.goal else ""
+    return f"| {finding.what:<64} | {finding.value:>20} | {verdict:<22} |"
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a duration in the unit that suits it."""
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1_000:.1f} ms"
+
+
+def limit_seconds(what: str, seconds: float, seconds_max: float = math.inf) -> Finding:
+    """Return a duration with the most that it may be."""
+    goal = "" if seconds_max == math.inf else f"≤ {seconds_max * 1_000:.0f} ms"
+    return Finding(what=what, value=format_seconds(seconds), goal=goal, is_met=seconds <= seconds_max)
+
+
+def compare(what: str, ours: Measure, theirs: Measure, *, turns: int, ratio_max: float = math.inf) -> Finding:
+    """Return the medians of both, measured in turns so that a busy machine is busy for both."""
+    ours(), theirs()
+    pairs = []
+    for _ in range(turns):
+        gc.collect()
+        pairs.append((ours(), theirs()))
+    own, other = (median(seconds) for seconds in zip(*pairs, strict=True))
+    return Finding(
+        what=what,
+        value=f"{format_seconds(own)} / {format_seconds(other)}",
+        goal="" if ratio_max == math.inf else f"ratio ≤ {ratio_max:g}",
+        is_met=own <= ratio_max * other,
+    )
+
+
+def timed(work: Callable[[], object]) -> Measure:
+    """Return a measure of calling `work`, by the clock."""
+
+    def measure() -> float:
+        start = perf_counter()
+        work()
+        return perf_counter() - start
+
+    return measure
+
+
+def measure_cpu(work: Callable[[], object], turns: int = 1) -> float:
+    """Return the median processor time of `work`, which other programs on the machine disturb least."""
+    seconds = []
+    for _ in range(turns):
+        gc.collect()
+        start = process_time()
+        work()
+        seconds.append(process_time() - start)
+    return median(seconds)
+
+
+def fit_exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return the exponent by which time grows with size."""
+    return linear_regression(list(map(math.log, sizes)), [math.log(max(one, 1e-6)) for one in seconds]).slope
+
+
+def make_environ(**changes: str) -> dict[str, str]:
+    """Return an environment for a program under measurement, in which Python keeps its compiled files, as installed."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return environ | changes

@@ -31,8 +31,6 @@ EXPECTED = {
 }
 _SENTENCE = re.compile(r"(?:(?<=\n\n)|(?<=[.!?] ))[A-Z][^\n.!?|<>\[\]#`]{50,240}[.]")
 _WORDS_NEW = ("amber", "basket", "candle", "dozen", "ember", "fathom", "gravel", "harbour", "island", "kettle")
-_CONTROLS = 3
-_CLAIMS_MIN = 10
 _NEAR = 2_000
 """Characters within which another quote may stand in the paragraph that is changed."""
 
@@ -79,12 +77,12 @@ def mutate(library: Library, kind: str, quote: str, start: int, chance: random.R
     return f"{rest[:target].rstrip()}\n\n{text[first:end].strip()}\n\n{rest[target:]}"
 
 
-def try_copies(names: Sequence[str], count: int, seed: int = 1) -> Iterator[tuple[str, str, str, ClaimStatus, str]]:
-    """Yield document, what was done to a quote, the quote, and what was said of it, with the text that was found."""
-    chance = random.Random(seed)  # noqa: S311 - the same copies each time
+def try_copies(names: Sequence[str], count: int) -> Iterator[tuple[str, ClaimStatus]]:
+    """Yield what was done to a quote, and what was said of it."""
+    chance = random.Random(1)  # noqa: S311 - the same copies each time
     libraries = {name: _parse(read_document(name), name) for name in names}
     claims = {name: find_claims(library) for name, library in libraries.items()}
-    usable = [name for name in names if len(claims[name]) > _CLAIMS_MIN]
+    usable = [name for name in names if len(claims[name]) > 10]
     for number in range(count if usable else 0):
         name = usable[number % len(usable)]
         kind = [*EXPECTED][(number // len(usable) + number % len(usable)) % 4]
@@ -94,42 +92,29 @@ def try_copies(names: Sequence[str], count: int, seed: int = 1) -> Iterator[tupl
             quote, start = chance.choice(claims[name])
         below = {*library.walk(library.section_at("", start))}
         controls = [
-            (one, offset)
-            for one, offset in chance.sample(claims[name], _CONTROLS)
+            (one, offset, "leave")
+            for one, offset in chance.sample(claims[name], 3)
             if abs(offset - start) > _NEAR and library.section_at("", offset) not in below
         ]
         changed = _parse(mutate(library, kind, quote, start, chance), name)
-        for one, offset, done in ((quote, start, kind), *((*control, "leave") for control in controls)):
+        for one, offset, done in ((quote, start, kind), *controls):
             claim = Claim(quote=one, place="", section_id=library.section_at("", offset) or "")
-            finding = recheck(claim, changed)
-            found = changed.text_at(finding.span) if finding.span is not None else ""
-            yield name, done, one, finding.standing, found
+            yield done, recheck(claim, changed).standing
 
 
 def _parse(text: str, name: str) -> Library:
     return build_library(RawText(text=text, source=name, name=name.rpartition("/")[2]))
 
 
-def main() -> int:
+def main() -> None:
     """Print what was said, by what was done."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--copies", type=int, default=200)
-    parser.add_argument("--wrong", action="store_true", help="print what was said wrongly")
-    given = parser.parse_args()
-    counts: Counter[tuple[str, ClaimStatus]] = Counter()
-    for name, done, quote, standing, text in try_copies(list_documents(*PATTERNS), given.copies):
-        counts[done, standing] += 1
-        is_nearest_right = standing is not ClaimStatus.CHANGED or find_quote(quote, text) is None
-        if given.wrong and (standing is not EXPECTED[done] or not is_nearest_right):
-            sys.stdout.write(f"{name} {done} -> {standing}\n  {quote}\n  {text}\n")
-    for done, expected in EXPECTED.items():
-        total = sum(count for (one, _), count in counts.items() if one == done)
-        others = {
-            standing.value: n for (one, standing), n in counts.items() if one == done and standing is not expected
-        }
-        sys.stdout.write(f"{done:8} {counts[done, expected]:4} of {total:4} {expected.value}  {others or ''}\n")
-    return 0
+    copies = try_copies(list_documents(*PATTERNS), parser.parse_args().copies)
+    counts = Counter(copies)
+    for (done, standing), count in sorted(counts.items()):
+        sys.stdout.write(f"{count:4} {done}: {standing.value}{'' if standing is EXPECTED[done] else ', WRONG'}\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

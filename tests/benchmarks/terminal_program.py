@@ -1,4 +1,4 @@
-"""A program in a terminal of its own, watched from outside: what it writes, its time on the processor, its memory."""
+"""A program in a terminal of its own, watched from outside: what it writes, and its memory."""
 
 from __future__ import annotations
 
@@ -9,19 +9,14 @@ import select
 import struct
 import subprocess
 import termios
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Condition, Thread
-from time import monotonic, sleep
+from time import monotonic
 
 _ROWS, _COLUMNS = 48, 160
-_TICK_SECONDS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_QUIET_SECONDS = 0.25
-_IDLE_SHARE = 0.05
-_IDLE_WINDOWS = 2
 
 
 class TerminalProgram:
@@ -41,17 +36,9 @@ class TerminalProgram:
         )
         os.close(theirs)
         self._written = bytearray()
-        self._last = self.start
-        self._arrivals: list[tuple[int, float]] = []
-        """How much was written by which moment."""
         self._changed = Condition()
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
-
-    @property
-    def written(self) -> int:
-        """How many bytes it has written so far."""
-        return len(self._written)
 
     def _read(self) -> None:
         with suppress(OSError, ValueError):
@@ -61,8 +48,6 @@ class TerminalProgram:
                 chunk = os.read(self._ours, 1 << 16)
                 with self._changed:
                     self._written += chunk
-                    self._last = monotonic()
-                    self._arrivals.append((len(self._written), self._last))
                     self._changed.notify_all()
         with self._changed:
             self._changed.notify_all()
@@ -71,42 +56,16 @@ class TerminalProgram:
         """Return the seconds from the start until `word` was written; None where it was not by the moment `until`."""
         wanted = word.encode()
         with self._changed:
-            while (place := self._written.find(wanted)) < 0:
+            while wanted not in self._written:
                 rest = until - monotonic()
                 if rest <= 0 or self._process.poll() is not None:
                     return None
                 self._changed.wait(min(rest, 1.0))
-            arrival = bisect_left(self._arrivals, (place + len(wanted), 0.0))
-            return self._arrivals[arrival][1] - self.start
-
-    def wait_until_quiet(self, until: float) -> None:
-        """Wait until nothing was written for a while."""
-        while monotonic() < until and monotonic() - self._last < _QUIET_SECONDS:
-            sleep(_QUIET_SECONDS / 5)
-
-    def wait_until_idle(self, until: float) -> bool:
-        """Wait until it does nothing; return whether that came by the moment `until`."""
-        idle = 0
-        while monotonic() < until:
-            before = self.cpu_seconds()
-            sleep(_QUIET_SECONDS)
-            idle = idle + 1 if self.cpu_seconds() - before < _IDLE_SHARE * _QUIET_SECONDS else 0
-            if idle == _IDLE_WINDOWS:
-                return True
-        return False
-
-    def press(self, keys: bytes) -> None:
-        """Send keys as a terminal does."""
-        os.write(self._ours, keys)
-
-    def cpu_seconds(self) -> float:
-        """Return the time on the processor so far."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICK_SECONDS
+            return monotonic() - self.start
 
     def memory_bytes(self) -> int:
         """Return the memory that it holds now."""
-        return read_memory(self._process.pid)
+        return int(Path(f"/proc/{self._process.pid}/statm").read_text("utf-8").split()[1]) * _PAGE_BYTES
 
     def close(self) -> None:
         """End it."""
@@ -114,8 +73,3 @@ class TerminalProgram:
         self._process.wait()
         self._reader.join(3)
         os.close(self._ours)
-
-
-def read_memory(pid: int) -> int:
-    """Return the resident memory of a process in bytes."""
-    return int(Path(f"/proc/{pid}/statm").read_text("utf-8").split()[1]) * _PAGE_BYTES

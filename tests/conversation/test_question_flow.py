@@ -478,7 +478,7 @@ def test_all_mode_closes_only_on_request() -> None:
 @pytest.mark.slow
 async def test_keeping_open_saves_what_it_promises(data_dir: Path) -> None:
     assert (data_dir / "sets").is_dir()
-    tallies = await simulate(8, seed=1)
+    tallies = await simulate(8)
     keep, fresh, everything = (tallies[mode] for mode in (KeepOpenMode.KEEP, KeepOpenMode.FRESH, KeepOpenMode.ALL))
     assert keep.reopened <= fresh.reopened / 2
     assert keep.uncached <= fresh.uncached

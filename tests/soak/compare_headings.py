@@ -1,10 +1,10 @@
-"""Compares the heading scan with a full parse on every real file, the large ones too: `python -m` this module."""
+"""Compares the heading scan with a full parse on every real file: `python -m tests.soak.compare_headings`."""
 
 from __future__ import annotations
 
 import gzip
-import json
 import sys
+from collections.abc import Iterator
 
 from roamtui.document.parse import parse_document
 from tests.document.invariants import read_sections
@@ -14,38 +14,27 @@ from tests.real_documents import decode, find_data_dir, list_documents
 _PATTERNS = ("books/*.md", "llms/files/*", "llms/full/*", "sets/*/docs/**/*.*", "perf/*.md.gz")
 
 
-def main() -> int:
-    """Compare, print what differs and how much was compared, and return 1 where anything differs."""
-    files = examples = headings = characters = different = 0
-    for name in list_documents(*_PATTERNS):
+def list_texts(*patterns: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each file."""
+    for name in list_documents(*patterns):
         path = find_data_dir() / name
-        if not path.is_file():
-            continue
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        count = _compare(decode(content), name)
-        files, characters = files + 1, characters + len(content)
-        headings, different = headings + max(0, count), different + (count < 0)
-    for name in list_documents("spec/*.json"):
-        for number, example in enumerate(json.loads((find_data_dir() / name).read_text("utf-8")), 1):
-            count = _compare(example["markdown"], f"{name} {number}")
-            examples, headings, different = examples + 1, headings + max(0, count), different + (count < 0)
-    sys.stdout.write(
-        f"{files:,} files ({characters / 1e6:.1f} MB) and {examples:,} examples of specifications, "
-        f"{headings:,} headings: {different} differ\n"
-    )
+        if path.is_file():
+            yield name, decode(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
+
+
+def main() -> int:
+    """Compare, print what differs and how much was compared, and return 1 if anything differs."""
+    texts = headings = different = 0
+    for name, text in list_texts(*(sys.argv[1:] or _PATTERNS)):
+        found, judged = (
+            [(level, title.strip(), line) for level, title, line in outline]
+            for outline in (read_sections(parse_document(text)), judge_outline(text))
+        )
+        texts, headings, different = texts + 1, headings + len(found), different + (found != judged)
+        if found != judged:
+            sys.stdout.write(f"{name} differs\n")
+    sys.stdout.write(f"{texts:,} texts, {headings:,} headings: {different} differ\n")
     return 1 if different else 0
-
-
-def _compare(text: str, name: str) -> int:
-    """Return how many headings a text has, -1 where the two do not agree."""
-    found = read_sections(parse_document(text))
-    judged = judge_outline(text)
-    if [(level, title.strip(), line) for level, title, line in found] == [
-        (level, title.strip(), line) for level, title, line in judged
-    ]:
-        return len(found)
-    sys.stdout.write(f"{name} differs\n")
-    return -1
 
 
 if __name__ == "__main__":

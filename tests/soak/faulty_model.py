@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 
 from typing_extensions import override
 
@@ -14,7 +13,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ModelRequest, RetryPending, TextDelta, ThinkingDelta, ToolCallReceived
 from roamtui.models.offline import OfflineModel
 
-FAULTS = ("none", "none", "none", "none", "none", "refused", "cut off", "overflow", "retried", "hanging", "defect")
+_FAULTS = (*["none"] * 5, "refused", "cut off", "overflow", "retried", "hanging", "defect", *["odd", "slow"] * 2)
 ODD_WORDS = (
     "\x1b[2J\x1b]52;c;aGk=\x07\x9b31m",
     "a\u202eb\u200f\u2028c\ufeff",
@@ -35,24 +34,14 @@ _ODD_CALLS = ("{", "[]", '{"section_ids": [null, 7, "\\u001b[2J"]}', '{"section_
 class FaultyModel(OfflineModel):
     """Draws a fault for each request."""
 
-    def __init__(self, seed: int, faults: Sequence[str] = FAULTS) -> None:
+    def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)  # noqa: S311 - a day that can be lived again
-        self._faults = faults
         self._gate = asyncio.Event()
-        self.faults: Counter[str] = Counter()
-        self.is_hanging = False
 
     def go_on(self) -> None:
         """Let a reply that hangs come."""
         self._gate.set()
         self._gate = asyncio.Event()
-
-    async def _hang(self) -> None:
-        self.is_hanging = True
-        try:
-            await self._gate.wait()
-        finally:
-            self.is_hanging = False
 
     @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -62,8 +51,7 @@ class FaultyModel(OfflineModel):
             ModelError: The fault is one that a model reports.
             ZeroDivisionError: The fault is a defect.
         """
-        fault = self._chance.choice(self._faults)
-        self.faults[fault] += 1
+        fault = self._chance.choice(_FAULTS)
         match fault:
             case "refused":
                 raise ModelError("The provider refused the key. Check it.")
@@ -76,7 +64,7 @@ class FaultyModel(OfflineModel):
                 yield ThinkingDelta("Let me see. ")
             case "hanging":
                 yield TextDelta("It is ")
-                await self._hang()
+                await self._gate.wait()
             case "odd":
                 name = self._chance.choice(("expand_sections", "search_sections", "collapse_sections", "\x1b[2J"))
                 yield ThinkingDelta(self._chance.choice(ODD_WORDS))
@@ -87,7 +75,7 @@ class FaultyModel(OfflineModel):
         pieces = 0
         async for event in super().stream(request):
             if fault == "slow" and self._chance.random() < 0.2:
-                await self._hang()
+                await self._gate.wait()
             yield event
             pieces += fault == "cut off"
             if pieces > 3:

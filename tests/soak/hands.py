@@ -1,12 +1,12 @@
 """Hands at the running app, as quick as it takes keys: they wait for what must come, never for time to pass.
 
-Textual's own pilot waits after each key until the program has been quiet for a while and all has scrolled, which takes
-many times as long as the work itself. Keys that follow each other at once are the harder case anyway.
+Textual's own pilot waits after each key until all is quiet, which takes many times as long as the work itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.events import Key, Resize
@@ -14,12 +14,25 @@ from textual.geometry import Size
 from textual.keys import key_to_character
 from textual.pilot import Pilot
 
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import ConversationStore
+from roamtui.library_loader import open_library
+from roamtui.models.base import Model
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext
 
-_ROUNDS_OF_REST = 2
-"""A message goes up to the app and down again."""
 _ROUND_SECONDS = 0.01
 _ROUNDS_MAX = 20_000
+
+
+def open_app(folder: Path, document: Path, model: Model) -> RoamApp:
+    """Return an app about a document, which it can read again, with its conversations in a folder."""
+    library = open_library((str(document),))
+    session = Session.start(library, store=ConversationStore(folder / "conversations"))
+    agent = Agent(session, model, KeywordSearcher(library))
+    return RoamApp(AppContext(agent=agent, reload_library=lambda *_: open_library((str(document),))))
 
 
 class Hands:
@@ -53,15 +66,12 @@ class Hands:
         await self.until(lambda: self._app.screen.size == size)
 
     async def rest(self) -> None:
-        """Let the app do what it was just told to."""
-        for _ in range(_ROUNDS_OF_REST):
-            await self._pilot.pause(0)
+        """Let the app do what it was just told to: a message goes up to the app and down again."""
+        await self._pilot.pause(0)
+        await self._pilot.pause(0)
 
     async def until(
-        self,
-        is_met: Callable[[], bool],
-        rounds_max: int = _ROUNDS_MAX,
-        tell: Callable[[], str] = lambda: "what was waited for did not come",
+        self, is_met: Callable[[], bool], rounds_max: int = _ROUNDS_MAX, tell: Callable[[], str] = str
     ) -> None:
         """Let the app and its threads work until a condition is met, or the app has ended."""
         for _ in range(rounds_max):

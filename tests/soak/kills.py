@@ -1,8 +1,7 @@
-"""Kills the program hundreds of times, in every write and at random moments: `python -m tests.soak.kills`."""
+"""Kills the program in every write and at 500 random moments: `python -m tests.soak.kills [RUNS]`."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -12,28 +11,21 @@ from tests.anomalies.mortal_programs import MortalPrograms
 from tests.anomalies.promises import kill_at_random, kill_at_writes
 
 
-def main() -> int:
-    """Kill, check after each time that nothing is lost, and print how often and when it was killed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    with TemporaryDirectory() as folder, closing(MortalPrograms(_make(folder, "runs"))) as programs:
-        for is_first in (True, False):
-            killed = kill_at_writes(programs, _make(folder, f"writes-{is_first}"), is_first=is_first)
-            sys.stdout.write(f"{'new' if is_first else 'going on'}: killed in each of {killed} writes\n")
-        ends = kill_at_random(programs, _make(folder, "random"), runs=given.runs, seed=given.seed)
-    for end, times in ends.most_common():
-        sys.stdout.write(f"{times:5}  {end}\n")
+def main() -> None:
+    """Kill, check after each time that nothing is lost, and print when it was killed."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    with TemporaryDirectory() as folder:
+        programs_dir, *homes = (Path(folder, name) for name in ("programs", "new", "continued", "random"))
+        for path in (programs_dir, *homes):
+            path.mkdir()
+        with closing(MortalPrograms(programs_dir)) as programs:
+            for home in homes[:2]:
+                killed = kill_at_writes(programs, home, is_first=home is homes[0])
+                sys.stdout.write(f"{home.name}: killed in each of {killed} writes\n")
+            ends = kill_at_random(programs, homes[2], runs=runs, seed=1)
+    sys.stdout.writelines(f"{times:5}  {end}\n" for end, times in ends.most_common())
     sys.stdout.write("nothing is lost\n")
-    return 0
-
-
-def _make(folder: str, name: str) -> Path:
-    path = Path(folder) / name
-    path.mkdir()
-    return path
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

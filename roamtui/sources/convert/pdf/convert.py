@@ -54,15 +54,13 @@ def convert_pdf(
     data: bytes,
     name: str,
     *,
-    uses_bookmarks: bool = True,
     report: PageReport | None = None,
     ocr_languages: Sequence[str] = (),
     scan_store: ScanStore | None = None,
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
-    `uses_bookmarks` is off in tests that measure the other ways to detect headings. If `ocr_languages` are given,
-    tesseract reads the scanned pages, except for those that the `scan_store` already has.
+    If `ocr_languages` are given, tesseract reads the scanned pages, except for those that the `scan_store` already has.
 
     Raises:
         SourceError: The file is damaged or protected, or contains no text.
@@ -83,7 +81,7 @@ def convert_pdf(
         notes.append("Running headers and footers were removed.")
     for page, page_rows in zip(pages, stripped.pages, strict=True):
         page.rows, page.tables = page_rows, detect_tables(page_rows)
-    bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
+    bookmarks = list(file.read_bookmarks())
     by_page: dict[int, list[DetectedHeading]] = {}
     headings = _detect_outline(pages, bookmarks, stripped.printed)
     for heading in headings:

@@ -1,0 +1,33 @@
+"""A short day and a few random things at the running app; `make soak` and `make fuzz` do many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.soak import fuzz
+from tests.soak.day import live_day
+
+_OBJECTS_SHARE = 1.27
+_RESIDENT_KB = 17_000
+_SPARE = 12
+"""Workers, threads and files that come and go; what each question left behind would be more."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_app_survives_and_shows_what_is_true(seed: int, tmp_path: Path) -> None:
+    assert fuzz.run(tmp_path, 60, seed)["steps"] == 60
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)  # on a machine that is busy with much else
+async def test_a_day_leaves_nothing_behind(tmp_path: Path) -> None:
+    _, first, *_, last = await live_day(tmp_path, 160)
+    assert last.questions >= first.questions + 15
+    assert last.objects < first.objects * _OBJECTS_SHARE
+    assert last.resident_kb < first.resident_kb + _RESIDENT_KB
+    assert last.tasks <= first.tasks + _SPARE
+    assert last.threads <= first.threads + _SPARE
+    assert last.descriptors <= first.descriptors + _SPARE
