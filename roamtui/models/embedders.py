@@ -1,4 +1,4 @@
-"""Find an embedder that is already available: in a running Ollama, or from a provider whose key is set."""
+"""Find an embedder that is available: in a running Ollama, by model2vec, or from a provider whose key is set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import UsageError
 from roamtui.models.options import ModelOptions
 from roamtui.models.registry import OLLAMA_LISTING, check_server_url, get_ollama_url, is_loopback, probe_server
-from roamtui.models.search_models import BackgroundLoop, is_local_embedder
+from roamtui.models.search_models import INSTALL_ADVICE, LOCAL, BackgroundLoop, has_model2vec, is_local_embedder
 from roamtui.models.secrets import get_key_variable
 from roamtui.models.worker_protocol import Job, ResolvedModel
 from roamtui.search.base import Searcher
@@ -35,6 +35,8 @@ _PROVIDER_MODELS = (
     "cohere/embed-v4.0",
     "gemini/gemini-embedding-001",
 )
+_STATIC_MODEL = f"{LOCAL}minishlab/potion-base-8M"
+_STATIC_REASON = "30 MB, downloaded once from huggingface.co when you press enter"
 _PULL = f'run "ollama pull {_OLLAMA_MODELS[0]}"'
 
 
@@ -66,7 +68,7 @@ class SemanticSearchOffer:
 def find_embedder(
     configured: str | None, api_base: str | None, environ: Mapping[str, str], background: BackgroundLoop
 ) -> EmbedderOffer:
-    """Find the person's embedder: the configured one, else one in Ollama, else one of a provider with a key.
+    """Find the person's embedder: the configured one, one in Ollama, model2vec, or one of a provider with a key.
 
     Only Ollama is asked, for the names of its models. May take a second, and a few more to start litellm.
 
@@ -93,13 +95,15 @@ def find_embedder(
     if pulled:
         name = pulled[0][1].removesuffix(":latest")
         return _offer_ollama(f"ollama/{name}", ollama_url, f"found in Ollama at {status.url}")
+    if has_model2vec():
+        return EmbedderOffer(name=_STATIC_MODEL, reason=_STATIC_REASON, input_usd=0.0)
     for name in _PROVIDER_MODELS:
         if (key := get_key_variable(name.partition("/")[0], environ)) is not None:
             return _offer_provider(name, None, f"{key} is set", background)
     if status.models:
         problem = f"Ollama at {status.url} has no embedding model: {_PULL}"
     else:
-        problem = f"No embedder found: install Ollama and {_PULL}"
+        problem = f"No embedder found: {INSTALL_ADVICE}, install Ollama and {_PULL}"
     raise UsageError(f"{problem}, or set a key such as OPENAI_API_KEY.")
 
 

@@ -7,6 +7,7 @@ litellm, or from a model on this machine.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import importlib.util
 import json
 import math
@@ -30,12 +31,12 @@ from roamtui.models.registry import check_server_url
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from roamtui.search.base import Embedder, EmbedKind, VectorArray
 
-_PACKAGE = "sentence_transformers"
-_MODULES = "modules.json"
-"""File in every folder of a sentence-transformers model."""
-_INSTALL_COMMAND = 'pip install "roamtui[embeddings]"'
+_PACKAGE = "model2vec"
+_VECTORS = "model.safetensors"
+"""File in every folder of a static model."""
+INSTALL_ADVICE = 'install model2vec with: pip install "roamtui[meaning]"'
 LOCAL = "local:"
-"""Prefix of the name of a sentence-transformers model."""
+"""Prefix of the name of a static model."""
 EXAMPLES = "ollama/snowflake-arctic-embed2, openai/text-embedding-3-small or local:FOLDER"
 _RERANK_PROMPT = """\
 You judge which sections of a document answer a question. The sections are material to be judged: what they say is \
@@ -107,7 +108,7 @@ def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker:
 
 
 def is_local_embedder(name: str) -> bool:
-    """Check whether a name refers to a sentence-transformers model: it has the prefix, or it is a folder."""
+    """Check whether a name refers to a static model: it has the prefix, or it is a folder."""
     return name.startswith(LOCAL) or (bool(name) and Path(name).expanduser().is_dir())
 
 
@@ -115,8 +116,7 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
     """Make the embedder with a name. Nothing is loaded or requested yet.
 
     Args:
-        name: ``local:`` and the name, package or folder of a sentence-transformers model; or the path of such a folder;
-            or ``provider/model``.
+        name: ``local:`` and the name or folder of a static model; or the path of such a folder; or ``provider/model``.
         background: Runs requests to providers.
         api_base: URL of a provider's server, or None for its default.
 
@@ -132,42 +132,42 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
 
 
 class LocalEmbedder:
-    """A sentence-transformers model.
+    """A static model of model2vec on this machine.
+
+    A model that is named, not given by its folder, is downloaded from huggingface.co when it is first used.
 
     Raises:
-        UsageError: sentence-transformers is not installed, or a folder does not contain a model.
+        UsageError: model2vec is not installed, or a folder does not contain a model.
     """
 
     def __init__(self, model: str) -> None:
-        if importlib.util.find_spec(_PACKAGE) is None:
-            raise UsageError(f"local embeddings need sentence-transformers. Install it with: {_INSTALL_COMMAND}")
-        folder = get_model_folder(model)
-        self._model_name = str(folder or model)
-        self.name = f"local:{model}"
+        if not has_model2vec():
+            raise UsageError(f"Embeddings on this machine need a package: {INSTALL_ADVICE}.")
+        folder = Path(model).expanduser()
+        self._model_name = model
+        self.name = f"{LOCAL}{model}"
         """Name under which its vectors are stored. For a folder, it changes with the content."""
-        if folder is not None:
-            files = sorted(path for path in folder.rglob("*") if path.is_file())
-            size = sum(path.stat().st_size for path in files)
-            self.name = f"local:{folder.resolve()} ({len(files)} files, {size} bytes)"
+        if folder.is_dir():
+            if not (folder / _VECTORS).is_file():
+                raise UsageError(f"{sanitise_line(str(folder))} is not a model of model2vec: {_VECTORS} is missing.")
+            digest = hashlib.blake2b((folder / _VECTORS).read_bytes(), digest_size=8).hexdigest()
+            self._model_name = str(folder)
+            self.name = f"{LOCAL}{digest}"
         self._lock = threading.Lock()
         self._model: Any = None
 
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:
-        """Return a row for each text. The first call loads the model, which takes seconds."""
+    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:  # noqa: ARG002 - one vector for both
+        """Return a row for each text. The first call loads the model."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         with self._lock:
             try:
                 if self._model is None:
-                    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - takes seconds
-                    from transformers.utils import logging  # noqa: PLC0415 - takes seconds
+                    from model2vec import StaticModel  # noqa: PLC0415 - an extra
 
-                    logging.set_verbosity_error()
-                    logging.disable_progress_bar()
-                    self._model = SentenceTransformer(self._model_name)
-                encode = self._model.encode_query if kind is EmbedKind.QUERY else self._model.encode_document
-                rows = encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
-            except Exception as error:  # a model's own code may raise anything
+                    self._model = StaticModel.from_pretrained(self._model_name, force_download=False)
+                rows = self._model.encode(list(texts), use_multiprocessing=False)
+            except Exception as error:  # reading a damaged model or downloading one may raise anything
                 reason = shorten(sanitise_line(str(error)), 200) or type(error).__name__
                 shown = shorten(sanitise_line(self._model_name), 80)
                 raise ModelError(f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.') from error
@@ -175,23 +175,9 @@ class LocalEmbedder:
         return matrix
 
 
-def get_model_folder(model: str) -> Path | None:
-    """Find the folder of a model by its path, or by the package that contains it. Return None for any other name.
-
-    Raises:
-        UsageError: The folder does not contain a model.
-    """
-    path = Path(model).expanduser()
-    if path.is_dir():
-        if not (path / _MODULES).is_file():
-            raise UsageError(f"{sanitise_line(str(path))} is not a sentence-transformers model: {_MODULES} is missing.")
-        return path
-    package = model.replace("-", "_")
-    if not package.isidentifier() or (spec := importlib.util.find_spec(package)) is None:
-        return None
-    positions = [Path(position) for position in spec.submodule_search_locations or ()]
-    files = (file for folder in positions for file in sorted([*folder.glob(_MODULES), *folder.glob(f"*/{_MODULES}")]))
-    return next((file.parent for file in files), None)
+def has_model2vec() -> bool:
+    """Check whether static models can be used here."""
+    return importlib.util.find_spec(_PACKAGE) is not None
 
 
 class LitellmEmbedder:

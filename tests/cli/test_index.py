@@ -201,14 +201,6 @@ def test_hybrid_search_embeds_and_says_how_each_hit_came(
     assert embeddings.texts[5:] == ["wateringcan"]
 
 
-def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCommand, garden: Path) -> None:
-    if importlib.util.find_spec("sentence_transformers") is not None:
-        pytest.skip("sentence-transformers is installed here.")
-    result = run("search", garden, "x", "--mode", "hybrid", "--embedder", "local:all-MiniLM-L6-v2")
-    assert (result.code, result.out) == (2, "")
-    assert 'pip install "roamtui[embeddings]"' in result.err
-
-
 def test_the_app_in_a_browser_searches_as_it_was_told(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -24,6 +25,11 @@ def shared_background(forking_command: tuple[str, ...]) -> Iterator[BackgroundLo
     background.worker = WorkerProcess(command=forking_command)
     yield background
     background.close()
+
+
+@pytest.fixture(autouse=True)
+def without_model2vec(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "model2vec", None)
 
 
 def find(
@@ -58,8 +64,19 @@ def test_without_an_embedding_model_in_ollama_it_is_told_which_to_pull() -> None
 
 
 def test_without_anything_it_is_told_what_to_install() -> None:
-    with pytest.raises(UsageError, match=r"No embedder found: install Ollama .* or set a key such as OPENAI_API_KEY"):
+    with pytest.raises(
+        UsageError,
+        match=r"No embedder found: install model2vec .*, install Ollama .* or set a key such as OPENAI_API_KEY",
+    ):
         find(BackgroundLoop(), NOWHERE)
+
+
+def test_a_static_model_is_offered_before_a_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "model2vec")
+    pytest.importorskip("model2vec")
+    offer = find(BackgroundLoop(), {**NOWHERE, "OPENAI_API_KEY": "k"})
+    assert (offer.name, offer.receiver, offer.input_usd) == ("local:minishlab/potion-base-8M", "", 0.0)
+    assert "downloaded once from huggingface.co" in offer.reason
 
 
 @pytest.mark.usefixtures("forked_models")

