@@ -1,16 +1,12 @@
-"""Parse an answer into Markdown blocks whose quotes and citation marks are identified.
-
-A quote may contain emphasis, code and links, so its position among the parsed words is known only after parsing.
-Therefore *placeholders* are inserted at both ends of a quote, and replace the marks, before the answer is parsed. They
-consist of characters that hardly anybody writes. Markdown treats these as punctuation, like the quotation marks next to
-them, so the rest of the answer is parsed as if they were not there.
-"""
+"""Parse an answer into Markdown blocks, and find its quotes and marks among the words by their offsets."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from roamtui.document.markdown.blocks import (
     LINE_BREAK,
@@ -20,6 +16,7 @@ from roamtui.document.markdown.blocks import (
     Emphasis,
     Heading,
     Inline,
+    Link,
     List,
     Markdown,
     Paragraph,
@@ -28,22 +25,13 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.document.markdown.fences import FENCE
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text, strip_blank_lines
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 
-_GROUP_START, _GROUP_END, _MARKS, _PLACEHOLDER_END = "\ufe47", "\ufe48", "\ufe35", "\ufe36"
-"""A placeholder consists of one of the first three characters, the digits of an index, and the last character."""
-_FIRST_DIGIT = 0xFE10
-_TO_DIGITS = {ord("0") + digit: _FIRST_DIGIT + digit for digit in range(10)}
-_FROM_DIGITS = {_FIRST_DIGIT + digit: str(digit) for digit in range(10)}
-_PLACEHOLDER = re.compile(f"([{_GROUP_START}{_GROUP_END}{_MARKS}])([\ufe10-\ufe19]+){_PLACEHOLDER_END}")
-_RESERVED = re.compile("[\ufe10-\ufe19\ufe35\ufe36\ufe47\ufe48]")
-_BEFORE_NON_PROSE = re.compile(r"\]\([^()\s]*\s+\Z|=\Z|^ {0,3}\[[^\[\]\n]+\]:[^\n]*\Z", re.MULTILINE)
-"""Text directly before the title of a link or link definition, or the value of an attribute. These are not quotes."""
-_LOOK_BACK = 300
-"""Number of characters before a quote that are searched for `_BEFORE_NON_PROSE`."""
+_TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+_REACH = 40
+"""Maximum number of characters of markup before a word that the parser has changed, as by an escape or an entity."""
 
 
 def read_answer_markdown(
@@ -60,46 +48,22 @@ def read_answer_markdown(
         close_markup: Closes unfinished markup at the end of an answer that is still streaming in.
 
     Returns:
-        The blocks and links of the answer. `Words.group` is the index of a quote. The URL of a link with
-        `is_reference_mark` is the index of its mark.
+        The blocks and links of the answer. `Words.group` is the index of a quote. The labels of marks are links after
+        all others, with `is_reference_mark`. Their URL is the index of the mark.
     """
-    pieces: list[str] = []
-    position = 0
-    for start, end, placeholder in sorted(_list_replacements(answer, proof)):
-        pieces += (_RESERVED.sub("\N{REPLACEMENT CHARACTER}", answer[position:start]), placeholder)
-        position = end
-    pieces.append(_RESERVED.sub("\N{REPLACEMENT CHARACTER}", answer[position:]))
+    safe = sanitise_text(answer)
+    text = strip_blank_lines(safe)
+    lead = safe.find(text)
 
-    def read_marks(text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG001, FBT001 - a `SplitMarks`
-        position = 0
-        for match in _PLACEHOLDER.finditer(text):
-            if match[1] == _MARKS:
-                yield text[position : match.start()], None
-                position = match.end()
-                for index in _list_marks_at(proof, _parse_number(match)):
-                    yield proof.marks[index].label, str(index)
-        yield text[position:], None
+    def convert_offset(offset: int) -> int:
+        return (offset if safe is answer else len(sanitise_text(answer[:offset]))) - lead
 
-    text = strip_blank_lines(sanitise_text("".join(pieces)))
-    markdown = read_markdown(text if close_markup is None else close_markup(text), split_marks=read_marks)
-    grouper = _WordGrouper(answer, proof)
-    return replace(markdown, blocks=tuple(map(grouper.group_block, markdown.blocks)))
-
-
-def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, end and placeholder of each replacement.
-
-    Placeholders are inserted at the ends of quotes, and replace the brackets that contain marks.
-    """
-    for index, quote in enumerate(proof.quotes):
-        before = max(0, quote.start - _LOOK_BACK)
-        if not (FENCE.match(answer, quote.start) or _BEFORE_NON_PROSE.search(answer, before, quote.start)):
-            yield quote.start, quote.start, _make_placeholder(_GROUP_START, index)
-            yield quote.end, quote.end, _make_placeholder(_GROUP_END, index)
-    for index, mark in enumerate(proof.marks):
-        is_first = index == 0 or proof.marks[index - 1].start != mark.start
-        if is_first and not is_link_text(answer, mark):
-            yield mark.start, mark.end, _make_placeholder(_MARKS, index)
+    markdown = read_markdown(
+        text if close_markup is None else close_markup(text), split_marks=lambda words, _: ((words, None),)
+    )
+    placer = _WordPlacer(text, answer, proof, convert_offset, markdown.links)
+    blocks = tuple(map(placer.place_block, markdown.blocks))
+    return Markdown(blocks=blocks, links=tuple(placer.links))
 
 
 def is_link_text(answer: str, mark: JudgedMark) -> bool:
@@ -109,80 +73,114 @@ def is_link_text(answer: str, mark: JudgedMark) -> bool:
     return is_definition or answer.startswith("(", mark.end)
 
 
-def _make_placeholder(kind: str, index: int) -> str:
-    return f"{kind}{str(index).translate(_TO_DIGITS)}{_PLACEHOLDER_END}"
+class _WordPlacer:
+    """Follows the words of blocks through the text that they were parsed from, and splits them at quotes and marks."""
 
-
-def _parse_number(placeholder: re.Match[str]) -> int:
-    return int(placeholder[2].translate(_FROM_DIGITS))
-
-
-def _list_marks_at(proof: AnswerProof, first: int) -> Iterator[int]:
-    """Yield the indexes of the marks in one pair of brackets."""
-    for index in range(first, len(proof.marks)):
-        if proof.marks[index].start != proof.marks[first].start:
-            return
-        yield index
-
-
-class _WordGrouper:
-    """Removes the placeholders from blocks, in document order, and groups the words between them."""
-
-    def __init__(self, answer: str, proof: AnswerProof) -> None:
-        self._answer = answer
+    def __init__(
+        self,
+        text: str,
+        answer: str,
+        proof: AnswerProof,
+        convert_offset: Callable[[int], int],
+        links: Sequence[Link],
+    ) -> None:
+        self.links = [*links]
+        self._text = text
         self._proof = proof
-        self._group: int | None = None
+        self._quotes = [(convert_offset(quote.start), convert_offset(quote.end)) for quote in proof.quotes]
+        self._marks: dict[int, list[int]] = {}
+        """Indexes of the marks in each pair of brackets, by the offset of the first bracket."""
+        self._mark_ends: dict[int, int] = {}
+        for index, mark in enumerate(proof.marks):
+            if not is_link_text(answer, mark):
+                start = convert_offset(mark.start)
+                self._marks.setdefault(start, []).append(index)
+                self._mark_ends[start] = convert_offset(mark.end)
+        self._quote_starts = [start for start, _ in self._quotes]
+        self._mark_starts = [*self._marks]
+        self._edges = sorted({edge for bounds in (*self._quotes, *self._mark_ends.items()) for edge in bounds})
+        self._shown: set[int] = set()
+        """Offsets of the marks whose labels are among the words."""
+        self._position = 0
+        """Offset after the last word that was found."""
 
-    def group_block(self, block: Block) -> Block:  # noqa: PLR0911 - one for each kind
+    def place_block(self, block: Block) -> Block:
         match block:
             case Paragraph() | Heading():
-                return replace(block, words=self._group_words(block.words))
-            case Code():
-                return replace(block, text=_PLACEHOLDER.sub(self._restore, block.text))
+                return replace(block, words=self._place_words(block.words, block.start, block.end))
             case Table():
-                rows = (replace(row, cells=tuple(map(self._group_words, row.cells))) for row in block.rows)
+                rows = []
+                for row in block.rows:
+                    cells = tuple(self._place_words(cell, row.start, row.end) for cell in row.cells)
+                    rows.append(replace(row, cells=cells))
                 return replace(block, rows=tuple(rows))
             case List():
-                items = (replace(item, blocks=self._group_blocks(item.blocks)) for item in block.items)
+                items = (replace(item, blocks=tuple(map(self.place_block, item.blocks))) for item in block.items)
                 return replace(block, items=tuple(items))
             case Quote():
-                return replace(block, title=self._group_words(block.title), blocks=self._group_blocks(block.blocks))
+                title = self._place_words(block.title, block.start, len(self._text))
+                return replace(block, title=title, blocks=tuple(map(self.place_block, block.blocks)))
             case Details():
-                return replace(block, summary=self._group_words(block.summary), blocks=self._group_blocks(block.blocks))
-            case ThematicBreak():
+                summary = self._place_words(block.summary, block.start, len(self._text))
+                return replace(block, summary=summary, blocks=tuple(map(self.place_block, block.blocks)))
+            case Code() | ThematicBreak():
                 return block
 
-    def _group_blocks(self, blocks: Sequence[Block]) -> tuple[Block, ...]:
-        return tuple(map(self.group_block, blocks))
+    def _place_words(self, inline: Inline, start: int, end: int) -> Inline:
+        self._position = max(self._position, start)
+        placed: list[Words] = []
+        for words in inline:
+            if words is LINE_BREAK:
+                placed.append(words)
+                continue
+            for text, offset in self._find_pieces(words.text, end):
+                if offset is not None:
+                    placed += self._split(replace(words, text=text), offset)
+                elif not self._is_replaced(self._position):
+                    placed.append(replace(words, text=text, group=self._get_quote(self._position)))
+        return tuple(placed)
 
-    def _group_words(self, inline: Inline) -> Inline:
-        return tuple(grouped for words in inline for grouped in self._split_words(words))
-
-    def _split_words(self, words: Words) -> Iterator[Words]:
-        """Yield the words between placeholders, each with its group."""
-        text = words.text
-        if Emphasis.CODE in words.emphasis:
-            text = _PLACEHOLDER.sub(self._restore, text)
-        placeholders = [*_PLACEHOLDER.finditer(text)]
-        if words is LINE_BREAK or not (placeholders or self._group is not None or text != words.text):
-            yield words
+    def _find_pieces(self, words: str, end: int) -> Iterator[tuple[str, int | None]]:
+        """Yield words, or parts of them, with their offsets. An offset is None if the parser has changed the part."""
+        found = -1 if words.isspace() else self._text.find(words, self._position, end)
+        if found >= 0:
+            self._position = found + len(words)
+            yield words, found
             return
-        position = 0
-        for placeholder in placeholders:
-            if placeholder.start() > position:
-                yield replace(words, text=text[position : placeholder.start()], group=self._group)
-            position = placeholder.end()
-            number = _parse_number(placeholder)
-            if placeholder[1] == _GROUP_START:
-                self._group = number
-            elif self._group == number:
-                self._group = None
-        if position < len(text):
-            yield replace(words, text=text[position:], group=self._group)
+        for token in _TOKEN.findall(words):
+            reach = 0 if token.isspace() else _REACH
+            found = self._text.find(token, self._position, min(end, self._position + len(token) + reach))
+            if found >= 0:
+                self._position = found + len(token)
+            yield token, found if found >= 0 else None
 
-    def _restore(self, placeholder: re.Match[str]) -> str:
-        """Return the text that a placeholder in code replaced, since code contains neither quotes nor marks."""
-        if placeholder[1] != _MARKS:
-            return ""
-        mark = self._proof.marks[_parse_number(placeholder)]
-        return self._answer[mark.start : mark.end]
+    def _split(self, words: Words, offset: int) -> Iterator[Words]:
+        """Yield words by quote, and labels in place of marks."""
+        end = offset + len(words.text)
+        inside = self._edges[bisect_right(self._edges, offset) : bisect_left(self._edges, end)]
+        for start, stop in pairwise((offset, *inside, end)):
+            group = self._get_quote(start)
+            if start in self._marks and Emphasis.CODE not in words.emphasis:
+                self._shown.add(start)
+                yield from self._make_labels(replace(words, group=group), self._marks[start])
+            if not self._is_replaced(start):
+                yield replace(words, text=words.text[start - offset : stop - offset], group=group)
+
+    def _make_labels(self, words: Words, indexes: Sequence[int]) -> Iterator[Words]:
+        for index in indexes:
+            link = words.link
+            if link is None:
+                link = len(self.links)
+                self.links.append(Link(str(index), is_reference_mark=True))
+            yield replace(words, text=self._proof.marks[index].label, link=link)
+
+    def _is_replaced(self, offset: int) -> bool:
+        """Check whether a label stands in place of the text at an offset."""
+        index = bisect_right(self._mark_starts, offset) - 1
+        mark = self._mark_starts[index] if index >= 0 else -1
+        return mark in self._shown and offset < self._mark_ends[mark]
+
+    def _get_quote(self, offset: int) -> int | None:
+        """Return the index of the quote at an offset."""
+        index = bisect_right(self._quote_starts, offset) - 1
+        return index if index >= 0 and offset < self._quotes[index][1] else None
