@@ -16,7 +16,7 @@ from rich.console import Console
 
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.source_loader import build_library
 from roamtui.export.html import render_html
 from roamtui.models.recorded import RecordedModel
@@ -41,17 +41,17 @@ async def make_pictures() -> tuple[str, str]:
     """Return the app with its answer as an SVG, and the conversation as a page that replays it."""
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
     model = NamelessModel(_PROJECT / "docs" / "answer.jsonl")
-    agent = Agent(Session.start(library), model, KeywordSearcher(library))
+    agent = Agent(Conversation.start(library), model, KeywordSearcher(library))
     app = RoamApp(AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library))))
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
     app.animation_level = "none"
     app.main_screen.question_box.cursor_blink = False
     async with app.run_test(size=_SCREEN_SIZE) as pilot:
         for question in model.questions:
-            await app.main_screen.controller.ask(question)
+            await app.main_screen.agent.ask(question)
         await pilot.pause()
         picture = app.export_screenshot(title=f"roamtui {_SOURCE}")
-    return picture, render_html(agent.session.state, _SOURCE, library)
+    return picture, render_html(agent.conversation.state, _SOURCE, library)
 
 
 def main() -> int:

@@ -1,6 +1,7 @@
 """The public names of `import roamtui`: the parts that the command line itself uses. docs/library.md lists them."""
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -8,7 +9,6 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     SectionsSearched,
 )
-from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.library_loader import open_library
@@ -24,6 +24,7 @@ __all__ = [
     "Agent",
     "AnswerStreamed",
     "Claim",
+    "Conversation",
     "ConversationEvent",
     "Finding",
     "Hit",
@@ -33,7 +34,6 @@ __all__ = [
     "RoamtuiError",
     "SectionsExpanded",
     "SectionsSearched",
-    "Session",
     "find_quote",
     "make_model",
     "make_searcher",

@@ -336,7 +336,7 @@ def ask(args: Namespace) -> int:
     library, loader = _open_and_report(args, settings.retrieval.index)
     state = start_conversation(library, settings.open_section_options())
     agent = build_agent(state, loader, settings, _get_conversation_arguments(args), web=_get_web_arguments(args))
-    agent.session.is_one_shot = True
+    agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
     output_format = "events" if args.events else "json" if args.json else "text"
     is_watched = sys.stderr.isatty()
@@ -511,7 +511,7 @@ def conversations(args: Namespace) -> int:
     """List, show, export or delete saved conversations."""
     from functools import partial
 
-    from roamtui.conversation.store import ConversationStore
+    from roamtui.conversation.log import ConversationStore
     from roamtui.headless.conversations import print_conversation, print_conversations
     from roamtui.headless.output import write_notices
     from roamtui.library_loader import WebArguments, reopen_source
@@ -520,12 +520,11 @@ def conversations(args: Namespace) -> int:
     if (args.id is None) != (args.action == "list"):
         raise UsageError(f"{args.action} takes {'no' if args.action == 'list' else 'the'} ID of a conversation.")
     store = ConversationStore(conversations_path())
-    write_notices(store.pop_warnings())
     if args.id is None:
         print_conversations(store, as_json=args.format == "json", lists_one_shots=args.all)
     elif args.action == "delete":
         store.delete(args.id)
-        write_notices((f"Deleted {args.id}.", *store.pop_warnings()))
+        write_notices((f"Deleted {args.id}.",))
     else:  # show and export are the same: both write to stdout
         open_source = partial(reopen_source, links=(), approved=frozenset(), is_own=True, web=WebArguments())
         print_conversation(store, args.id, args.format, open_source)
@@ -566,7 +565,7 @@ def notes(args: Namespace) -> int:
 )
 def recheck(args: Namespace) -> int:
     """Check whether saved quotes are still there; exit 1 if not."""
-    from roamtui.conversation.store import ConversationStore
+    from roamtui.conversation.log import ConversationStore
     from roamtui.headless.recheck import collect_claims, print_rows, recheck_claims
     from roamtui.library_loader import reopen_source
     from roamtui.paths import conversations_path

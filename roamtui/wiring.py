@@ -1,4 +1,4 @@
-"""Wires the objects that answer questions, from the settings: model, store, session, searcher, agent."""
+"""Wires the objects that answer questions, from the settings: model, store, conversation, searcher, agent."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.conversation.conversation import Conversation, start_log
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
-from roamtui.conversation.log import LOG_SUFFIX, Trace
-from roamtui.conversation.session import Session
+from roamtui.conversation.line_file import LOG_SUFFIX
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.store import ConversationStore
 from roamtui.document.added_sources import SourceOpener
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
@@ -38,7 +38,6 @@ from roamtui.models.registry import (
     make_model,
     probe_server,
 )
-from roamtui.models.secrets import Secrets
 from roamtui.paths import conversations_path, get_resource_dir
 from roamtui.search_setup import make_searcher_factory
 from roamtui.settings import ConversationArguments, Settings
@@ -77,41 +76,35 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
     for note in list_recording_warnings(model, initial_state.library):
         on_warning(note)
     if conversation is None:
-        session = Session(initial_state, loader=loader)
+        chosen = Conversation(start_log(initial_state, None, loader))
     else:
         store = open_store(on_warning)
         open_source = partial(open_added_source, web=web)
-        session = start_or_resume_session(initial_state, store, conversation, loader, open_source)
+        chosen = start_or_resume(initial_state, store, conversation, loader, open_source)
         known = initial_state.library.notes
-        for note in session.state.library.notes:  # for instance that a source of the conversation is gone
+        for note in chosen.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in known:
                 on_warning(note)
-    searcher = make_searcher_factory(settings, on_warning, progress)(session.state.unmuted_library)
+    searcher = make_searcher_factory(settings, on_warning, progress)(chosen.state.unmuted_library)
     options = replace(make_agent_options(settings), cost_usd_max=settings.limits.max_cost_usd)
-    if conversation is not None and conversation.trace_file is not None:
-        session.trace = Trace(
-            Path(conversation.trace_file), lambda entry: Secrets.from_environ(os.environ).redact(entry)
-        )
-    return Agent(session, model, searcher, options)
+    return Agent(chosen, model, searcher, options)
 
 
 def open_store(on_warning: Callable[[str], None]) -> ConversationStore:
     """Open the conversation store. If that fails, warn the person and continue without saving."""
-    store = ConversationStore(conversations_path(), is_patient=True)
-    for warning in store.pop_warnings():
-        on_warning(warning)
+    store = ConversationStore(conversations_path())
     if store.problem:
         on_warning(f"{store.problem} This conversation is not being saved.")
     return store
 
 
-def start_or_resume_session(
+def start_or_resume(
     initial_state: ConversationState,
     store: ConversationStore,
     arguments: ConversationArguments,
     loader: Loader | None,
     open_source: SourceOpener | None = None,
-) -> Session:
+) -> Conversation:
     """Start a conversation, or resume an earlier one.
 
     For the conversation of a table cell, the path of its log takes the place of an id.
@@ -123,7 +116,7 @@ def start_or_resume_session(
     if arguments.conversation_id is not None and arguments.conversation_id.endswith(LOG_SUFFIX):
         path = Path(arguments.conversation_id)
         store = ConversationStore(path.parent, is_listed=False)
-        session = Session.resume(
+        resumed = Conversation.resume(
             initial_state.library,
             path.stem,
             store=store,
@@ -131,10 +124,10 @@ def start_or_resume_session(
             loader=loader,
             open_source=open_source,
         )
-        session.state = replace(session.state, needs_rebuild=True)  # later answers need not have the form of a cell
-        return session
+        resumed.state = replace(resumed.state, needs_rebuild=True)  # later answers need not have the form of a cell
+        return resumed
     if not arguments.resume_latest and arguments.conversation_id is None:
-        return Session(initial_state, store, loader=loader, open_source=open_source)
+        return Conversation(start_log(initial_state, store, loader), store, open_source)
     if store.problem:
         raise UsageError("cannot resume: saved conversations are unreadable.")
     library = initial_state.library
@@ -153,7 +146,7 @@ def start_or_resume_session(
             paths = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
             command = f"roamtui {paths} --conversation {conversation_id}"
             raise UsageError(f"conversation {conversation_id} is about another document. Run: {command}")
-    return Session.resume(
+    return Conversation.resume(
         library,
         conversation_id,
         store=store,

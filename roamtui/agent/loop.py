@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import assert_never
 
 from roamtui.agent.answer import build_outcome, choose_reminder
@@ -25,25 +27,28 @@ from roamtui.agent.token_budget import (
     fits_window,
 )
 from roamtui.agent.tools import make_tools, search
-from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, parse_tool_arguments
-from roamtui.conversation.commands import CostApprovalRequest
+from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_tool_arguments
+from roamtui.conversation.commands import CostApprovalRequest, ExpandSections, Origin
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
+    DraftRecorded,
     QuestionAnswered,
     ReminderSent,
     RetryScheduled,
-    SectionsSearched,
+    StepRecorded,
     StepStarted,
     ThinkingStreamed,
     ToolFinished,
     make_draft_events,
 )
-from roamtui.conversation.question_flow import PromptContext
-from roamtui.conversation.session import Session
+from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question, shrink_transcript
+from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse, Usage
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.document.parallel import run_in_thread
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
@@ -55,13 +60,14 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
     UsageReported,
+    get_startup_note,
     warm_up_model,
 )
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.registry import OFFLINE
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.quotes.verdicts import verify_citations
-from roamtui.search.base import Searcher
+from roamtui.search.base import Hit, Progress, Searcher
 
 _HITS_WINDOW_SHARE = 0.15
 """Share of the context window for the search results that come with a question."""
@@ -73,6 +79,10 @@ _HISTORY_WINDOW_SHARE = 0.2
 """Share of the context window for earlier questions and answers after a rebuild."""
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
+_DRAFT_CHARACTERS = 500
+"""Number of new characters after which an answer is saved again: the most that is lost if the program is killed."""
+_INDEXED_AHEAD_MIN = 5_000
+"""Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
 
 
 @dataclass(slots=True)
@@ -111,19 +121,6 @@ class QuestionRun:
     last_text: str = ""
     """Text of the model since its last action."""
 
-    def track(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
-        """Track an event. Return what to log: searches, reminders and retries, and the draft before an action."""
-        match event:
-            case AnswerStreamed(text=text):
-                self.last_text += text
-                return ()
-            case StepStarted():
-                return self.pop_draft()
-            case SectionsSearched() | ReminderSent() | RetryScheduled():
-                return (*self.pop_draft(), event)
-            case _:
-                return ()
-
     def pop_draft(self) -> tuple[ConversationEvent, ...]:
         """Return the model's text since its last action as a draft, and clear it."""
         draft, self.last_text = make_draft_events(self.last_text), ""
@@ -135,20 +132,22 @@ class QuestionRun:
 
 
 class Agent:
-    """Answers questions in one session with one model at a time."""
+    """Answers questions in one conversation with one model at a time."""
 
     def __init__(
         self,
-        session: Session,
+        conversation: Conversation,
         model: Model,
         searcher: Searcher | None = None,
         options: AgentOptions | None = None,
     ) -> None:
         """Answer with `model`. Without a searcher, the model gets no `search_sections` tool."""
-        self.session = session
+        self.conversation = conversation
         self.model = model
         self.searcher = searcher
         self.options = options or AgentOptions()
+        self._has_answered = True
+        """Whether the last question got its whole answer."""
         self._consented_id = ""
         """Id of the conversation whose spending limit the person lifted."""
         self._outline: tuple[Library, int, str] | None = None
@@ -157,22 +156,108 @@ class Agent:
         self._tools: Mapping[str, Tool] = {}
         """Tools of the current question. They may differ from those of the previous one if the library has grown."""
 
-    async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[ConversationEvent]:
-        """Answer `question` and yield events. The last one is `QuestionAnswered`.
+    async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
+        """Answer a question once all earlier requests are done. To stop it, cancel the task: the answer so far is kept.
 
-        All files are loaded first because outline and search need whole texts. If the model fails, `QuestionAnswered`
-        says so. If the iterator is closed or cancelled, the answer so far is kept.
+        All files are loaded first because outline and search need whole texts. If the model fails, the answer says so.
 
-        Args:
-            question: The person's question.
-            within: Id of the section that the question is about, or None for the whole document.
+        Returns:
+            The exchange, or None if `options` did not allow the question any more.
 
         Raises:
-            UnknownSectionError: `within` is not a section. The question was not asked.
+            UnknownSectionError: There is no section `options.within`. The question was not asked.
         """
-        async for change in self.session.load_all():
-            yield change
-        library = self.session.state.unmuted_library
+        conversation, asked_in = self.conversation, self.conversation.state.id
+        async with conversation.lock:
+            if options.needs_previous_answer and not (self._has_answered and conversation.state.id == asked_in):
+                return None
+            self._has_answered = False
+            if options.replaces is not None:
+                if not conversation.has_exchange(options.replaces):
+                    return None
+                await conversation.rewind_now(options.replaces)
+            if options.open_first:
+                await conversation.execute(ExpandSections(section_ids=options.open_first, origin=Origin.PERSON))
+            await self._answer(question, options.within)
+            exchange = conversation.state.transcript.exchanges[-1]
+            self._has_answered = exchange.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
+            return exchange
+
+    async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
+        """Search the whole document with the configured search mode.
+
+        Raises:
+            RoamtuiError: The search failed. The message is for the person.
+        """
+        searcher = self.searcher
+        if searcher is None or not query.strip():
+            return ()
+        searcher.refresh(await self.load_library())
+        hits = await asyncio.to_thread(searcher.search, query, limit=limit)
+        return tuple(hit for hit in hits if hit.section_id in self.conversation.state.unmuted_library)
+
+    async def load_library(self) -> Library:
+        """Load the remaining files, and return the whole library without muted sources."""
+        await self.conversation.load_all()
+        return self.conversation.state.unmuted_library
+
+    async def warm_up(self) -> str:
+        """Prepare for the first question: fill caches and start the model.
+
+        Return a warning for the person, for example if the model cannot call tools; usually empty.
+        """
+        await asyncio.to_thread(_warm_caches, self.conversation.state.library)
+        await warm_up_model(self.model)
+        return get_startup_note(self.model)
+
+    async def index_ahead(self, report: Progress) -> None:
+        """Update the search index of a large source in a thread, before a question needs it.
+
+        If the program ends during the update, the rest is written when the source is opened again.
+
+        Args:
+            report: Called in the thread with the number of indexed sections and the number of all sections.
+        """
+        searcher, library = self.searcher, self.conversation.state.unmuted_library
+        if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded_files():
+            await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
+
+    async def change_searcher(self, make: Callable[[Library], Searcher | None], report: Progress) -> None:
+        """Replace the searcher once its new index is complete. Until then, or if that fails, the old one is used.
+
+        A question that is being answered uses the new one from its next search on.
+
+        Args:
+            make: Makes the searcher, or returns None to turn search off.
+            report: Called in a thread with the number of pieces of text that are embedded, and their total.
+
+        Raises:
+            RoamtuiError: The searcher cannot be made, or the text cannot be embedded.
+        """
+        is_wanted = True
+
+        def report_if_wanted(done: int, total: int) -> None:
+            if not is_wanted:
+                raise InterruptedError  # ends the thread, before it sends more text
+            report(done, total)
+
+        try:
+            library = await self.load_library()
+            searcher = await asyncio.to_thread(make, library)
+            while searcher is not None:
+                await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report_if_wanted)))
+                if library is self.conversation.state.unmuted_library:
+                    break
+                library = await self.load_library()  # the library has changed, so index its new text too
+                searcher.refresh(library)
+            self.searcher = searcher
+        finally:
+            is_wanted = False
+
+    async def _answer(self, question: str, within: str | None) -> None:
+        conversation = self.conversation
+        await conversation.load_all()
+        library = conversation.state.unmuted_library
         if within is not None and within not in library:
             raise UnknownSectionError(within)
         if self.searcher is not None:
@@ -180,44 +265,37 @@ class Agent:
         self._tools = make_tools(library, has_search=self.searcher is not None)
         progress = QuestionRun()
         await warm_up_model(self.model)
-        self.session.set_context_window(self._calibration.get_window(self.model))
-        number = self.session.state.question_number + 1
-        is_saved = False
+        conversation.set_context_window(self._calibration.get_window(self.model))
+        number = conversation.state.question_number + 1
+        outcome: QuestionAnswered | None = None
         try:
-            for change in await self._begin(question, within):
-                yield change
+            await self._begin(question, within)
             try:
-                async with aclosing(self._run_steps(progress)) as events:
-                    async for event in events:
-                        self.session.record(progress.track(event))
-                        yield event
+                await self._run_steps(progress)
                 text, reason = progress.get_final_text(), progress.reply.reason
-                outcome = build_outcome(self.session.state, text, progress.stopped, self.searcher, reason=reason)
+                outcome = build_outcome(conversation.state, text, progress.stopped, self.searcher, reason=reason)
             except ModelError as error:
                 outcome = replace(self._make_partial(progress, StopReason.ERROR), error=str(error))
-            changes = await self.session.finish_question(replace(outcome, usage=progress.usage, steps=progress.steps))
-            is_saved = True
-            for change in changes:
-                yield change
         finally:
-            if self.session.state.is_asking and self.session.state.question_number == number:
-                partial = self._make_partial(progress, StopReason.CANCELLED)
-                step = progress.reply.make_step() if progress.is_running_calls else None
-                self.session.abandon_question(partial, step=step)
-            elif not is_saved:
-                self.session.flush()
+            is_open = conversation.state.is_asking and conversation.state.question_number == number
+            if is_open and outcome is None:
+                outcome = self._make_partial(progress, StopReason.CANCELLED)
+                if progress.is_running_calls:
+                    conversation.fold((StepRecorded(step=progress.reply.make_step()),))
+                    outcome = replace(outcome, is_cut=True)
+            if is_open and outcome is not None:
+                outcome = replace(outcome, usage=progress.usage, steps=progress.steps)
+                await conversation.apply(finish_question(conversation.state, outcome))
 
     def _make_partial(self, progress: QuestionRun, stopped: StopReason) -> QuestionAnswered:
         """Return the answer so far with its verdicts."""
         answer = progress.get_final_text()
-        citations = verify_citations(answer, self.session.state)
-        return QuestionAnswered(
-            answer=answer, stopped=stopped, citations=citations, usage=progress.usage, steps=progress.steps
-        )
+        citations = verify_citations(answer, self.conversation.state)
+        return QuestionAnswered(answer=answer, stopped=stopped, citations=citations)
 
-    async def _begin(self, question: str, within: str | None) -> tuple[ConversationEvent, ...]:
+    async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
-        state, retrieved = self.session.state, RetrievedContext()
+        state, retrieved = self.conversation.state, RetrievedContext()
         library, room = state.unmuted_library, self._compute_window_share(_HITS_WINDOW_SHARE)
         if self._uses_retrieval():
             if whole := list_whole_document(library, room) or list_whole_section(library, within, room):
@@ -232,10 +310,9 @@ class Agent:
             hits_text=retrieved.hit_list.text,
             excerpts=retrieved.hit_list.excerpts,
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
+            is_one_shot=self.conversation.is_one_shot,
         )
-        changes = await self.session.begin_question(question, context)
-        # leave out the end of an abandoned earlier question, which would look like the end of this one
-        return tuple(change for change in changes if not isinstance(change, QuestionAnswered))
+        await self.conversation.apply(begin_question(self.conversation.state, question, context))
 
     def _uses_retrieval(self) -> bool:
         """Check whether search results are sent with questions. A recorded model uses the setting of its recording."""
@@ -251,7 +328,7 @@ class Agent:
 
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
-        state = self.session.state
+        state = self.conversation.state
         library = state.unmuted_library
         room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         whole = (
@@ -280,159 +357,169 @@ class Agent:
 
     def _make_request(self, *, allow_calls: bool) -> ModelRequest:
         return ModelRequest(
-            messages=tuple(self.session.state.transcript.iter_messages()),
+            messages=tuple(self.conversation.state.transcript.iter_messages()),
             tools=tuple(tool.spec for tool in self._tools.values()),
             allow_calls=allow_calls,
         )
 
-    async def _run_steps(self, progress: QuestionRun) -> AsyncGenerator[ConversationEvent, None]:
+    async def _run_steps(self, progress: QuestionRun) -> None:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
-        steps_max = self.options.steps_max
+        conversation, steps_max = self.conversation, self.options.steps_max
         for number in range(1, steps_max + 1):
             progress.steps = number
             is_last = number == steps_max
             if not await self._confirm_spending(progress):
                 progress.stopped = StopReason.COST
                 return
-            async with aclosing(self._ask_model(progress, allow_calls=not is_last)) as events:
-                async for event in events:
-                    yield event
+            await self._ask_model(progress, allow_calls=not is_last)
             reply = progress.reply
             if reply.calls and is_last:
                 progress.stopped = StopReason.STEP_LIMIT
                 step = replace(reply.make_step(LIMIT_REACHED), text="")  # the text is the answer
             elif reply.calls:
-                async with aclosing(self._run_calls(progress, is_before_last_step=number + 1 == steps_max)) as events:
-                    async for event in events:
-                        yield event
+                await self._run_calls(progress, is_before_last_step=number + 1 == steps_max)
                 progress.reply, step = StepReply(), reply.make_step()
             else:
                 may_remind = not (is_last or progress.has_reminded)
-                reminder = choose_reminder(self.session.state, reply.text, reply.reason) if may_remind else ""
+                reminder = choose_reminder(conversation.state, reply.text, reply.reason) if may_remind else ""
                 if not reminder:
                     return
-                yield ReminderSent(text=reminder)
+                self._record_with_draft(progress, ReminderSent(text=reminder))
                 progress.has_reminded, progress.draft = True, reply.text
                 progress.reply, step = StepReply(), replace(reply.make_step(), reminder=reminder)
-            for failure in await self.session.record_step(step):
-                yield failure
+            await conversation.apply((StepRecorded(step=step),))
+
+    def _record_with_draft(self, progress: QuestionRun, event: ConversationEvent) -> None:
+        """Keep what the model wrote since its last action and the event in the exchange, and publish the event."""
+        self.conversation.fold(progress.pop_draft())
+        self.conversation.apply_unsaved(event)
 
     async def _confirm_spending(self, progress: QuestionRun) -> bool:
         """Check whether the next request stays below the spending limit, or else whether the person approves it."""
         limit = self.options.cost_usd_max
-        if limit is None or self._consented_id == self.session.state.id:
+        if limit is None or self._consented_id == self.conversation.state.id:
             return True
-        earlier_cost = sum(exchange.usage.cost_usd or 0.0 for exchange in self.session.state.transcript.exchanges)
-        spent = earlier_cost + (progress.usage.cost_usd or 0.0)
+        exchanges = self.conversation.state.transcript.exchanges
+        spent = sum(exchange.usage.cost_usd or 0.0 for exchange in exchanges) + (progress.usage.cost_usd or 0.0)
         if spent + estimate_request_usd(self.model, self._make_request(allow_calls=True)) <= limit:
             return True
-        if not await self.session.approver(CostApprovalRequest(spent_usd=spent, cap_usd=limit)):
+        if not await self.conversation.approver(CostApprovalRequest(spent_usd=spent, cap_usd=limit)):
             return False
-        self._consented_id = self.session.state.id
+        self._consented_id = self.conversation.state.id
         return True
 
-    async def _ask_model(self, progress: QuestionRun, *, allow_calls: bool) -> AsyncGenerator[ConversationEvent, None]:
+    async def _ask_model(self, progress: QuestionRun, *, allow_calls: bool) -> None:
         """Send one request.
 
         Shrink the transcript first if the request does not fit, and once more if the model rejects it as too long.
         """
+        conversation = self.conversation
         request = self._make_request(allow_calls=allow_calls)
-        fits = fits_window(request, self._calibration.get_window(self.model))
-        changes = () if fits else await self.session.shrink_transcript(self._build_prompt_context())
+        if not fits_window(request, self._calibration.get_window(self.model)):
+            await conversation.apply(shrink_transcript(conversation.state, self._build_prompt_context()))
         for may_retry in (True, False):
-            for change in changes:
-                yield change
             request = self._make_request(allow_calls=allow_calls)
             progress.reply = StepReply()
             # The person may switch models meanwhile, and the new model must not learn from this.
             model_name = self.model.name
-            yield StepStarted(number=progress.steps, input_tokens=estimate_request_tokens(request))
+            conversation.fold(progress.pop_draft())
+            conversation.publish(StepStarted(number=progress.steps, input_tokens=estimate_request_tokens(request)))
             try:
-                async with aclosing(stream_reply(self.model, request, progress)) as events:
-                    async for event in events:
-                        for change in await self.session.record_draft(progress.reply.text):
-                            yield change
-                        yield event
+                await self._stream_reply(request, progress)
             except ModelError as error:
                 if not (may_retry and error.overflow):
                     raise
-                transcript = self.session.state.transcript
-                changes = await self.session.shrink_transcript(replace(self._build_prompt_context(), was_refused=True))
-                if self.session.state.transcript is transcript:
+                context = replace(self._build_prompt_context(), was_refused=True)
+                events = shrink_transcript(conversation.state, context)
+                if not events:
                     raise  # nothing is left to drop
+                await conversation.apply(events)
             else:
                 self._calibration.learn(model_name, request, progress.reply.usage)
                 return
 
-    async def _run_calls(
-        self, progress: QuestionRun, *, is_before_last_step: bool
-    ) -> AsyncGenerator[ConversationEvent, None]:
+    async def _stream_reply(self, request: ModelRequest, progress: QuestionRun) -> None:
+        """Send a request, fill `progress.reply` from the stream, and publish what arrives.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        conversation, reply = self.conversation, progress.reply
+        call_ids = {call.id for message in request.messages for call in message.tool_calls}
+        async with aclosing(self.model.stream(request)) as stream:  # type: ignore[type-var]
+            async for event in stream:
+                match event:
+                    case TextDelta(text):
+                        reply.text += text
+                        progress.last_text += text
+                        await self._save_draft(reply.text)
+                        conversation.publish(AnswerStreamed(text=text))
+                    case ThinkingDelta(text):
+                        conversation.publish(ThinkingStreamed(text=text))
+                    case ToolCallReceived(call):
+                        number, call_id = 1, call.id
+                        while not call_id or call_id in call_ids:  # some servers restart the numbers in each reply
+                            number += 1
+                            call_id = f"{call.id or 'call'}_{number}"
+                        call_ids.add(call_id)
+                        reply.calls.append(replace(call, id=call_id))
+                    case UsageReported(usage):
+                        reply.usage = usage
+                        progress.usage += usage
+                    case RetryPending(reason, wait_seconds):
+                        retry = RetryScheduled(reason=reason, wait_seconds=wait_seconds)
+                        self._record_with_draft(progress, retry)
+                    case ReplyFinished(reason, thinking):
+                        reply.reason, reply.thinking = reason, thinking
+                    case _:
+                        assert_never(event)
+
+    async def _save_draft(self, text: str) -> None:
+        """Save the reply so far if at least `_DRAFT_CHARACTERS` of it are new."""
+        saved = self.conversation.state.transcript.exchanges[-1].answer
+        start = len(saved) if text.startswith(saved) else 0  # a new reply replaces one that broke off
+        if len(text) - start >= _DRAFT_CHARACTERS:
+            await self.conversation.apply((DraftRecorded(start=start, text=text[start:]),))
+
+    async def _run_calls(self, progress: QuestionRun, *, is_before_last_step: bool) -> None:
         """Run the calls of a reply, searches last. If `is_before_last_step`, tell the model that they were its last."""
         reply = progress.reply
         reply.calls.sort(key=lambda call: call.name == search.NAME)  # so that the hits do not repeat opened sections
         progress.is_running_calls = True
-        self.session.record(progress.pop_draft())
+        self.conversation.fold(progress.pop_draft())
         room = compute_step_tokens(self._make_request(allow_calls=True), self._calibration.get_window(self.model))
         for index, call in enumerate(reply.calls):
             if index >= _CALLS_MAX:
                 reply.uses.append(ToolUse(call=call, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step"))
                 continue
             excerpts = tuple(span for use in reply.uses for span in use.excerpts)
-            outcome = await self._run_call(call, room, excerpts)
-            room = max(0, room - estimate_tokens(outcome.text))
+            result = await self._run_call(call, room, excerpts)
+            room = max(0, room - estimate_tokens(result.text))
             reply.uses.append(
-                ToolUse(call=call, result=outcome.text, excerpts=outcome.excerpts, deliveries=outcome.deliveries)
+                ToolUse(call=call, result=result.text, excerpts=result.excerpts, deliveries=result.deliveries)
             )
-            for event in outcome.events:
-                yield event
-            yield outcome.finished
+            self.conversation.publish(result.finished)
         if is_before_last_step:
             reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
         progress.is_running_calls = False
 
-    async def _run_call(self, call: ToolCall, room_tokens: int, excerpts: tuple[Span, ...]) -> ToolOutcome:
+    async def _run_call(self, call: ToolCall, room_tokens: int, excerpts: tuple[Span, ...]) -> ToolResponse:
         tool = self._tools.get(call.name)
         if tool is None:
             text = f'There is no tool "{call.name[:60]}". The tools are {", ".join(self._tools)}.'
-            return ToolOutcome(text=text, finished=ToolFinished(tool=call.name[:60]))
-        context = ToolContext(session=self.session, searcher=self.searcher, room_tokens=room_tokens, excerpts=excerpts)
+            return ToolResponse(text=text, finished=ToolFinished(tool=call.name[:60]))
+        context = ToolContext(
+            conversation=self.conversation, searcher=self.searcher, room_tokens=room_tokens, excerpts=excerpts
+        )
         try:
             return await tool.run(parse_tool_arguments(call.arguments), context)
         except RoamtuiError as error:
-            return ToolOutcome(text=f"{call.name} failed: {error}", finished=ToolFinished(tool=call.name))
+            return ToolResponse(text=f"{call.name} failed: {error}", finished=ToolFinished(tool=call.name))
 
 
-async def stream_reply(
-    model: Model, request: ModelRequest, progress: QuestionRun
-) -> AsyncGenerator[ConversationEvent, None]:
-    """Send a request, fill `progress.reply` from the stream, and yield events for front ends.
+def _warm_caches(library: Library) -> None:
+    # Otherwise the first filter would wait for the import, and the first opened section for its lines and references.
+    from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - slow to import, so in a thread
 
-    Raises:
-        ModelError: The model could not answer.
-    """
-    reply = progress.reply
-    call_ids = {call.id for message in request.messages for call in message.tool_calls}
-    async with aclosing(model.stream(request)) as stream:  # type: ignore[type-var]
-        async for event in stream:
-            match event:
-                case TextDelta(text):
-                    reply.text += text
-                    yield AnswerStreamed(text=text)
-                case ThinkingDelta(text):
-                    yield ThinkingStreamed(text=text)
-                case ToolCallReceived(call):
-                    number, call_id = 1, call.id
-                    while not call_id or call_id in call_ids:  # some servers restart the numbers in each reply
-                        number += 1
-                        call_id = f"{call.id or 'call'}_{number}"
-                    call_ids.add(call_id)
-                    reply.calls.append(replace(call, id=call_id))
-                case UsageReported(usage):
-                    reply.usage = usage
-                    progress.usage += usage
-                case RetryPending(reason, wait_seconds):
-                    yield RetryScheduled(reason=reason, wait_seconds=wait_seconds)
-                case ReplyFinished(reason, thinking):
-                    reply.reason, reply.thinking = reason, thinking
-                case _:
-                    assert_never(event)
+    for document in library.documents:
+        _ = document.line_starts, document.anchors, document.rows_by_number

@@ -72,16 +72,9 @@ class ConversationStarted:
     """The first event of every conversation."""
 
     conversation_id: str
+    copied_from: str = ""
+    """Id of the conversation in which the first of these events happened, if this one is a copy of it."""
     unfolded: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationForked:
-    """All later events belong to another conversation, which shares the events before this one."""
-
-    conversation_id: str
-    title: str = ""
-    """The new title, or empty if the title does not change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +103,6 @@ class SourcesChanged:
 
     sources: tuple[LibrarySource, ...]
     """All sources of the conversation from now on. Empty if it has only the one that it began with."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEntrySkipped:
-    """A log entry could not be read because it is damaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,18 +254,10 @@ class NodesLoaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaveFailed:
-    """Something could not be written to disk. The conversation continues."""
+class WarningRaised:
+    """Something went wrong on disk, for example a failed save. The conversation continues."""
 
     message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaveWarningRaised:
-    """The conversation was saved differently than expected, for example under another id."""
-
-    message: str
-    conversation_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -467,10 +447,8 @@ class DocumentReloaded:
 
 InternalEvent = (
     ConversationStarted
-    | ConversationForked
     | ConversationRenamed
     | DocumentIdentified
-    | LogEntrySkipped
     | OriginsApproved
     | TranscriptRebuilt
     | SectionsDelivered
@@ -489,8 +467,7 @@ TransientEvent = (
     | LoadingProgressed
     | ReminderSent
     | RetryScheduled
-    | SaveFailed
-    | SaveWarningRaised
+    | WarningRaised
     | ClosingDeclined
     | SectionsSearched
     | StepStarted
@@ -519,14 +496,12 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         AnswerStreamed: "answer_streamed",
         ConversationStarted: "conversation_begun",
         ConversationSwitched: "conversation_changed",
-        ConversationForked: "conversation_forked",
         ConversationRenamed: "conversation_renamed",
         UndoStepRecorded: "deed_done",
         UndoApplied: "deed_undone",
         DocumentIdentified: "document_read",
         DocumentReloaded: "document_reloaded",
         DraftRecorded: "draft_recorded",
-        LogEntrySkipped: "entry_skipped",
         LoadingProgressed: "loading_progressed",
         NodesFolded: "nodes_folded",
         NodesLoaded: "nodes_loaded",
@@ -539,8 +514,7 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         ReminderSent: "reminder_sent",
         ResultsDropped: "results_dropped",
         RetryScheduled: "retry_scheduled",
-        SaveFailed: "save_failed",
-        SaveWarningRaised: "saving_reported",
+        WarningRaised: "warning_raised",
         SectionsClosed: "sections_closed",
         SectionsDelivered: "sections_delivered",
         SectionsExpanded: "sections_expanded",

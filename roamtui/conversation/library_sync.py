@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import assert_never
 
 from roamtui.conversation.commands import (
-    Approver,
     CloseAgentOpened,
     CloseSections,
     Command,
@@ -45,7 +44,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, apply_all, fold_events
 from roamtui.conversation.transcript import OpenSection, StopReason
-from roamtui.conversation.update import Update, estimate_delivery_tokens, hash_own_text
+from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import LoadedBatch, Loader, format_refusal, get_link_url, is_loadable, make_error_document
@@ -150,58 +149,54 @@ async def load_nodes(
     loader: Loader,
     state: ConversationState,
     node_ids: tuple[str, ...],
-    origin: Origin,
-    approver: Approver,
-    refused: dict[str, int],
-) -> AsyncIterator[LoadingProgressed | tuple[dict[str, Document], frozenset[str]]]:
-    """Load nodes, pages in parallel, and yield the progress.
-
-    The last item is a pair: the documents by node id, and all origins that are now approved. For a node that could not
-    be loaded, there is an error document.
+    approve: Callable[[OriginApprovalRequest], Awaitable[bool]],
+    publish: Callable[[LoadingProgressed], None],
+) -> tuple[dict[str, Document], frozenset[str]]:
+    """Load nodes, pages in parallel.
 
     Args:
         loader: Reads the nodes.
         state: The state before the command.
         node_ids: Files and links of its library.
-        origin: Who gave the command.
-        approver: Asked about each origin that the person has neither typed nor approved.
-        refused: For each refused origin, the number of the question during which it was last refused. The agent does
-            not ask for it again during that question.
+        approve: Asked about each origin that the person has neither typed nor approved.
+        publish: Receives the progress of pages.
+
+    Returns:
+        The documents by node id, with an error document for a node that could not be loaded, and all origins that are
+        now approved.
     """
-    library, number, approved = state.library, state.question_number, state.approved_origins
+    library, approved = state.library, state.approved_origins
     documents: dict[str, Document] = {}
     pending = node_ids
     unapproved = {**loader.list_unapproved_origins(library, node_ids, approved)}
     for _ in range(_ROUNDS_MAX):
         for web_origin, ids in unapproved.items():
             urls = tuple(get_link_url(library, node_id) for node_id in ids)
-            may_ask = origin is Origin.PERSON or refused.get(web_origin) != number
-            approval = OriginApprovalRequest(host=web_origin.partition("://")[2], origin=web_origin, urls=urls)
-            if may_ask and await approver(approval):
+            if await approve(OriginApprovalRequest(host=web_origin.partition("://")[2], origin=web_origin, urls=urls)):
                 approved |= {web_origin}
                 continue
-            refused[web_origin] = number
             refusals = (make_error_document(url, format_refusal(url, web_origin)) for url in urls)
             documents |= zip(ids, refusals, strict=True)
             pending = tuple(node_id for node_id in pending if node_id not in ids)
         if not pending:
             break
         unapproved = {}
-        async for item in _load_in_thread(loader, library, pending, approved):
-            if isinstance(item, LoadingProgressed):
-                yield item
-                continue
-            documents |= item.documents
-            for node_id, web_origin in item.refused_origins.items():
-                unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
+        batch = await _load_in_thread(loader, library, pending, approved, publish)
+        documents |= batch.documents
+        for node_id, web_origin in batch.refused_origins.items():
+            unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
         pending = tuple(node_id for ids in unapproved.values() for node_id in ids)
-    yield {node_id: documents[node_id] for node_id in node_ids}, approved
+    return {node_id: documents[node_id] for node_id in node_ids}, approved
 
 
 async def _load_in_thread(
-    loader: Loader, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
-) -> AsyncIterator[LoadingProgressed | LoadedBatch]:
-    """Load nodes in a thread. Yield the progress of pages, then the batch."""
+    loader: Loader,
+    library: Library,
+    node_ids: tuple[str, ...],
+    approved: frozenset[str],
+    publish: Callable[[LoadingProgressed], None],
+) -> LoadedBatch:
+    """Load nodes in a thread, and publish the progress of pages."""
     are_pages = any(get_link_url(library, node_id) for node_id in node_ids)
     is_abandoned = threading.Event()
     newest = 0, 0
@@ -220,18 +215,18 @@ async def _load_in_thread(
             if are_pages and newest != reported:
                 reported = newest
                 done = min(reported[0], total)
-                yield LoadingProgressed(done=done, total=total, bytes_received=reported[1], are_pages=True)
+                publish(LoadingProgressed(done=done, total=total, bytes_received=reported[1], are_pages=True))
             if is_done:
-                break
+                return await loading
             await asyncio.wait({loading}, timeout=_PROGRESS_SECONDS)
-        batch = await loading
     finally:
         is_abandoned.set()
         loading.cancel()
-    yield batch
 
 
-def resume_state(events: Iterable[ConversationEvent], library: Library, options: OpenSectionOptions) -> Update:
+def resume_state(
+    events: Iterable[ConversationEvent], library: Library, options: OpenSectionOptions
+) -> tuple[ConversationState, Events]:
     """Compute the state of a saved conversation with the current library, and the new events that lead to it.
 
     A question that was still running when the program ended is cancelled.
@@ -242,12 +237,13 @@ def resume_state(events: Iterable[ConversationEvent], library: Library, options:
         exchange = state.transcript.exchanges[-1]
         steps = exchange.outcome.steps
         outcome = QuestionAnswered(answer=exchange.answer, stopped=StopReason.CANCELLED, steps=steps, is_cut=True)
-        state, ended = finish_question(state, outcome)
-    state, matched = reload_state(state, library)
-    return state, (*ended, *matched)
+        ended = finish_question(state, outcome)
+        state = apply_all(state, ended)
+    matched = reload_state(state, library)
+    return apply_all(replace(state, library=library), matched), (*ended, *matched)
 
 
-def reload_state(state: ConversationState, library: Library) -> Update:
+def reload_state(state: ConversationState, library: Library) -> Events:
     """Continue with the current version of the document, between questions.
 
     An open section is looked up by its id, then by its own text. If neither finds it, it closes. If the file of a
@@ -269,7 +265,7 @@ def reload_state(state: ConversationState, library: Library) -> Update:
     quotable = {span.doc for exchange in state.transcript.exchanges for span in exchange.iter_excerpts()}
     named = (*state.open_ids, *(() if state.reading_id is None else (state.reading_id,)))
     if is_same_content and delivered | quotable <= unchanged and all(node_id in library for node_id in named):
-        return state, ()
+        return ()
     ids_by_hash = hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
     relocated: dict[str, OpenSection] = {}
     lost: list[str] = []
@@ -293,10 +289,10 @@ def reload_state(state: ConversationState, library: Library) -> Update:
     events.append(SectionsRelocated(sections=tuple(relocated.values()), unchanged=tuple(sorted(quotable & unchanged))))
     if lost:
         events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
-    return apply_all(state, events), tuple(events)
+    return tuple(events)
 
 
-def change_sources(state: ConversationState, library: Library) -> Update:
+def change_sources(state: ConversationState, library: Library) -> Events:
     """Continue with other sources, between questions. In `library`, all nodes that stay have the same ids.
 
     Open sections of a source that was taken out close. Those of a muted one stay open, but the model no longer has
@@ -315,7 +311,7 @@ def change_sources(state: ConversationState, library: Library) -> Update:
     events.append(SectionsRelocated(sections=sections, unchanged=tuple(doc.key for doc in unmuted.documents)))
     if lost := tuple(section_id for section_id in state.open_ids if section_id not in library):
         events.append(SectionsClosed(section_ids=lost, origin=Origin.PERSON, reason=CloseReason.GONE))
-    return apply_all(state, events), tuple(events)
+    return tuple(events)
 
 
 def _forget_missing_nodes(state: ConversationState, library: Library) -> list[ConversationEvent]:

@@ -1,383 +1,383 @@
-"""`ConversationLog`: the events of a conversation as lines of JSON in an append-only file.
-
-The first line names the format and its version; a log of another version is refused. A line is skipped, but stays in
-the file, if it is incomplete or damaged.
-"""
+"""Conversations on disk: a private folder that holds one log of JSON lines for each conversation."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
-import stat
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any
 
 import msgspec
 
 from roamtui.conversation.events import (
     EVENT_NAMES,
     ConversationEvent,
+    ConversationRenamed,
     ConversationStarted,
-    DraftRecorded,
-    LogEntrySkipped,
-    QuestionAnswered,
     QuestionAsked,
-    QuestionsRewound,
-    ResultsDropped,
-    StepRecorded,
-    TranscriptRebuilt,
 )
-from roamtui.conversation.transcript import StopReason
-from roamtui.errors import StoreError, UsageError, format_reason
-from roamtui.paths import make_private_folder, open_private_file, write_all
+from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors, prepare_folder
+from roamtui.conversation.state import ConversationState, apply, fold_events, make_conversation_id
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.errors import StoreError, format_reason
+from roamtui.paths import open_private_file
 
-_Event = TypeVar("_Event")
+_FORMAT = "roamtui conversation"
+_VERSION = 1
+_HEAD = json.dumps({"format": _FORMAT, "version": _VERSION}).encode("ascii") + b"\n"
+"""First line of every log."""
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
-DECODE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
-"""Errors that decoding a damaged entry may raise."""
-LOST_QUESTION = "(This question could not be read.)"
-LOST_ANSWER = "This message was damaged on disk."
-LOG_SUFFIX = ".jsonl"
-LOG_FORMAT = "roamtui conversation"
-LOG_VERSION = 1
-PRIVATE_FILE = 0o600
-_LOCK_SUFFIX = ".lock"
-"""Suffix of the file to lock. It is never deleted, because then two programs could hold locks on different files."""
+_DECODE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
+"""Errors that decoding a damaged line may raise."""
+_COPY = "(copy)"
+_TORN = "The last entry of this conversation was cut off on disk, and is left out."
+_DAMAGED = "An entry of this conversation cannot be read. You continue in a copy of what comes before it."
+_BUSY = "Another program uses this conversation. You continue in a copy."
+_LOCKED_OUT = "This conversation cannot be written: {}. You continue in a copy."
+_INDEX_NAME = "index.sqlite3"
+"""An index for listing and searching the logs. It may be deleted at any time, and is then rebuilt from the logs."""
+_INDEX_VERSION = 3
+_TABLE = (
+    "CREATE TABLE conversations (id TEXT PRIMARY KEY, size INTEGER, changed INTEGER, source TEXT, title TEXT, "
+    "model TEXT, created_at TEXT, updated_at TEXT, questions INTEGER, "
+    "is_answered INTEGER, is_one_shot INTEGER, words TEXT) STRICT"
+)
+_INSERT = "INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _BUSY_SECONDS = 5.0
-_RETRY_SECONDS = 0.01
-_TRACE_START = f'{{"format": "{LOG_FORMAT}", "version": {LOG_VERSION},'.encode()
+_NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
+_NO_LIBRARY = Library(source="", root=parse_document(""))
+"""Takes the place of the document if a conversation is read without its document."""
 
 
-@dataclass(slots=True, kw_only=True)
+def encode_events(events: Iterable[ConversationEvent], at: datetime | None = None) -> bytes:
+    """Encode events as lines that all have the same time, by default the current one."""
+    moment = (at or datetime.now(UTC)).isoformat(timespec="milliseconds")
+    lines = ({"event": EVENT_NAMES[type(event)], "at": moment, **msgspec.to_builtins(event)} for event in events)
+    return b"".join(json.dumps(line).encode("ascii") + b"\n" for line in lines)
+
+
+def decode_log(content: bytes, name: str) -> tuple[list[ConversationEvent], int]:
+    """Decode the lines of a log up to the first one that cannot be read.
+
+    Args:
+        content: The bytes of the file.
+        name: What to call the log in messages.
+
+    Returns:
+        The events, and the length of the lines that were read, in bytes.
+
+    Raises:
+        StoreError: The log does not begin with the format and version that this program writes.
+    """
+    head = content[: content.find(b"\n") + 1]
+    try:
+        format_name, version = json.loads(head)["format"], json.loads(head)["version"]
+    except _DECODE_ERRORS:
+        format_name, version = "", 0
+    if format_name != _FORMAT:
+        raise StoreError(f"{name} is not a conversation of roamtui.")
+    if version != _VERSION:
+        raise StoreError(f"{name} was written by another version of roamtui, which this one cannot read.")
+    events: list[ConversationEvent] = []
+    size = len(head)
+    for line in content[size:].splitlines(keepends=True):
+        try:
+            fields: dict[str, Any] = json.loads(line)
+            event = msgspec.convert(fields, _KINDS[fields["event"]])
+        except _DECODE_ERRORS:
+            break
+        if not line.endswith(b"\n"):
+            break
+        events.append(event)
+        size += len(line)
+    return events, size
+
+
 class ConversationLog:
-    """The events of a conversation, and how many of them are on disk."""
+    """The events of one conversation and their file, which is locked from the first write until `close`."""
 
-    conversation_id: str
-    events: list[ConversationEvent] = field(default_factory=list)
-    saved_count: int = 0
-    size: int = 0
-    """Size of the file after this program last read or wrote it, in bytes."""
+    def __init__(self, path: Path | None, events: Iterable[ConversationEvent], file: LineFile | None = None) -> None:
+        """Hold a log.
+
+        Args:
+            path: The file, or None to write nothing.
+            events: All events so far.
+            file: The file with these events, or None if none of them is on disk yet.
+        """
+        self._path = path
+        self._file = file
+        self.events = [*events]
+        self._saved_count = 0 if file is None else len(self.events)
+        self._writing = Lock()
 
     @property
     def is_saved(self) -> bool:
         """Whether all events are on disk."""
-        return self.saved_count == len(self.events)
+        return self._path is None or self._saved_count == len(self.events)
 
-    @property
-    def damage_message(self) -> str:
-        """A warning about the entries skipped since the last rebuild of the transcript; empty if none was skipped."""
-        skipped: list[LogEntrySkipped] = []
-        for event in self.events:
-            if isinstance(event, LogEntrySkipped):
-                skipped.append(event)
-            elif isinstance(event, TranscriptRebuilt):
-                skipped.clear()
-        return format_damage("This conversation is", skipped)
-
-
-def format_damage(lead: str, skipped: Sequence[LogEntrySkipped]) -> str:
-    """Format a warning about skipped entries; `lead` begins the sentence. Empty if nothing was skipped."""
-    if not skipped:
-        return ""
-    entries = "1 entry" if len(skipped) == 1 else f"{len(skipped):,} entries"
-    return f"{lead} incomplete: {entries} could not be read. You can continue; skipped entries stay in the file."
-
-
-def encode_entry(name: str, event: object, at: datetime) -> bytes:
-    """Encode an event as a line."""
-    start = {"format": LOG_FORMAT, "version": LOG_VERSION} if isinstance(event, ConversationStarted) else {}
-    fields = {**start, "event": name, "at": at.isoformat(timespec="milliseconds"), **msgspec.to_builtins(event)}
-    return json.dumps(fields).encode("ascii") + b"\n"
-
-
-def encode_entries(events: Iterable[ConversationEvent], at: datetime | None = None) -> bytes:
-    """Encode events as lines that all have the same time, by default the current one."""
-    moment = at or datetime.now(UTC)
-    return b"".join([encode_entry(EVENT_NAMES[type(event)], event, moment) for event in events])
-
-
-def decode_entries(content: bytes) -> list[ConversationEvent]:
-    """Decode the lines of a log. An unreadable line becomes `LogEntrySkipped`."""
-    return [*_fill_gaps(decode_entry(line, _KINDS) for line in content.split(b"\n") if line)]
-
-
-def is_other_version(content: bytes) -> bool:
-    """Check whether a log was written by another version, which this one cannot read."""
-    with suppress(*DECODE_ERRORS):
-        start = json.loads(content.partition(b"\n")[0])
-        is_start = "format" in start or start["event"] == EVENT_NAMES[ConversationStarted]
-        return is_start and (start.get("format"), start.get("version")) != (LOG_FORMAT, LOG_VERSION)
-    return False
-
-
-def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | LogEntrySkipped:
-    """Decode a line, or return `LogEntrySkipped` if that fails. `kinds` maps names of events to their classes."""
-    try:
-        fields: dict[str, Any] = json.loads(line)
-        return msgspec.convert(fields, kinds[fields["event"]])
-    except DECODE_ERRORS:
-        return LogEntrySkipped()
-
-
-def _fill_gaps(events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
-    """Insert a placeholder for each lost question, so that the other questions keep their numbers."""
-    asked, skipped, is_asking = 0, 0, False
-    for event in events:
-        match event:
-            case LogEntrySkipped():
-                skipped += 1
-            case QuestionAsked(number=number):
-                for lost in range(asked + 1, min(number, asked + skipped + 1)):
-                    yield QuestionAsked(number=lost, question=LOST_QUESTION)
-                    yield QuestionAnswered(number=lost, answer="", stopped=StopReason.ERROR, error=LOST_ANSWER)
-                    asked = lost
-                asked, is_asking = asked + 1, True
-            case StepRecorded() | DraftRecorded() | ResultsDropped() | QuestionAnswered() if not is_asking:
-                asked, is_asking = asked + 1, True
-                yield QuestionAsked(number=asked, question=LOST_QUESTION)
-            case QuestionsRewound(first=first):
-                if first > asked:
-                    continue
-                asked, is_asking = first - 1, False
-            case _:
-                pass
-        is_asking = is_asking and not isinstance(event, QuestionAnswered)
-        yield event
-
-
-def prepare_folder(folder: Path) -> None:
-    """Create a folder if it is missing, and make it accessible only to its owner.
-
-    Raises:
-        OSError: The folder cannot be created.
-    """
-    make_private_folder(folder)
-    if stat.S_IMODE(folder.stat().st_mode) & 0o077:
-        with suppress(OSError):
-            folder.chmod(0o700)
-
-
-@contextmanager
-def locked(folder: Path, name: str = "", *, waits: bool = True) -> Iterator[None]:
-    """Keep other programs from changing the logs of a folder, or only the log called `name`.
-
-    The lock belongs to the open file, so the system releases it if the program is killed. With `waits`, another program
-    that holds the lock gets `_BUSY_SECONDS` to finish.
-
-    Raises:
-        OSError: Another program holds the lock for too long.
-    """
-    # A separate file is locked because on Windows other programs cannot read a locked file.
-    file = open_private_file(folder / f"{name}{_LOCK_SUFFIX}")
-    try:
-        _lock(file, waits=waits)
-        yield
-    finally:
-        os.close(file)
-
-
-def _lock(file: int, *, waits: bool = True) -> None:
-    # The import takes 20 ms, and is not needed at startup because nothing is saved before the first question.
-    from filelock import lock_descriptor  # noqa: PLC0415
-
-    deadline = time.monotonic() + (_BUSY_SECONDS if waits else 0.0)
-    while not lock_descriptor(file, blocking=False):
-        if time.monotonic() > deadline:
-            raise OSError(errno.EBUSY, "locked by another program")
-        time.sleep(_RETRY_SECONDS)
-
-
-@contextmanager
-def open_log(path: Path) -> Iterator[int]:
-    """Open a log in a folder that is `locked`. A new log that stays empty is deleted.
-
-    Raises:
-        OSError: The log cannot be opened.
-    """
-    is_new = not path.exists()
-    file = open_private_file(path)
-    try:
-        path.chmod(PRIVATE_FILE)
-        yield file
-    finally:
-        is_unused = is_new and not os.fstat(file).st_size
-        os.close(file)
-        if is_unused:
-            with suppress(OSError):
-                path.unlink()
-    if is_new:
-        _fsync_folder(path.parent)
-
-
-def read_at(file: int, offset: int, size: int) -> bytes:
-    """Read bytes from an open file at an offset. Afterwards, the file position is at their end."""
-    os.lseek(file, offset, os.SEEK_SET)
-    return os.read(file, size)
-
-
-class Appender:
-    """Appends entries to one file. Before each write, it removes what an earlier, failed write left behind."""
-
-    def __init__(self) -> None:
-        self._size = 0
-        """Size of the file before the failed write."""
-        self._remains = b""
-        """The entries of the failed write. The file may contain their beginning."""
-
-    def repair(self, file: int) -> None:
-        """Cut off what a failed write left behind, unless another program has written after it.
+    def save(self) -> None:
+        """Append the new events to the file. When this returns, they are on disk. Callable from any thread.
 
         Raises:
-            OSError: The file still cannot be shortened.
+            StoreError: They could not be written. The next call tries again.
         """
-        if self._remains:
-            found = read_at(file, self._size, len(self._remains) + 1)
-            if found and self._remains.startswith(found):
-                os.ftruncate(file, self._size)
-            self._remains = b""
+        path = self._path
+        if path is None or self.is_saved:
+            return
+        with self._writing, map_store_errors("Could not save the conversation: {reason} ({folder}).", path.parent):
+            if self._file is None:
+                self._file = LineFile.open(path)
+            if self._file.was_deleted:
+                self._saved_count = 0
+            count = len(self.events)
+            lines = encode_events(self.events[self._saved_count : count])
+            self._file.append(lines if self._saved_count else _HEAD + lines)
+            self._saved_count = count
 
-    def append(self, file: int, entries: bytes) -> int:
-        """Append entries, and return the new size of the file.
+    def copy(self, count: int, title: str = "") -> ConversationLog:
+        """Make the log of a new conversation that begins with the first `count` events. Nothing is written yet.
 
-        Raises:
-            OSError: The entries cannot be written. A part that was written is cut off now, or by the next call.
+        Without a title, the copy keeps the title that these events lead to.
         """
-        self.repair(file)
-        size = os.lseek(file, 0, os.SEEK_END)
-        if size and read_at(file, size - 1, 1) != b"\n":  # keep an incomplete last entry on a line of its own
-            entries = b"\n" + entries
-        self._size, self._remains = size, entries
-        try:
-            write_all(file, entries)
-            os.fsync(file)
-        except BaseException:
-            with suppress(OSError):
-                os.ftruncate(file, size)
-                self._remains = b""
-            raise
-        self._remains = b""
-        return size + len(entries)
+        conversation_id = make_conversation_id()
+        events = [
+            replace(event, conversation_id=conversation_id, copied_from=event.copied_from or event.conversation_id)
+            if isinstance(event, ConversationStarted)
+            else event
+            for event in self.events[:count]
+        ]
+        path = None if self._path is None else self._path.with_name(f"{conversation_id}{LOG_SUFFIX}")
+        return ConversationLog(path, [*events, *([ConversationRenamed(title=title)] if title else [])])
+
+    def close(self) -> None:
+        """Let other programs write the log."""
+        with self._writing:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
 
 
-def shred(path: Path) -> None:
-    """Overwrite a log, then delete it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationSummary:
+    """One entry in a list of conversations."""
 
-    Raises:
-        OSError: The log does not exist or cannot be deleted.
-    """
-    path.stat()
-    with locked(path.parent):
-        with open_log(path) as file:
-            write_all(file, bytes(os.fstat(file).st_size))
-            os.fsync(file)
-            os.ftruncate(file, 0)  # if the file cannot be deleted, other programs must not append to the zeros
-        path.unlink()  # after closing, because Windows cannot delete an open file
-    _fsync_folder(path.parent)
-
-
-def blank_lines(path: Path, marks: Collection[bytes]) -> None:
-    """Overwrite with spaces each line that contains one of `marks`. Other lines keep their offsets.
-
-    Raises:
-        OSError: A line cannot be overwritten. It still contains its mark, so that another call tries again.
-    """
-    with locked(path.parent), open_log(path) as file:
-        start, is_empty = 0, True
-        for line in os.read(file, os.fstat(file).st_size).split(b"\n"):
-            mark = next((mark for mark in marks if mark in line), b"")
-            if mark:
-                end_of_mark = line.index(mark) + len(mark)
-                # The mark is overwritten last, so that another call still finds the line after a failure.
-                for first, end in ((end_of_mark, len(line)), (0, end_of_mark)):
-                    os.lseek(file, start + first, os.SEEK_SET)
-                    write_all(file, b" " * (end - first))
-            is_empty = is_empty and (bool(mark) or not line.strip())
-            start += len(line) + 1
-        os.fsync(file)
-        if is_empty:
-            os.ftruncate(file, 0)
+    id: str
+    source: str
+    title: str
+    model: str
+    created_at: str
+    """ISO 8601, UTC."""
+    updated_at: str
+    questions: int
+    is_answered: bool = True
+    """Whether any question has an answer, or the last one is unfinished, as after the program was killed."""
+    is_one_shot: bool = False
+    """Whether `roamtui ask` asked all questions."""
 
 
-def _fsync_folder(folder: Path) -> None:
-    # Flushes the creation and deletion of files to disk. Windows cannot do this.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+class ConversationStore:
+    """All conversations of a person. Several threads and programs may use them at the same time."""
 
+    problem = ""
+    """A sentence that says why conversations cannot be saved; empty if they can."""
 
-@contextmanager
-def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `StoreError`. Its message is `failure` with ``{reason}`` and ``{folder}`` replaced.
-
-    Raises:
-        StoreError: An operation on disk failed.
-    """
-    try:
-        yield
-    except OSError as error:
-        # `str.format` would fail if the sentence already contains a path with braces.
-        message = failure.replace("{folder}", str(folder)).replace("{reason}", format_reason(error))
-        raise StoreError(message) from None
-
-
-class Trace:
-    """Copies the events of the conversation to a file that the person chose."""
-
-    def __init__(self, path: Path, redact: Callable[[Any], Any]) -> None:
-        """Create the file, accessible only to its owner, or continue the trace that it contains.
+    def __init__(self, folder: Path, *, is_listed: bool = True) -> None:
+        """Create the folder if it is missing. If that fails, `problem` says why.
 
         Args:
-            path: The file.
-            redact: Removes secrets from a JSON value.
+            folder: Folder of the logs.
+            is_listed: Whether the conversations appear in lists. Those of the cells of a table do not.
+        """
+        self._folder = folder
+        self._is_listed = is_listed
+        try:
+            prepare_folder(folder)
+        except OSError as error:
+            self.problem = f"Could not store conversations in {folder}: {format_reason(error)}."
+
+    @property
+    def notes_folder(self) -> Path:
+        """Folder with the person's notes."""
+        return self._folder.with_name("notes")
+
+    def start(self, conversation_id: str, events: Iterable[ConversationEvent]) -> ConversationLog:
+        """Start the log of a new conversation. Nothing is written yet."""
+        return ConversationLog(self._get_path(conversation_id), events)
+
+    def open(self, conversation_id: str) -> tuple[ConversationLog, str]:
+        """Open a log to continue its conversation.
+
+        If another program uses the log, or it cannot be written, or an entry in it cannot be read, return a copy with
+        a new id. The log itself then stays as it is.
+
+        Returns:
+            The log, and a sentence for the person, which is usually empty.
 
         Raises:
-            UsageError: The file cannot be written, or is not a trace.
+            StoreError: The conversation does not exist or cannot be read.
         """
-        self._path = path
-        self._redact = redact
-        self._log: ConversationLog | None = None
-        self._written = 0
-        self.failure = ""
-        """Why the trace is incomplete; empty if it is complete."""
+        path, file, warning = self._get_path(conversation_id), None, _DAMAGED
+        content = self._read(conversation_id)
         try:
-            content = path.read_bytes() if path.is_file() else b""
-            if content and not content.startswith(_TRACE_START):
-                raise UsageError(f"--trace: {path} exists and is not a trace. Choose another file.")
-            self._append(b"\n" if content and not content.endswith(b"\n") else b"")
-            if path.is_file():
-                path.chmod(PRIVATE_FILE)
+            file = LineFile.open(path)
+            content = self._read(conversation_id)  # the last program may have written more before it closed the log
         except OSError as error:
-            raise UsageError(f"--trace cannot write {path}: {format_reason(error)}. Choose another file.") from None
+            warning = _BUSY if error.errno == errno.EBUSY else _LOCKED_OUT.format(format_reason(error))
+        events, size = decode_log(content, f"The conversation {conversation_id}")
+        rest = content[size:]
+        if file is not None and b"\n" not in rest:
+            return ConversationLog(path, events, file), _TORN if rest else ""
+        if file is not None:
+            file.close()
+        title = fold_events(_NO_LIBRARY, events).title.removesuffix(_COPY).rstrip()
+        return ConversationLog(path, events).copy(len(events), f"{title} {_COPY}".lstrip()), warning
 
-    def write(self, log: ConversationLog) -> None:
-        """Append the events added since the last call. If `log` has replaced another log, append all its events.
+    def read(self, conversation_id: str) -> list[ConversationEvent]:
+        """Return the events of a conversation, without locking it.
 
-        After an error, nothing more is written.
+        Raises:
+            StoreError: The conversation does not exist or cannot be read.
         """
-        if log is not self._log:
-            self._log, self._written = log, 0
-        count = len(log.events)
-        entries = encode_entries(log.events[self._written : count]).splitlines()
-        if self.failure or not entries:
-            return
-        try:
-            self._append("".join(f"{json.dumps(self._redact(json.loads(line)))}\n" for line in entries).encode("ascii"))
-            self._written = count
-        except OSError as error:
-            self.failure = f"Stopped writing the trace {self._path}: {format_reason(error)}."
+        return decode_log(self._read(conversation_id), f"The conversation {conversation_id}")[0]
 
-    def _append(self, entries: bytes) -> None:
-        file = open_private_file(self._path, os.O_WRONLY | os.O_APPEND)
-        try:
-            write_all(file, entries)
-        finally:
-            os.close(file)
+    def load(self, conversation_id: str) -> ConversationState:
+        """Return the last state of a conversation, without its document.
+
+        Raises:
+            StoreError: The conversation does not exist or cannot be read.
+        """
+        state = fold_events(_NO_LIBRARY, self.read(conversation_id))
+        return apply(state, state.transcript.exchanges[-1].outcome) if state.is_asking else state
+
+    def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
+        """Return all conversations, or only those about one source, the last changed one first.
+
+        Raises:
+            StoreError: The folder cannot be read.
+        """
+        if not self._is_listed:
+            return ()
+        rows = self._query(
+            "SELECT id, source, title, model, created_at, updated_at, questions, is_answered, is_one_shot "
+            "FROM conversations ORDER BY updated_at DESC, changed DESC"
+        )
+        summaries = (ConversationSummary(**dict(row)) for row in rows)
+        return tuple(summary for summary in summaries if source is None or summary.source == source)
+
+    def read_search_texts(self) -> dict[str, str]:
+        """Return the questions and answers of each conversation as one text, by id.
+
+        Raises:
+            StoreError: The folder cannot be read.
+        """
+        return {row["id"]: row["words"] for row in self._query("SELECT id, words FROM conversations")}
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Rename a conversation that no program uses.
+
+        Raises:
+            StoreError: The conversation does not exist, is in use, or cannot be written.
+        """
+        with self._using(conversation_id, "rename") as file:
+            decode_log(self._read(conversation_id), f"The conversation {conversation_id}")
+            file.append(encode_events((ConversationRenamed(title=title),)))
+
+    def delete(self, conversation_id: str) -> None:
+        """Delete a conversation that no program uses.
+
+        Raises:
+            StoreError: The conversation does not exist, is in use, or cannot be deleted.
+        """
+        with self._using(conversation_id, "delete"):
+            self._get_path(conversation_id).unlink()
+            with suppress(StoreError):
+                self._query("SELECT 1")  # removes its words from the index
+
+    @contextmanager
+    def _using(self, conversation_id: str, verb: str) -> Iterator[LineFile]:
+        path = self._get_path(conversation_id)
+        if not path.exists():
+            raise StoreError(_NO_SUCH.format(conversation_id))
+        with map_store_errors(f"Could not {verb} the conversation: {{reason}} ({{folder}}).", self._folder):
+            file = LineFile.open(path)
+            try:
+                yield file
+            finally:
+                file.close()
+
+    def _get_path(self, conversation_id: str) -> Path:
+        name = conversation_id if conversation_id.isalnum() else "-"
+        return self._folder / f"{name}{LOG_SUFFIX}"
+
+    def _read(self, conversation_id: str) -> bytes:
+        path = self._get_path(conversation_id)
+        with map_store_errors(f"Could not read the conversation {conversation_id}: {{reason}}.", path):
+            content = path.read_bytes() if path.exists() else b""
+        if not content:
+            raise StoreError(_NO_SUCH.format(conversation_id))
+        return content
+
+    def _query(self, query: str) -> Sequence[sqlite3.Row]:
+        """Update the index, then query it. If the index cannot be used, build one in memory."""
+        with map_store_errors("Could not read {folder}: {reason}.", self._folder):
+            path = self._folder / _INDEX_NAME
+            for _ in range(2):
+                with suppress(sqlite3.Error, OSError):
+                    os.close(open_private_file(path))
+                    return _refresh_index(self._folder, str(path), query)
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
+            return _refresh_index(self._folder, ":memory:", query)
+
+
+def _refresh_index(folder: Path, database: str, sql: str) -> Sequence[sqlite3.Row]:
+    """Bring the index up to date with the logs in `folder`, and return the rows of the query `sql`.
+
+    `database` is the path of the index, or ":memory:" to build one for this query only.
+    """
+    with closing(sqlite3.connect(database, timeout=_BUSY_SECONDS)) as connection, connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA synchronous = OFF")
+        if connection.execute("PRAGMA user_version").fetchone()[0] != _INDEX_VERSION:
+            connection.execute("DROP TABLE IF EXISTS conversations")
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA user_version = {_INDEX_VERSION}")
+        indexed = {key: tuple(rest) for key, *rest in connection.execute("SELECT id, size, changed FROM conversations")}
+        on_disk: dict[str, tuple[int, int]] = {}
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(LOG_SUFFIX) and (status := entry.stat()).st_size:
+                    on_disk[entry.name.removesuffix(LOG_SUFFIX)] = (status.st_size, status.st_mtime_ns)
+        for conversation_id in indexed.keys() - on_disk.keys():
+            connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
+        for conversation_id, size_and_time in on_disk.items():
+            if indexed.get(conversation_id) != size_and_time:
+                with suppress(FileNotFoundError, StoreError):
+                    content = (folder / f"{conversation_id}{LOG_SUFFIX}").read_bytes()
+                    row = (conversation_id, *size_and_time, *_summarise(content))
+                    connection.execute(_INSERT, row)
+        return connection.execute(sql).fetchall()
+
+
+def _summarise(content: bytes) -> tuple[str | int, ...]:
+    """Compute the columns of a log's entry in the index, starting with `source`."""
+    events, size = decode_log(content, "")
+    state = fold_events(_NO_LIBRARY, events)
+    exchanges = state.transcript.exchanges
+    words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
+    lines = content[:size].splitlines()[1:]
+    times = (json.loads(lines[0])["at"], json.loads(lines[-1])["at"]) if lines else ("", "")
+    texts = (state.source, state.title, state.model, *times, words)
+    *storable, words = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)  # no surrogates
+    is_answered = state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges)
+    asked = [event.is_one_shot for event in events if isinstance(event, QuestionAsked)]
+    return (*storable, len(exchanges), is_answered, bool(asked) and all(asked), words)

@@ -1,40 +1,30 @@
-"""`NoteStore`: a person's notes on one document, in a log next to the conversations.
-
-Changing a comment appends a line with the same id, and the last line counts. Deleting a note blanks all its lines.
-"""
+"""`NoteStore`: a person's notes on one document, in a file next to the conversations."""
 
 from __future__ import annotations
 
+import errno
+import json
 import secrets
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 
-from roamtui.conversation.events import LogEntrySkipped
+import msgspec
+
 from roamtui.conversation.library_sync import get_source_key, list_links_to
-from roamtui.conversation.log import (
-    LOG_SUFFIX,
-    Appender,
-    blank_lines,
-    decode_entry,
-    encode_entry,
-    format_damage,
-    locked,
-    map_store_errors,
-    open_log,
-    prepare_folder,
-)
+from roamtui.conversation.line_file import locked, map_store_errors, prepare_folder
 from roamtui.conversation.transcript import Citation
 from roamtui.conversation.update import hash_own_text
 from roamtui.document.library import Library
 from roamtui.document.plain import shorten
 from roamtui.outline.labels import strip_heading
-from roamtui.paths import make_index_stem
+from roamtui.paths import make_index_stem, write_private_file
 
 _OPENING_LENGTH = 300
+_SUFFIX = ".json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +48,6 @@ class Note:
     """The person's comment."""
 
 
-_KINDS = {"note_kept": Note}
-
-
 def make_note(library: Library, citation: Citation, words: str) -> Note:
     """Make a note on a citation. `words` is the person's comment."""
     section_id = citation.section_id
@@ -82,18 +69,14 @@ def hash_section(library: Library, section_id: str) -> str:
 
 
 class NoteStore:
-    """The notes of one document. Safe to use from several threads and programs."""
+    """The notes of one document in one JSON file. Safe to use from several threads and programs."""
 
     def __init__(self, folder: Path, source: str) -> None:
         """Store notes in `folder`, under the key of the document."""
-        self._path = folder / f"{make_index_stem(source)}{LOG_SUFFIX}"
+        self._path = folder / f"{make_index_stem(source)}{_SUFFIX}"
         self._lock = Lock()
         self._unsaved: dict[str, Note] = {}
-        self._deleted_ids: set[str] = set()
-        """Ids of deleted notes whose lines may still be on disk."""
-        self._appender = Appender()
-        self.damage = ""
-        """A warning about the lines that the last `read` skipped; empty if it skipped none."""
+        """Notes that could not be written yet, by id."""
 
     def read(self) -> tuple[Note, ...]:
         """Return all notes in the order of creation, including those that could not be written yet.
@@ -102,9 +85,7 @@ class NoteStore:
             StoreError: The notes cannot be read.
         """
         with self._lock, map_store_errors("Could not read the notes: {reason} ({folder}).", self._path.parent):
-            notes, skipped = _decode(self._path)
-        self.damage = format_damage("The list of notes is", skipped)
-        return tuple((notes | self._unsaved).values())
+            return tuple((_read(self._path) | self._unsaved).values())
 
     def save(self, *notes: Note) -> None:
         """Write new or changed notes, and also those that an earlier call could not write.
@@ -114,29 +95,26 @@ class NoteStore:
         """
         with self._lock, map_store_errors("Could not save the note: {reason} ({folder}).", self._path.parent):
             self._unsaved |= {note.id: note for note in notes}
-            if self._unsaved:
-                prepare_folder(self._path.parent)
-                lines = [encode_entry("note_kept", note, datetime.now(UTC)) for note in self._unsaved.values()]
-                with locked(self._path.parent), open_log(self._path) as file:
-                    self._appender.append(file, b"".join(lines))
-                    self._unsaved = {}
-            self._erase()
+            self._change(lambda saved: saved | self._unsaved)
+            self._unsaved = {}
 
     def delete(self, ids: Collection[str]) -> None:
-        """Delete notes and overwrite their bytes.
+        """Delete notes.
 
         Raises:
-            StoreError: The notes could not be deleted. The next call of `delete` or `save` tries again.
+            StoreError: The notes could not be deleted.
         """
         with self._lock, map_store_errors("Could not delete the note: {reason} ({folder}).", self._path.parent):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
-            self._deleted_ids |= {*ids}
-            self._erase()
+            self._change(lambda saved: {key: note for key, note in saved.items() if key not in ids})
 
-    def _erase(self) -> None:
-        if self._deleted_ids and self._path.exists():
-            blank_lines(self._path, [f'"{note_id}"'.encode() for note_id in self._deleted_ids])
-        self._deleted_ids = set()
+    def _change(self, change: Callable[[dict[str, Note]], dict[str, Note]]) -> None:
+        prepare_folder(self._path.parent)
+        with locked(self._path):
+            before = _read(self._path)
+            after = change(before)
+            if after != before:
+                write_private_file(self._path, _encode(after.values()), is_flushed=True)
 
 
 def count_notes(folder: Path) -> dict[str, int]:
@@ -145,13 +123,24 @@ def count_notes(folder: Path) -> dict[str, int]:
     Raises:
         OSError: The notes cannot be read.
     """
-    paths = sorted(folder.glob(f"*{LOG_SUFFIX}"))
-    return Counter(note.source for path in paths for note in _decode(path)[0].values())
+    return Counter(note.source for path in sorted(folder.glob(f"*{_SUFFIX}")) for note in _read(path).values())
 
 
-def _decode(path: Path) -> tuple[dict[str, Note], list[LogEntrySkipped]]:
-    """Return the notes in a file, by id, and the entries that had to be skipped."""
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    entries = [decode_entry(line, _KINDS) for line in lines if line.strip()]
-    notes = {entry.id: entry for entry in entries if isinstance(entry, Note)}
-    return notes, [entry for entry in entries if isinstance(entry, LogEntrySkipped)]
+def _encode(notes: Iterable[Note]) -> bytes:
+    # `msgspec.json` refuses lone surrogates, which a document may hold.
+    return json.dumps([msgspec.to_builtins(note) for note in notes]).encode("ascii")
+
+
+def _read(path: Path) -> dict[str, Note]:
+    """Return the notes in a file, by id.
+
+    Raises:
+        OSError: The file cannot be read, or does not hold notes.
+    """
+    if not path.exists():
+        return {}
+    try:
+        notes = msgspec.convert(json.loads(path.read_bytes()), list[Note])
+    except (ValueError, RecursionError):
+        raise OSError(errno.EINVAL, f"{path.name} is damaged. Rename it to begin again") from None
+    return {note.id: note for note in notes}

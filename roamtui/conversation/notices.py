@@ -27,8 +27,6 @@ from roamtui.conversation.events import (
     ReadingSectionChanged,
     ReminderSent,
     RetryScheduled,
-    SaveFailed,
-    SaveWarningRaised,
     SectionsClosed,
     SectionsExpanded,
     SectionsMarkedForClosing,
@@ -38,6 +36,7 @@ from roamtui.conversation.events import (
     ThinkingStreamed,
     ToolFinished,
     UndoApplied,
+    WarningRaised,
 )
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.counts import format_count
@@ -185,7 +184,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             yield Notice(NoticeSlot.STATUS, "Nothing left to undo" if step.is_empty else f"Undid {target}")
         case LoadingProgressed():
             yield Notice(NoticeSlot.STATUS, _format_loading(event))
-        case SaveFailed(message=message) | SaveWarningRaised(message=message):
+        case WarningRaised(message=message):
             yield Notice(NoticeSlot.CHAT, message, severity=Severity.WARNING)
         case (
             QuestionAsked()

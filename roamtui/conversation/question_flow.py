@@ -28,7 +28,6 @@ from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Step, StopRea
 from roamtui.conversation.update import (
     Events,
     ExpandEvents,
-    Update,
     deliver_pending,
     expand_for_agent,
     make_close_events,
@@ -82,11 +81,13 @@ class PromptContext:
     """Whether the model rejected the previous request as too long."""
     note: str = ""
     """Text that the program adds before the question; empty if a person asks it."""
+    is_one_shot: bool = False
+    """Whether `roamtui ask` asks the question."""
     instructions: str = ""
     """The person's wishes for all answers. The transcript keeps them unchanged until the next rebuild."""
 
 
-def begin_question(state: ConversationState, question: str, context: PromptContext) -> Update:
+def begin_question(state: ConversationState, question: str, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
     First, end an abandoned question, and in mode `FRESH` close the sections of earlier questions. If a section was
@@ -96,7 +97,8 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     """
     events: Events = ()
     if state.is_asking:  # the previous question was abandoned before it could end
-        state, events = finish_question(state, QuestionAnswered(answer="", stopped=StopReason.CANCELLED, is_cut=True))
+        events = finish_question(state, QuestionAnswered(answer="", stopped=StopReason.CANCELLED, is_cut=True))
+        state = apply_all(state, events)
     if state.options.mode is KeepOpenMode.FRESH:
         # Sections that the person opened since the last question, and whose text the model has not got yet, stay open.
         pending_ids = {
@@ -121,6 +123,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         model=context.model,
         window_tokens=context.window_tokens,
         excerpts=context.excerpts,
+        is_one_shot=context.is_one_shot,
     )
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
     started = apply(state, asked)
@@ -155,11 +158,10 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     deliveries += tuple(one for event in expanded if isinstance(event, SectionsExpanded) for one in event.deliveries)
     spans = tuple(span for delivery in deliveries for span in delivery.spans)
     asked = replace(asked, preface="\n\n".join(parts), deliveries=spans)
-    new_events = (asked, *context.search_events, *delivered, *expanded)
-    return apply_all(state, new_events), (*events, *new_events)
+    return (*events, asked, *context.search_events, *delivered, *expanded)
 
 
-def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Update:
+def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:
     """End the current question, then close the marked sections, and others if the open text exceeds the budget.
 
     The last event is `QuestionAnswered`.
@@ -178,8 +180,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Upda
         closed = (*closed, *make_close_events(ended, ids, origin, CloseReason.ASKED))
     ended = apply_all(ended, closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
-    events = (*opening, *closed, *over_budget, answered)
-    return apply_all(state, events), events
+    return (*opening, *closed, *over_budget, answered)
 
 
 def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
@@ -205,7 +206,7 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
     return tuple(closing)
 
 
-def rewind(state: ConversationState, number: int) -> Update:
+def rewind(state: ConversationState, number: int) -> Events:
     """Remove question `number` (1 for the first) and everything after it.
 
     Sections that were open before it are open again, unless the document no longer has them. The document and the
@@ -214,8 +215,7 @@ def rewind(state: ConversationState, number: int) -> Update:
     rewound = QuestionsRewound(first=number)
     rewound_state = apply(state, rewound)
     missing_ids = tuple(section_id for section_id in rewound_state.open_ids if section_id not in state.library)
-    events = (rewound, *make_close_events(rewound_state, missing_ids, Origin.PERSON, CloseReason.GONE))
-    return apply_all(state, events), events
+    return (rewound, *make_close_events(rewound_state, missing_ids, Origin.PERSON, CloseReason.GONE))
 
 
 def make_rebuild_event(state: ConversationState, context: PromptContext) -> TranscriptRebuilt:
@@ -272,7 +272,7 @@ def _list_deliveries(exchange: Exchange, steps: Iterable[Step]) -> frozenset[Spa
     return frozenset((*exchange.deliveries, *(span for step in steps for use in step.uses for span in use.deliveries)))
 
 
-def shrink_transcript(state: ConversationState, context: PromptContext) -> Update:
+def shrink_transcript(state: ConversationState, context: PromptContext) -> Events:
     """Make room in the transcript of the current question.
 
     First drop the unpinned sections and the steps that are older than the question. If there are none, drop the results
@@ -289,7 +289,7 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Updat
         last = transcript.exchanges[-1]
         dropped = last.steps[:-1] or last.steps
         if not dropped:
-            return state, ()
+            return ()
         dropped_spans = _list_deliveries(replace(last, deliveries=()), dropped)
         kept: list[Delivery] = []
         for section in state.open_sections:
@@ -305,5 +305,4 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Updat
     if closing:
         closed = SectionsClosed(section_ids=tuple(closing), origin=Origin.AGENT, reason=CloseReason.OVERFLOW)
         events = (*events, closed)
-    rebuilt = make_rebuild_event(apply_all(state, events), context)
-    return apply_all(state, (*events, rebuilt)), (*events, rebuilt)
+    return (*events, make_rebuild_event(apply_all(state, events), context))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from roamtui.conversation.log import locked
+from roamtui.conversation.line_file import locked
 from roamtui.paths import make_private_folder, write_private_file
 
 _SOURCES_MAX = 500
@@ -47,7 +47,7 @@ class ReadingPositions:
             return
         with suppress(OSError):  # a file that cannot be read now must not be overwritten
             make_private_folder(self._path.parent)
-            with locked(self._path.parent, self._path.name):
+            with locked(self._path):
                 others = {name: saved for name, saved in self._read().items() if name != source}
                 newest = dict(list({**others, source: position}.items())[-_SOURCES_MAX:])
                 write_private_file(self._path, json.dumps(newest).encode())

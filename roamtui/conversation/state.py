@@ -15,13 +15,11 @@ from typing import assert_never
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     ConversationEvent,
-    ConversationForked,
     ConversationRenamed,
     ConversationStarted,
     Delivery,
     DocumentIdentified,
     DraftRecorded,
-    LogEntrySkipped,
     NodesFolded,
     NodesLoaded,
     NodesUnfolded,
@@ -234,6 +232,8 @@ class ConversationState:
 
     id: str
     library: Library
+    copied_from: str = ""
+    """Id of the conversation that this one is a copy of, or empty."""
     options: OpenSectionOptions = OpenSectionOptions()
     transcript: Transcript = field(default_factory=Transcript)
     open_sections: tuple[OpenSection, ...] = ()
@@ -277,10 +277,11 @@ class ConversationState:
     def nonce(self) -> str:
         """A word in the lines around section text. No document can guess it, so none can imitate these lines.
 
-        It contains no letter that occurs in ids. The conversations of one row of a table share it, so that their
-        prompts begin with the same text: their ids begin with the same 12 digits.
+        It contains no letter that occurs in ids. A copy has the word of its original, because it continues the same
+        transcript. The conversations of one row of a table share it, so that their prompts begin with the same text:
+        their ids begin with the same 12 digits.
         """
-        digest = blake2b(self.id[:_ID_LENGTH].encode(), digest_size=8).digest()
+        digest = blake2b((self.copied_from or self.id)[:_ID_LENGTH].encode(), digest_size=8).digest()
         return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)
 
     @property
@@ -398,7 +399,7 @@ def apply(state: ConversationState, event: ConversationEvent) -> ConversationSta
     return _change_last(state, events=(*state.transcript.exchanges[-1].events, stored))
 
 
-def _apply(state: ConversationState, event: ConversationEvent) -> ConversationState:  # noqa: C901, PLR0911, PLR0912 - one case an event
+def _apply(state: ConversationState, event: ConversationEvent) -> ConversationState:  # noqa: PLR0911, PLR0912 - one case an event
     if isinstance(event, TransientEvent):
         return state
     if isinstance(event, _TranscriptEvent):
@@ -406,10 +407,8 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
     if isinstance(event, _OpenSectionEvent):
         return _apply_to_open_sections(state, event)
     match event:
-        case ConversationStarted(conversation_id=conversation_id, unfolded=unfolded):
-            return replace(state, id=conversation_id, unfolded=frozenset(unfolded))
-        case ConversationForked(conversation_id=conversation_id, title=title):
-            return replace(state, id=conversation_id, title=title or state.title, needs_rebuild=True)
+        case ConversationStarted(conversation_id=conversation_id, copied_from=copied_from, unfolded=unfolded):
+            return replace(state, id=conversation_id, copied_from=copied_from, unfolded=frozenset(unfolded))
         case ConversationRenamed(title=title):
             return replace(state, title=title, is_renamed=bool(title))
         case DocumentIdentified(source=source, content_hash=content_hash):
@@ -417,8 +416,6 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
             return replace(state, source=source, content_hash=content_hash, document_hashes=hashes, links=links)
         case SourcesChanged(sources=sources):
             return replace(state, sources=sources, needs_rebuild=True)
-        case LogEntrySkipped():
-            return replace(state, needs_rebuild=True)
         case OriginsApproved(origins=origins):
             return replace(state, approved_origins=state.approved_origins | set(origins))
         case NodesUnfolded(section_ids=ids, origin=origin):

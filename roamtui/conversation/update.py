@@ -47,7 +47,6 @@ from roamtui.outline.spans import PAGE_TOKENS, add_delivered, subtract_delivered
 
 ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Events = tuple[ConversationEvent, ...]
-Update = tuple[ConversationState, Events]
 _QUOTED_TOKENS_MAX = 1_000
 """Maximum tokens of a section that is delivered with the next question only because an answer quoted it.
 
@@ -242,15 +241,15 @@ def _make_opening(library: Library, section_id: str) -> Delivery:
     return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(library, section_id))
 
 
-def update(state: ConversationState, command: Command) -> Update:
-    """Carry out a command of the agent or a person.
+def update(state: ConversationState, command: Command) -> Events:
+    """Decide what a command of the agent or a person changes.
 
     Args:
         state: The state before the command. In its library, the sections that the command opens must be loaded.
         command: The command.
 
     Returns:
-        The new state, and the events that led to it.
+        The events that carry out the command.
     """
     events: Events = ()
     match command:
@@ -285,7 +284,7 @@ def update(state: ConversationState, command: Command) -> Update:
             events = (*make_close_events(state, by_agent, origin, CloseReason.ASKED), *folded)
         case _:
             assert_never(command)
-    return apply_all(state, events), events
+    return events
 
 
 def _close_requested(state: ConversationState, command: CloseSections) -> Events:

@@ -10,11 +10,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from roamtui.agent.answer import count_verified
-from roamtui.agent.controller import ConversationController
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
+from roamtui.conversation.conversation import Conversation, start_log
 from roamtui.conversation.events import ConversationEvent, ExpandStatus, QuestionAnswered, SectionsExpanded
-from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.document import Document
@@ -179,19 +178,19 @@ async def _ask_agent(
     Raises:
         ModelError: The model did not answer.
     """
-    session = Session.start(corpus.library)
+    conversation = Conversation.start(corpus.library)
     if question.history:
-        session = Session(replace(session.state, transcript=Transcript(exchanges=make_exchanges(question.history))))
-    controller = ConversationController(Agent(session, model, corpus.searcher, options))
+        state = replace(conversation.state, transcript=Transcript(exchanges=make_exchanges(question.history)))
+        conversation = Conversation(start_log(state, None, None))
     events: list[ConversationEvent] = []
-    controller.subscribe(lambda update: events.append(update.event))
-    await controller.ask(question.question)
+    conversation.subscribe(events.append)
+    await Agent(conversation, model, corpus.searcher, options).ask(question.question)
     final = next(event for event in reversed(events) if isinstance(event, QuestionAnswered))
     if final.stopped in (StopReason.ERROR, StopReason.COST):
         raise ModelError(final.error)
     results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
     opened = {result.section_id for result in results if result.section_id and result.status in _OPENED_STATUSES}
-    read, state = {*opened}, controller.state
+    read, state = {*opened}, conversation.state
     delivered = state.collect_delivered()
     for section_id in golds.relaxed:  # a section's text may have been delivered with its parent
         if section_id in state.library:

@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 
 from roamtui.agent.answer import list_unopened_hits
-from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import format_proof, list_passages, replies_with_passages
 from roamtui.conversation.events import (
@@ -28,8 +27,6 @@ from roamtui.conversation.events import (
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
-    SaveFailed,
-    SaveWarningRaised,
     SectionsClosed,
     SectionsExpanded,
     SectionsPinned,
@@ -37,6 +34,7 @@ from roamtui.conversation.events import (
     StepStarted,
     ToolFinished,
     UndoApplied,
+    WarningRaised,
 )
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import AskOptions
@@ -73,7 +71,7 @@ async def run_ask(
 ) -> int:
     """Ask, write progress and the answer, and return the exit status: 1 if it failed, 130 if it was cancelled.
 
-    If it is cancelled, the partial answer is written. The model is closed at the end.
+    If it is cancelled, the partial answer is written. The conversation and the model are closed at the end.
 
     Args:
         agent: Answers the question.
@@ -85,20 +83,17 @@ async def run_ask(
     Raises:
         UnknownSectionError: There is no section `within`.
     """
-    library = agent.session.state.library
+    library = agent.conversation.state.library
     within = resolve_scope(library, within) if within is not None else None
-    controller = ConversationController(agent)
     report = _AskReport(agent, is_watched=is_watched, output_format=output_format)
-    controller.subscribe(report.add)
-    if output_format == "events":
-        for event in agent.session.opening_events:
-            print_event(event)
+    agent.conversation.subscribe(report.add)
     try:
-        await controller.ask(question, AskOptions(within=within))
+        await agent.ask(question, AskOptions(within=within))
     except asyncio.CancelledError:
         if report.final is None:
             raise
     finally:
+        agent.conversation.close()
         await agent.model.close()
     return report.finish()
 
@@ -117,9 +112,9 @@ class _AskReport:
         """Whether the model received its first request."""
         self.final: QuestionAnswered | None = None
 
-    def add(self, update: ConversationUpdated) -> None:
+    def add(self, event: ConversationEvent) -> None:
         """Record an event. Write it to stdout with `--events`, and to stderr if a person should see it."""
-        event, library = update.event, update.state.library
+        library = self._agent.conversation.state.library
         if self._output_format == "events":
             print_event(event)
         match event:
@@ -141,14 +136,14 @@ class _AskReport:
         if self._is_watched:  # closed sections are not reported in mode `fresh`, because the person chose that
             is_reported = not (isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH)
         else:
-            is_warning = isinstance(event, SaveFailed | SaveWarningRaised)
+            is_warning = isinstance(event, WarningRaised)
             is_reported = is_warning or (isinstance(event, NodesLoaded) and bool(event.notes))
         if is_reported:
             write_notices(format_event_lines(event, library))
 
     def make_answer(self) -> dict[str, Any]:
         """Return the answer as JSON values."""
-        agent, final, state = self._agent, self.final, self._agent.session.state
+        agent, final, state = self._agent, self.final, self._agent.conversation.state
         assert final is not None, "the question has ended"
         exchange, library = state.transcript.exchanges[-1], state.library
         unopened = list_unopened_hits(exchange, library)
@@ -196,7 +191,7 @@ class _AskReport:
     def _show_answer(self, final: QuestionAnswered, width: int) -> None:
         """Write the answer for a person at a terminal."""
         proof, is_styled = make_proof(final.answer, final.citations), supports_styles()
-        state = self._agent.session.state
+        state = self._agent.conversation.state
         exchange = state.transcript.exchanges[-1]
         if passages := list_passages(exchange, state.library):
             parts = [render_passages(passages, exchange.question, state.library, width=width, is_styled=is_styled)]
@@ -222,8 +217,8 @@ class _AskReport:
 
 def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     """Format a line for each citation, then the verification, unopened sections, and the model with its tokens."""
-    library, lines = agent.session.state.library, []
-    exchange = agent.session.state.transcript.exchanges[-1]
+    library, lines = agent.conversation.state.library, []
+    exchange = agent.conversation.state.transcript.exchanges[-1]
     for citation in final.citations:
         label = "no such section"
         if citation.section_id in library:
@@ -238,8 +233,8 @@ def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
 
 
 def _format_outcome(agent: Agent, final: QuestionAnswered) -> list[str]:
-    library, lines = agent.session.state.library, []
-    unopened = list_unopened_hits(agent.session.state.transcript.exchanges[-1], library)
+    library, lines = agent.conversation.state.library, []
+    unopened = list_unopened_hits(agent.conversation.state.transcript.exchanges[-1], library)
     if unopened.likely:
         likely = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unopened.likely)
         lines.append(f"{unopened.summary}: {likely}")
@@ -259,7 +254,7 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
     write_text(json.dumps({"v": _EVENTS_VERSION, "event": name, **fields}) + "\n")
 
 
-def to_json_event(  # noqa: PLR0912 - one case per event
+def to_json_event(
     event: ConversationEvent,
 ) -> tuple[str, dict[str, Any]] | None:
     """Convert an event to a name and JSON values, or None for the end of a question."""
@@ -292,8 +287,6 @@ def to_json_event(  # noqa: PLR0912 - one case per event
         case NodesLoaded(problems=problems):
             fields["problems"] = _reasons_to_json(problems)
             del fields["moved"]
-        case SaveWarningRaised(message=message, conversation_id=conversation_id):
-            fields = {"message": message, "conversation": conversation_id}
         case ConversationSwitched(conversation_id=conversation_id):
             fields = {"conversation": conversation_id}
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol
 
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource

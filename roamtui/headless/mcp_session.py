@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from roamtui.agent.tools import make_tools
-from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, parse_number
+from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.agent.tools.collapse import CollapseTool
 from roamtui.agent.tools.documents import DocumentsTool
 from roamtui.agent.tools.search import NAME as SEARCH_NAME
 from roamtui.conversation.commands import CloseSections, Origin
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ExpandStatus, SectionsClosed, ToolFinished
 from roamtui.conversation.question_flow import select_sections_to_close
-from roamtui.conversation.session import Session
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files
@@ -169,12 +169,12 @@ class OutlineTool:
         },
     )
 
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """Return the outline. An invalid budget is replaced by the default, and a budget out of bounds is clamped."""
         low, high = _OUTLINE_TOKENS_MIN, _OUTLINE_TOKENS_MAX
         budget = parse_number(arguments.get("budget"), default=OUTLINE_TOKENS, low=low, high=high)
-        text = render_outline(context.session.state.library, budget_tokens=budget)
-        return ToolOutcome(text=text, finished=ToolFinished(tool=_OUTLINE_NAME))
+        text = render_outline(context.conversation.state.library, budget_tokens=budget)
+        return ToolResponse(text=text, finished=ToolFinished(tool=_OUTLINE_NAME))
 
 
 class ClientSession:
@@ -189,7 +189,7 @@ class ClientSession:
         self._shared = shared
         self.library = shared.library
         """The library when the session started."""
-        self.session = Session.start(shared.library, options=shared.options, loader=shared.loader)
+        self.conversation = Conversation.start(shared.library, options=shared.options, loader=shared.loader)
         self._tools = list_tools(shared.library, has_search=shared.has_search)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> CallResult:
@@ -200,18 +200,21 @@ class ClientSession:
             return CallResult(
                 text=f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.', is_error=True
             )
-        context = ToolContext(session=self.session, searcher=self._shared.searcher, room_tokens=CALL_TOKENS_MAX)
-        open_before = self.session.state.open_ids
+        context = ToolContext(
+            conversation=self.conversation, searcher=self._shared.searcher, room_tokens=CALL_TOKENS_MAX
+        )
+        open_before = self.conversation.state.open_ids
         try:
             outcome = await tool.run(arguments, context)
             results = outcome.finished.results
             notes = [_REPEATED_NOTE] if any(result.status == ExpandStatus.ALREADY_OPEN for result in results) else []
             # The oldest sections have probably left the client's context too. The sections of this call stay.
+            state = self.conversation.state
             earlier = set(open_before).difference(result.id for result in results)
-            closing = tuple(node_id for node_id in select_sections_to_close(self.session.state) if node_id in earlier)
+            closing = tuple(node_id for node_id in select_sections_to_close(state) if node_id in earlier)
             closed_ids: tuple[str, ...] = ()
             if closing:
-                async for event in self.session.dispatch(CloseSections(section_ids=closing, origin=Origin.AGENT)):
+                for event in await self.conversation.execute(CloseSections(section_ids=closing, origin=Origin.AGENT)):
                     if isinstance(event, SectionsClosed):
                         closed_ids += event.section_ids
             if closed_ids:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore, count_notes
-from roamtui.conversation.store import ConversationStore
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
@@ -50,7 +50,6 @@ def print_notes(source: str, open_source: Callable[[], Library], *, delete: bool
             raise
         warn(f"showing notes as saved: {error}")
     notes = store.read()
-    write_notices(filter(None, [store.damage]))
     if delete:
         store.delete([note.id for note in notes])
         write_notices([f"Deleted {format_count(len(notes), 'note')}."])

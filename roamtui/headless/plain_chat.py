@@ -15,7 +15,6 @@ from contextlib import suppress
 from itertools import islice
 from typing import assert_never
 
-from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import (
     ApprovalRequest,
@@ -30,7 +29,13 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
     deny,
 )
-from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, QuestionAsked, StepStarted
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    QuestionAnswered,
+    QuestionAsked,
+    StepStarted,
+)
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import StopReason
@@ -157,8 +162,8 @@ class PlainChat:
         self._has_failed = False
         self._writer: AnswerWriter | None = None
         """Writes the current answer. None between questions."""
-        self._controller = ConversationController(agent, approve if self._is_typed else deny)
-        self._controller.subscribe(self._on_update)
+        self._conversation = agent.conversation
+        self._conversation.approver = approve if self._is_typed else deny
 
     def run(self) -> int:
         """Answer lines until the input ends or the person quits, and return the exit status."""
@@ -186,16 +191,15 @@ class PlainChat:
                         write_sanitised("\nStopped.\n" if is_command else "\nStopped. The partial answer is kept.\n")
             finally:
                 runner.run(self._agent.model.close())
-                self._controller.session.flush()
+                self._conversation.close()
         return 1 if self._has_failed and not self._is_typed else 0
 
     def _greet(self) -> None:
-        state = self._controller.state
+        state = self._conversation.state
         write_notices(self._notes)
         title = sanitise_line(state.library.title)
         write_sanitised(f"{title}, {format_count(len(state.library), 'section')}. {self._agent.model.name} answers.\n")
-        for event in self._controller.session.opening_events:
-            write_notices(format_event_lines(event, state.library))
+        self._conversation.subscribe(self._on_event)
         exchanges = state.transcript.exchanges
         if exchanges:
             write_sanitised(f"Resuming after question {len(exchanges)}: {exchanges[-1].question}\n")
@@ -224,20 +228,20 @@ class PlainChat:
     async def _ask(self, question: str) -> None:
         self._writer = AnswerWriter()
         try:
-            await self._controller.ask(question)
+            await self._agent.ask(question)
         except asyncio.CancelledError:
             self._writer.end_line()
             raise
         finally:
             self._writer = None
 
-    def _on_update(self, update: ConversationUpdated) -> None:
+    def _on_event(self, event: ConversationEvent) -> None:
         # Progress of an answer goes to stderr, the result of a command to stdout.
-        writer, library = self._writer, update.state.library
+        writer, library = self._writer, self._conversation.state.library
         if writer is None:
-            _write_lines(*format_event_lines(update.event, library))
+            _write_lines(*format_event_lines(event, library))
             return
-        match update.event:
+        match event:
             case QuestionAsked():
                 self._writer = AnswerWriter()
                 model = self._agent.model
@@ -250,7 +254,7 @@ class PlainChat:
                 writer.add(text)
             case QuestionAnswered(stopped=StopReason.CANCELLED):
                 pass  # the person stopped it, and has seen everything that arrived
-            case QuestionAnswered() as event:
+            case QuestionAnswered():
                 writer.finish(event.answer)
                 self._has_failed = self._has_failed or event.stopped in (StopReason.ERROR, StopReason.COST)
                 heading = ["Sources:"] if event.citations else []
@@ -269,14 +273,14 @@ class PlainChat:
                 case "/outline":
                     await self._outline(text)
                 case "/read":
-                    for section_id in _resolve_sections(self._controller.state.library, text):
+                    for section_id in _resolve_sections(self._conversation.state.library, text):
                         await self._read(section_id)
                 case "/search":
                     await self._search(text)
                 case "/open" | "/close" | "/pin":
                     await self._update_sections(name, text)
                 case "/sections":
-                    state = self._controller.state
+                    state = self._conversation.state
                     for section in state.open_sections:
                         marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
                         marks += ["pinned"] if section.is_pinned else []
@@ -303,7 +307,7 @@ class PlainChat:
 
     async def _outline(self, text: str) -> None:
         # `text` is an id, a range such as `07f3277d:c2`, a unique title, or empty for the top.
-        library = self._controller.state.library
+        library = self._conversation.state.library
         reference = parse_reference(text) if text else Reference(section_id=library.title_id() or library.root_id)
         if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
             ids = _resolve_sections(library, text)
@@ -312,8 +316,8 @@ class PlainChat:
             reference = Reference(section_id=ids[0])
         section_id = reference.section_id
         if is_loadable(library, section_id):
-            await self._controller.dispatch(lambda _: UnfoldNodes(section_ids=(section_id,)))
-        state = self._controller.state
+            await self._conversation.dispatch(lambda _: UnfoldNodes(section_ids=(section_id,)))
+        state = self._conversation.state
         ranges = ChildRanges.for_section(state.library, section_id)
         bounds = ranges.get_bounds(reference.steps)
         if bounds is None:
@@ -330,8 +334,8 @@ class PlainChat:
             _write_lines(*(f"- {_format_node(state, child)}" for child in listed))
 
     async def _read(self, section_id: str) -> None:
-        await self._controller.dispatch(lambda _: ReadSection(section_id=section_id))
-        library = self._controller.state.library
+        await self._conversation.dispatch(lambda _: ReadSection(section_id=section_id))
+        library = self._conversation.state.library
         node = library.node(section_id)
         is_whole = node.tokens <= WHOLE_TOKENS_MAX or not node.descendants
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
@@ -345,13 +349,13 @@ class PlainChat:
         elif not text:
             _write_lines("Write what to search for: /search late fee")
         else:
-            hits = await self._controller.search(text, _HITS_MAX)
-            listed = format_hits(self._controller.state.library, hits).rstrip()
+            hits = await self._agent.search(text, _HITS_MAX)
+            listed = format_hits(self._conversation.state.library, hits).rstrip()
             _write_lines(listed or "Nothing found. Try other words.")
 
     async def _update_sections(self, name: str, text: str) -> None:
         # /pin unpins sections if all of them are pinned already.
-        ids = tuple(_resolve_sections(self._controller.state.library, text))
+        ids = tuple(_resolve_sections(self._conversation.state.library, text))
 
         def make_command(state: ConversationState) -> Command:
             if name == "/open":
@@ -363,7 +367,7 @@ class PlainChat:
             return PinSections(section_ids=ids, is_pinned=not are_pinned)
 
         if ids:
-            await self._controller.dispatch(make_command)
+            await self._conversation.dispatch(make_command)
 
 
 def _name_commands(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from roamtui.conversation.events import SourcesChanged
 from roamtui.conversation.library_sync import list_links_to_reload
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
@@ -112,7 +112,7 @@ def _collect_table_claims(content: TableContent) -> list[ClaimGroup]:
 def _list_all_sources(store: ConversationStore, conversation_id: str) -> tuple[LibrarySource, ...]:
     """List all sources that a conversation ever had, because its quotes may be in one that was taken out."""
     sources: dict[str, LibrarySource] = {}
-    for event in store.read(conversation_id).events:
+    for event in store.read(conversation_id):
         if isinstance(event, SourcesChanged):
             sources |= {source.key: source for source in event.sources}
     return tuple(sources.values())

@@ -1,4 +1,4 @@
-"""`RecordedModel`: replays a model's replies from a trace or a conversation log, without a key or a network.
+"""`RecordedModel`: replays a model's replies from the log of a conversation, without a key or a network.
 
 A reply is found by its question, so that a replay still works when a later version changes the rest of the prompt.
 """
@@ -22,7 +22,7 @@ from roamtui.conversation.events import (
     StepRecorded,
     TranscriptRebuilt,
 )
-from roamtui.conversation.log import decode_entries, is_other_version
+from roamtui.conversation.log import decode_log
 from roamtui.conversation.transcript import (
     FOUND_LEAD,
     HITS_LEAD,
@@ -33,7 +33,7 @@ from roamtui.conversation.transcript import (
     Usage,
 )
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.errors import ModelError, RoamtuiError, UsageError, format_reason
+from roamtui.errors import ModelError, RoamtuiError, StoreError, UsageError, format_reason
 from roamtui.models.base import (
     ModelEvent,
     ModelRequest,
@@ -140,11 +140,10 @@ class RecordedModel:
             content = path.read_bytes()
         except OSError as error:
             raise UsageError(f"cannot read {path}: {format_reason(error)}.") from None
-        if is_other_version(content):
-            raise UsageError(f"{path} was written by another version of roamtui. `--trace FILE` records a new one.")
-        events = decode_entries(content)
-        if not events or not isinstance(events[0], ConversationStarted):
-            raise UsageError(f"{path} is not a roamtui conversation. `--trace FILE` records one.")
+        try:
+            events, _ = decode_log(content, str(path))
+        except StoreError as error:
+            raise UsageError(f"cannot replay: {error}") from None
         self._path = path
         self._secrets = Secrets.from_environ(os.environ if environ is None else environ)
         self._events = events

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from roamtui.agent.controller import ConversationController
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation, start_log
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions, OpenSectionOptions, make_conversation_id, start_conversation
-from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -224,26 +223,29 @@ class _Filler:
         row, column, document, conversation_id, searcher = question
         plan = self._plan
         state = replace(start_conversation(document.library, plan.open_section_options), id=conversation_id)
-        session = Session(state, self._conversations, loader=document.loader)
-        session.is_one_shot = True
+        conversation = Conversation(start_log(state, self._conversations, document.loader), self._conversations)
+        conversation.is_one_shot = True
         if document.loader is not None:  # each conversation loads pages of its own, so each needs an index of its own
             searcher = await asyncio.to_thread(plan.make_searcher, document.library)
         note = f"The value must be {column.type_description}." if column.type_description else ""
         options = replace(plan.agent_options, cost_usd_max=None, instructions=CELL_INSTRUCTIONS, question_note=note)
-        controller = ConversationController(Agent(session, self._model, searcher, options))
-        controller.subscribe(lambda _: self._report_waiting())
-        await controller.ask(column.question, AskOptions(within=row.within))
-        exchange = controller.state.transcript.exchanges[-1]
+        conversation.subscribe(lambda _: self._report_waiting())
+        agent = Agent(conversation, self._model, searcher, options)
+        try:
+            exchange = await agent.ask(column.question, AskOptions(within=row.within))
+        finally:
+            conversation.close()
+        assert exchange is not None
         cell = Cell(
             row=row.key,
             column=column.key,
             content=document.content_hash,
             model=self._model.name,
             state=CellState.FAILED,
-            conversation=controller.state.id,
+            conversation=conversation.state.id,
             usage=exchange.usage,
         )
-        return read_answer(cell, exchange, column, controller.state.library, row.within)
+        return read_answer(cell, exchange, column, conversation.state.library, row.within)
 
     def _report_waiting(self) -> None:
         if self._run.waiting_reason != self._model.waiting_reason:

@@ -7,6 +7,7 @@ the same file; what they wrote is merged when it is read. Nothing else is needed
 from __future__ import annotations
 
 import gc
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,17 +17,8 @@ from pathlib import Path
 
 import msgspec
 
-from roamtui.conversation.events import LogEntrySkipped
-from roamtui.conversation.log import (
-    LOG_SUFFIX,
-    Appender,
-    decode_entry,
-    encode_entry,
-    locked,
-    open_log,
-    prepare_folder,
-)
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.line_file import LOG_SUFFIX, LineFile
+from roamtui.conversation.log import ConversationStore
 from roamtui.errors import StoreError, UsageError, format_reason
 from roamtui.table.cells import Cell
 from roamtui.table.columns import Column
@@ -64,27 +56,15 @@ class TableDefined:
     """When it was recorded: ISO 8601, UTC."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellRecorded:
-    """A cell got its answer."""
-
-    cell: Cell
-
-
-_KINDS: Mapping[str, type[TableDefined | CellRecorded]] = {
-    "table_defined": TableDefined,
-    "cell_recorded": CellRecorded,
-}
-
-
-class _Line(msgspec.Struct):
-    """A line of a log. Decoding all lines at once takes a quarter of the time that `decode_entry` takes for each."""
+class _Line(msgspec.Struct, omit_defaults=True):
+    """A line of a log."""
 
     event: str
     cell: Cell | None = None
+    defined: TableDefined | None = None
 
 
-_LINE_DECODER = msgspec.json.Decoder(_Line)
+_DECODER = msgspec.json.Decoder(_Line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,8 +146,7 @@ class TableStore:
         suffix = shard.suffix if shard is not None else ""
         self._path = folder / f"{_LOG}{suffix}{LOG_SUFFIX}"
         self._conversations = folder / f"{_CONVERSATIONS}{suffix}"
-        self._appender = Appender()
-        self._file: int | None = None
+        self._file: LineFile | None = None
 
     @contextmanager
     def start_run(self) -> Iterator[ConversationStore]:
@@ -179,16 +158,16 @@ class TableStore:
             StoreError: The folder cannot be used, or another run writes the same log.
         """
         try:
-            prepare_folder(self.folder)
-            with locked(self.folder, self._path.stem, waits=False), open_log(self._path) as file:
-                self._file = file
-                yield ConversationStore(self._conversations, is_listed=False)
+            self._file = LineFile.open(self._path)
         except OSError as error:
             reason = format_reason(error)
             raise StoreError(
                 f"Could not use the table in {self.folder}: {reason}. If another run fills it, wait, or use --shard."
             ) from None
+        try:
+            yield ConversationStore(self._conversations, is_listed=False)
         finally:
+            self._file.close()
             self._file = None
 
     def define(self, defined: TableDefined, current: TableContent) -> TableContent:
@@ -199,7 +178,7 @@ class TableStore:
         """
         content = current.redefine(defined)
         if content != current:
-            self._append("table_defined", replace(defined, at=_get_time()))
+            self._append(_Line(event="table_defined", defined=replace(defined, at=_get_time())))
         return content
 
     def record(self, cell: Cell) -> Cell:
@@ -209,13 +188,14 @@ class TableStore:
             StoreError: The log cannot be written.
         """
         cell = replace(cell, at=_get_time())
-        self._append("cell_recorded", CellRecorded(cell=cell))
+        self._append(_Line(event="cell_recorded", cell=cell))
         return cell
 
-    def _append(self, name: str, event: TableDefined | CellRecorded) -> None:
+    def _append(self, line: _Line) -> None:
         assert self._file is not None, "only within `start_run`"
         try:
-            self._appender.append(self._file, encode_entry(name, event, datetime.now(UTC)))
+            # ASCII, because msgspec cannot encode lone surrogates.
+            self._file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
         except OSError as error:
             reason = format_reason(error)
             raise StoreError(f"Could not write {self._path}: {reason}. Make room, and run it again.") from None
@@ -266,7 +246,7 @@ def _merge_logs(folder: Path) -> TableContent:
                             cells[key] = event
                 case TableDefined() if defined is None or event.at >= defined.at:
                     defined = event
-                case LogEntrySkipped():
+                case None:
                     skipped += 1
                 case _:
                     pass
@@ -274,20 +254,21 @@ def _merge_logs(folder: Path) -> TableContent:
     return content if defined is None else content.redefine(defined)
 
 
-def _decode_lines(data: bytes) -> Iterator[Cell | TableDefined | LogEntrySkipped]:
-    try:
-        decoded: list[_Line] | None = _LINE_DECODER.decode_lines(data)
-    except (msgspec.DecodeError, ValueError):  # a damaged line, or a lone surrogate, which `json` accepts
-        decoded = None
-    lines = [line for line in data.split(b"\n") if line]
-    if decoded is None or len(decoded) != len(lines):
-        decoded = [_Line(event="")] * len(lines)
-    for line, parsed in zip(lines, decoded, strict=True):
-        if parsed.cell is not None:
-            yield parsed.cell
-        else:
-            event = decode_entry(line, _KINDS)
-            yield event.cell if isinstance(event, CellRecorded) else event
+def _decode_lines(data: bytes) -> Iterator[Cell | TableDefined | None]:
+    """Decode the lines of a log. A line that cannot be read becomes None."""
+    for text in data.split(b"\n"):
+        if text:
+            line: _Line | None = None
+            for decode in (_DECODER.decode, _decode_any):
+                with suppress(ValueError, RecursionError):
+                    line = decode(text)
+                    break
+            yield None if line is None else line.cell or line.defined
+
+
+def _decode_any(text: bytes) -> _Line:
+    """Decode a line more slowly, also with lone surrogates."""
+    return msgspec.convert(json.loads(text), _Line)
 
 
 def _get_time() -> str:

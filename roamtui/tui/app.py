@@ -197,7 +197,7 @@ class RoamApp(App[None], inherit_bindings=False):
         return TableController(self, self._keys, self._opener.open_table, open_again, self._show_document)
 
     def action_open_table(self) -> None:
-        library = self.main_screen.session.state.library
+        library = self.main_screen.conversation.state.library
         added = tuple(source.name for source in library.sources if not source.is_muted)
         work = self._show_table(added or split_sources(library.source))
         self.run_worker(work, group="tables", exclusive=True, exit_on_error=False)
@@ -340,7 +340,9 @@ class RoamApp(App[None], inherit_bindings=False):
             self.open_document(DocumentRequested())
         if failure := await asyncio.to_thread(closed.startup.save):  # another program may lock the file for seconds
             self.notify(failure, severity="warning", markup=False)
-        if (loader := closed.session.loader) is not None:  # a closed screen is part of a cycle that is never collected
+        if (
+            loader := closed.conversation.loader
+        ) is not None:  # a closed screen is part of a cycle that is never collected
             await asyncio.to_thread(loader.close)
         self._last_model = closed.app_context.agent.model
         await self._release_model(ModelReleased(self._last_model))

@@ -139,7 +139,7 @@ class StartupContext:
     def from_app_context(cls, context: AppContext) -> StartupContext:
         """Return the startup context of an agent that exists already."""
         startup = cls(
-            initial_state=context.agent.session.state,
+            initial_state=context.agent.conversation.state,
             model_name=context.agent.model.name,
             options=context.options,
             make_app_context=lambda: context,
@@ -161,13 +161,13 @@ class StartupContext:
         """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""
         if not self.is_ready:
             return ""
-        self.app_context.agent.session.flush()
-        return self.app_context.agent.session.save_failure or ""
+        self.app_context.agent.conversation.close()
+        return self.app_context.agent.conversation.save_failure or ""
 
     @property
     def state(self) -> ConversationState:
         """The newest state of the conversation, or the initial one until `is_ready`."""
-        return self.app_context.agent.session.state if self.is_ready else self.initial_state
+        return self.app_context.agent.conversation.state if self.is_ready else self.initial_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

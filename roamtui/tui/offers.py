@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.conversation.store import ConversationSummary
+from roamtui.conversation.log import ConversationSummary
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line
 from roamtui.paths import display_path, get_resource_dir

@@ -9,10 +9,10 @@ from typing import Any
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.commands import Approver
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, QuestionAnswered
-from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, OpenSectionOptions
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.state import AskOptions, ConversationState, OpenSectionOptions
 from roamtui.conversation.transcript import Message
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, Progress, Searcher
@@ -81,8 +81,8 @@ def make_agent(
     keep: OpenSectionOptions | None = None,
     window_tokens: int | None = 128_000,
 ) -> Agent:
-    session = Session.start(make_library(text), store=store, options=keep)
-    return Agent(session, ScriptedModel(replies, window_tokens=window_tokens), searcher, options)
+    conversation = Conversation.start(make_library(text), store=store, options=keep)
+    return Agent(conversation, ScriptedModel(replies, window_tokens=window_tokens), searcher, options)
 
 
 def model_of(agent: Agent) -> ScriptedModel:
@@ -90,12 +90,20 @@ def model_of(agent: Agent) -> ScriptedModel:
     return agent.model
 
 
+async def collect_events(agent: Agent, question: str, options: AskOptions = AskOptions()) -> list[ConversationEvent]:
+    """Ask, and return the events that were published meanwhile."""
+    events: list[ConversationEvent] = []
+    agent.conversation.subscribe(events.append)
+    await agent.ask(question, options)
+    return events
+
+
 async def ask(agent: Agent, question: str = "How much is it?") -> list[ConversationEvent]:
     """Ask, and check that a provider would accept every request."""
-    events = [event async for event in agent.ask(question)]
+    events = await collect_events(agent, question)
     for request in model_of(agent).requests:
         check_messages(request.messages)
-    check_messages(tuple(agent.session.state.transcript.iter_messages()))
+    check_messages(tuple(agent.conversation.state.transcript.iter_messages()))
     return events
 
 
@@ -116,12 +124,12 @@ def saying(text: str) -> ScriptedReply:
 
 def results(agent: Agent) -> list[str]:
     """List the results of the tool calls in the last exchange."""
-    exchange = agent.session.state.transcript.exchanges[-1]
+    exchange = agent.conversation.state.transcript.exchanges[-1]
     return [use.result for step in exchange.steps for use in step.uses]
 
 
 def ids(agent: Agent | ConversationState, *titles: str) -> list[str]:
-    state = agent.session.state if isinstance(agent, Agent) else agent
+    state = agent.conversation.state if isinstance(agent, Agent) else agent
     return [find(state, title) for title in titles]
 
 
@@ -157,7 +165,7 @@ class Desk:
     async def ask(self, question: str, *replies: Reply, within: str | None = None) -> QuestionAnswered:
         """Ask, let the model give these replies, and return the outcome."""
         self.model.add_replies(*replies)
-        self.events = [event async for event in self.agent.ask(question, within=within)]
+        self.events = await collect_events(self.agent, question, AskOptions(within=within))
         last = self.events[-1]
         assert isinstance(last, QuestionAnswered)
         return last
@@ -180,6 +188,6 @@ def make_desk(approver: Approver | None = None, *, text: str = DOCUMENT, **optio
     """Make an agent, by default over the document about birds. The model has no replies yet."""
     agent = make_agent(text=text, **options)
     if approver is not None:
-        agent.session.approver = approver
-    library = agent.session.state.library
+        agent.conversation.approver = approver
+    library = agent.conversation.state.library
     return Desk(agent=agent, model=model_of(agent), ids={library.title_of(i): i for i in library.walk()})

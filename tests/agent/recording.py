@@ -1,26 +1,33 @@
-"""Records a conversation with a scripted model, and replays it from the trace."""
+"""Records a conversation with a scripted model, and replays it from the log."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
-from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import AnswerStreamed, ConversationEvent, LoadingProgressed, ThinkingStreamed
-from roamtui.conversation.log import Trace
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation, start_log
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    LoadingProgressed,
+    QuestionAnswered,
+    ThinkingStreamed,
+)
+from roamtui.conversation.log import ConversationLog
+from roamtui.conversation.state import AskOptions, OpenSectionOptions, start_conversation
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.document.parse import parse_document
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.secrets import Secrets
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -61,7 +68,7 @@ async def talk(agent: Agent, turns: tuple[Turn, ...]) -> list[list[str]]:
     for turn in turns:
         if turn.opens:
             command = ExpandSections(section_ids=turn.opens, origin=Origin.PERSON)
-            _ = [event async for event in agent.session.dispatch(command)]
+            await agent.conversation.execute(command)
         described.append(await _ask(agent, turn))
     return described
 
@@ -69,12 +76,19 @@ async def talk(agent: Agent, turns: tuple[Turn, ...]) -> list[list[str]]:
 async def _ask(agent: Agent, turn: Turn) -> list[str]:
     events: list[ConversationEvent] = []
     failure: tuple[str, ...] = ()
+    task = asyncio.create_task(agent.ask(turn.question, AskOptions(within=turn.within)))
+
+    def listen(event: ConversationEvent) -> None:
+        if not task.done():
+            events.append(event)
+        if len(events) == turn.stops_after:
+            task.cancel()
+
+    agent.conversation.subscribe(listen)
     try:
-        async with aclosing(agent.ask(turn.question, within=turn.within)) as stream:  # type: ignore[type-var]
-            async for event in stream:
-                events.append(event)
-                if len(events) == turn.stops_after:
-                    break
+        await task
+    except asyncio.CancelledError:
+        assert isinstance(events[-1], QuestionAnswered)
     except RoamtuiError as error:
         failure = (f"{type(error).__name__}: {error}",)
     return [*_describe_all(events), *failure]
@@ -89,20 +103,19 @@ def _describe_all(events: list[ConversationEvent]) -> Iterator[str]:
             yield from (_NONCE.sub("", repr(event)) for event in group)
 
 
-async def record(
-    path: Path, turns: tuple[Turn, ...], model: Model | None = None, environ: dict[str, str] | None = None
-) -> list[list[str]]:
-    """Have a conversation with a scripted or another model, and write its trace."""
-    session = start_traced(path, make_library(), environ)
-    searcher = KeywordSearcher(session.state.library)
-    return await talk(Agent(session, model or ScriptedModel(make_replies(turns)), searcher, OPTIONS), turns)
+async def record(path: Path, turns: tuple[Turn, ...], model: Model | None = None) -> list[list[str]]:
+    """Have a conversation with a scripted or another model, and write its log."""
+    conversation = start_recorded(path, make_library())
+    searcher = KeywordSearcher(conversation.state.library)
+    told = await talk(Agent(conversation, model or ScriptedModel(make_replies(turns)), searcher, OPTIONS), turns)
+    conversation.close()
+    return told
 
 
-def start_traced(path: Path, library: Library, environ: dict[str, str] | None = None) -> Session:
-    """Start a conversation that writes a trace."""
-    session = Session.start(library)
-    session.trace = Trace(path, Secrets.from_environ(environ or {}).redact)
-    return session
+def start_recorded(path: Path, library: Library, loader: Loader | None = None) -> Conversation:
+    """Start a conversation with a log of any name."""
+    opened = start_log(start_conversation(library, OpenSectionOptions()), None, loader)
+    return Conversation(replace(opened, log=ConversationLog(path, opened.log.events)))
 
 
 async def replay(
@@ -111,9 +124,8 @@ async def replay(
     *,
     text: str = DOCUMENT,
     options: AgentOptions = OPTIONS,
-    environ: dict[str, str] | None = None,
 ) -> list[list[str]]:
-    """Replay the conversation of a trace."""
+    """Replay the conversation of a log."""
     library = make_library(text)
     searcher = KeywordSearcher(library)
-    return await talk(Agent(Session.start(library), RecordedModel(path, environ or {}), searcher, options), turns)
+    return await talk(Agent(Conversation.start(library), RecordedModel(path), searcher, options), turns)

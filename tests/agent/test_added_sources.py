@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.recheck import collect_claims, recheck_claims
 from roamtui.library_loader import WebArguments, open_added_source, open_lazily, reopen_source
@@ -37,21 +36,32 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def control(folder: Path, *replies: Reply) -> tuple[ConversationController, ScriptedModel]:
+def make(folder: Path, *replies: Reply) -> tuple[Agent, ScriptedModel]:
     library, loader = open_lazily([str(folder / "manual.md")])
     store = ConversationStore(folder / "conversations")
-    session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
+    conversation = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
     model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
     options = AgentOptions(confident_start=RetrievalStart.ALWAYS)
-    return ConversationController(Agent(session, model, KeywordSearcher(library), options)), model
+    return Agent(conversation, model, KeywordSearcher(library), options), model
+
+
+def resume(agent: Agent, folder: Path) -> Conversation:
+    """Resume the conversation as a new program does."""
+    conversation = agent.conversation
+    conversation.close()
+    library, loader = open_lazily([str(folder / "manual.md")])
+    assert conversation.store is not None
+    return Conversation.resume(
+        library, conversation.state.id, store=conversation.store, loader=loader, open_source=open_added_source
+    )
 
 
 def read_prompt(model: ScriptedModel) -> str:
     return "\n".join(message.text for message in model.requests[-1].messages)
 
 
-def list_keys(controller: ConversationController) -> list[str]:
-    return [source.key for source in controller.state.library.sources]
+def list_keys(agent: Agent) -> list[str]:
+    return [source.key for source in agent.conversation.state.library.sources]
 
 
 def list_tools(model: ScriptedModel) -> set[str]:
@@ -59,101 +69,94 @@ def list_tools(model: ScriptedModel) -> set[str]:
 
 
 async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_sources(folder: Path) -> None:
-    controller, model = control(folder)
-    await controller.ask("What does a Zeppelin ride cost?")
+    agent, model = make(folder)
+    await agent.ask("What does a Zeppelin ride cost?")
     assert "Zeppelin rides" not in read_prompt(model)
     assert "list_documents" not in list_tools(model)
 
-    await controller.add_source(str(folder / "tariff.md"))
-    await controller.ask("What does a Zeppelin ride cost?")
+    await agent.conversation.add_source(str(folder / "tariff.md"))
+    await agent.ask("What does a Zeppelin ride cost?")
 
     assert "tariff.md" in read_prompt(model)
     assert "A ride costs 90 euros." in read_prompt(model)
     assert "list_documents" in list_tools(model)
 
-    await controller.remove_source("tariff.md")
-    await controller.ask("What does a ride on an airship cost?")
+    await agent.conversation.remove_source("tariff.md")
+    await agent.ask("What does a ride on an airship cost?")
 
     assert "A ride costs 90 euros." not in read_prompt(model)
     assert "list_documents" not in list_tools(model)
-    assert controller.state.library.root.key == ""
+    assert agent.conversation.state.library.root.key == ""
 
 
 async def test_the_model_neither_sees_nor_searches_nor_opens_a_muted_source(folder: Path) -> None:
     zeppelin = {"query": "Zeppelin ride"}
-    controller, model = control(folder, ScriptedReply(text="So."))
-    await controller.add_source(str(folder / "tariff.md"))
-    ride = find(controller.state, "Zeppelin rides")
-    controller.agent.model = model = ScriptedModel(
+    agent, model = make(folder, ScriptedReply(text="So."))
+    await agent.conversation.add_source(str(folder / "tariff.md"))
+    ride = find(agent.conversation.state, "Zeppelin rides")
+    agent.model = model = ScriptedModel(
         [ScriptedReply(calls=(("search_sections", zeppelin),)), expanding(ride), ScriptedReply(text="No.")]
     )
-    await controller.mute_source("tariff.md", is_muted=True)
+    await agent.conversation.mute_source("tariff.md", is_muted=True)
 
-    await controller.ask("What does a Zeppelin ride cost?")
+    await agent.ask("What does a Zeppelin ride cost?")
 
     assert "90 euros" not in read_prompt(model)
     assert "tariff.md" not in read_prompt(model)
-    assert ride in controller.state.library  # a person can still read it
-    assert ride not in controller.state.open_ids
-    assert await controller.search("Zeppelin", 5) == ()
+    assert ride in agent.conversation.state.library  # a person can still read it
+    assert ride not in agent.conversation.state.open_ids
+    assert await agent.search("Zeppelin", 5) == ()
 
-    await controller.mute_source("tariff.md", is_muted=False)
-    assert [hit.section_id for hit in await controller.search("Zeppelin", 1)] == [ride]
+    await agent.conversation.mute_source("tariff.md", is_muted=False)
+    assert [hit.section_id for hit in await agent.search("Zeppelin", 1)] == [ride]
 
 
 async def test_an_open_section_of_a_muted_source_comes_back_when_it_is_unmuted(folder: Path) -> None:
-    controller, model = control(folder)
-    await controller.add_source(str(folder / "tariff.md"))
-    ride = find(controller.state, "Zeppelin rides")
-    await controller.dispatch(lambda _: ExpandSections(section_ids=(ride,), origin=Origin.PERSON))
-    await controller.ask("Why?")
+    agent, model = make(folder)
+    await agent.conversation.add_source(str(folder / "tariff.md"))
+    ride = find(agent.conversation.state, "Zeppelin rides")
+    await agent.conversation.dispatch(lambda _: ExpandSections(section_ids=(ride,), origin=Origin.PERSON))
+    await agent.ask("Why?")
     assert "A ride costs 90 euros." in read_prompt(model)
 
-    await controller.mute_source("tariff.md", is_muted=True)
-    await controller.ask("Which books?")
+    await agent.conversation.mute_source("tariff.md", is_muted=True)
+    await agent.ask("Which books?")
     assert "A ride costs 90 euros." not in read_prompt(model)
-    assert ride in controller.state.open_ids
+    assert ride in agent.conversation.state.open_ids
 
-    await controller.mute_source("tariff.md", is_muted=False)
-    await controller.ask("Which ones?")
+    await agent.conversation.mute_source("tariff.md", is_muted=False)
+    await agent.ask("Which ones?")
     assert "A ride costs 90 euros." in read_prompt(model)
 
 
 async def test_a_source_that_is_taken_out_closes_its_sections_and_can_be_resumed_without(folder: Path) -> None:
-    controller, _ = control(folder)
+    agent, _ = make(folder)
     seen: list[ConversationEvent] = []
-    controller.subscribe(lambda update: seen.append(update.event))
-    await controller.add_source(str(folder / "acts"))
-    act = find(controller.state, "First act")
-    await controller.dispatch(lambda _: ExpandSections(section_ids=(act,), origin=Origin.PERSON))
-    await controller.ask("Why?")
+    agent.conversation.subscribe(seen.append)
+    await agent.conversation.add_source(str(folder / "acts"))
+    act = find(agent.conversation.state, "First act")
+    await agent.conversation.dispatch(lambda _: ExpandSections(section_ids=(act,), origin=Origin.PERSON))
+    await agent.ask("Why?")
 
-    await controller.remove_source("acts")
+    await agent.conversation.remove_source("acts")
 
     assert any(isinstance(event, SectionsClosed) and event.section_ids == (act,) for event in seen)
     assert any(isinstance(event, DocumentReloaded) for event in seen)
-    assert act not in controller.state.library
-    library, loader = open_lazily([str(folder / "manual.md")])
-    store = controller.session.store
-    assert store is not None
-    resumed = Session.resume(library, controller.state.id, store=store, loader=loader, open_source=open_added_source)
+    assert act not in agent.conversation.state.library
+    resumed = resume(agent, folder)
     assert resumed.state.library.sources == ()
 
 
 async def test_a_source_that_is_gone_says_so_when_the_conversation_is_resumed(folder: Path) -> None:
-    controller, _ = control(folder)
-    await controller.add_source(str(folder / "acts"))
-    await controller.add_source(str(folder / "tariff.md"))
-    await controller.ask("Why?")
-    ride = find(controller.state, "Zeppelin rides")
+    agent, _ = make(folder)
+    await agent.conversation.add_source(str(folder / "acts"))
+    await agent.conversation.add_source(str(folder / "tariff.md"))
+    await agent.ask("Why?")
+    ride = find(agent.conversation.state, "Zeppelin rides")
     (folder / "acts" / "one.md").unlink()
     (folder / "acts").rmdir()
 
-    library, loader = open_lazily([str(folder / "manual.md")])
-    assert controller.session.store is not None
-    resumed = Session.resume(
-        library, controller.state.id, store=controller.session.store, loader=loader, open_source=open_added_source
-    )
+    resumed = resume(agent, folder)
 
     assert [source.key for source in resumed.state.library.sources] == ["", "acts", "tariff.md"]
     assert any("acts" in note and "There is no file" in note for note in resumed.state.library.notes)
@@ -166,36 +169,34 @@ async def test_pages_of_an_added_site_open_and_come_back_when_resumed(folder: Pa
         "/fees.md": "# Fees\n\nNine euros.\n",
     }
     with FakeSite(pages) as site:
-        controller, _ = control(folder)
-        await controller.add_source(str(folder / "acts"))
-        source = await controller.add_source(site.url("/llms.txt"))
-        link = find(controller.state, "Fees")
-        await controller.dispatch(lambda _: ExpandSections(section_ids=(link,), origin=Origin.PERSON))
-        assert controller.state.open_ids == (link,)
-        (page,) = (document for document in controller.state.library.documents if document.url == site.url("/fees.md"))
-        assert "Nine euros." in page.text[:]
-        assert controller.state.library.source_of(page.ids[0]) == source
-        await controller.ask("Why?")
-        ids = [*controller.state.library.walk()]
-
-        library, loader = open_lazily([str(folder / "manual.md")])
-        assert controller.session.store is not None
-        resumed = Session.resume(
-            library, controller.state.id, store=controller.session.store, loader=loader, open_source=open_added_source
+        agent, _ = make(folder)
+        await agent.conversation.add_source(str(folder / "acts"))
+        source = await agent.conversation.add_source(site.url("/llms.txt"))
+        link = find(agent.conversation.state, "Fees")
+        await agent.conversation.dispatch(lambda _: ExpandSections(section_ids=(link,), origin=Origin.PERSON))
+        assert agent.conversation.state.open_ids == (link,)
+        (page,) = (
+            document for document in agent.conversation.state.library.documents if document.url == site.url("/fees.md")
         )
+        assert "Nine euros." in page.text[:]
+        assert agent.conversation.state.library.source_of(page.ids[0]) == source
+        await agent.ask("Why?")
+        ids = [*agent.conversation.state.library.walk()]
+
+        resumed = resume(agent, folder)
     assert [*resumed.state.library.walk()] == ids
     assert resumed.state.open_ids == (link,)
 
 
 async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path) -> None:
-    controller, _ = control(folder)
-    await controller.add_source(str(folder / "tariff.md"))
-    ride = find(controller.state, "Zeppelin rides")
-    controller.agent.model = ScriptedModel([expanding(ride), ScriptedReply(text=f'It is "90 euros" [{ride}].')])
-    await controller.ask("What does a ride cost?")
-    await controller.remove_source("tariff.md")
+    agent, _ = make(folder)
+    await agent.conversation.add_source(str(folder / "tariff.md"))
+    ride = find(agent.conversation.state, "Zeppelin rides")
+    agent.model = ScriptedModel([expanding(ride), ScriptedReply(text=f'It is "90 euros" [{ride}].')])
+    await agent.ask("What does a ride cost?")
+    await agent.conversation.remove_source("tariff.md")
 
-    store = controller.session.store
+    store = agent.conversation.store
     assert store is not None
     groups = collect_claims(store, [], all_conversations=True)
     rows = recheck_claims(
@@ -208,50 +209,46 @@ async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path)
 
 
 async def test_what_cannot_be_added_is_refused_and_nothing_changes(folder: Path) -> None:
-    controller, _ = control(folder)
-    before = controller.state
+    agent, _ = make(folder)
+    before = agent.conversation.state
     with pytest.raises(RoamtuiError, match="There is no file"):
-        await controller.add_source(str(folder / "none.md"))
+        await agent.conversation.add_source(str(folder / "none.md"))
     with pytest.raises(UsageError, match="is a source of this conversation already"):
-        await controller.add_source(str(folder / "manual.md"))
+        await agent.conversation.add_source(str(folder / "manual.md"))
     with pytest.raises(UsageError, match="the only source that may be asked"):
-        await controller.remove_source("")
-    assert controller.state is before
+        await agent.conversation.remove_source("")
+    assert agent.conversation.state is before
 
-    await controller.add_source(str(folder / "acts"))
-    await controller.mute_source("", is_muted=True)
+    await agent.conversation.add_source(str(folder / "acts"))
+    await agent.conversation.mute_source("", is_muted=True)
     with pytest.raises(UsageError, match="the only source that may be asked"):
-        await controller.mute_source("acts", is_muted=True)
+        await agent.conversation.mute_source("acts", is_muted=True)
 
 
 async def test_a_new_conversation_has_the_same_sources_and_an_old_one_those_of_its_own(folder: Path) -> None:
-    controller, _ = control(folder)
-    await controller.ask("Why?")
-    first_id = controller.state.id
-    await controller.start_new()
-    await controller.add_source(str(folder / "acts"))
-    await controller.ask("Why?")
-    second_id = controller.state.id
+    agent, _ = make(folder)
+    await agent.ask("Why?")
+    first_id = agent.conversation.state.id
+    await agent.conversation.start_new()
+    await agent.conversation.add_source(str(folder / "acts"))
+    await agent.ask("Why?")
+    second_id = agent.conversation.state.id
 
-    await controller.resume(first_id)
-    assert controller.state.sources == controller.state.library.sources == ()
-    await controller.resume(second_id)
-    assert list_keys(controller) == ["", "acts"]
-    await controller.start_new()
-    assert list_keys(controller) == ["", "acts"]
-    assert controller.state.sources == controller.state.library.sources
+    await agent.conversation.open(first_id)
+    assert agent.conversation.state.sources == agent.conversation.state.library.sources == ()
+    await agent.conversation.open(second_id)
+    assert list_keys(agent) == ["", "acts"]
+    await agent.conversation.start_new()
+    assert list_keys(agent) == ["", "acts"]
+    assert agent.conversation.state.sources == agent.conversation.state.library.sources
 
 
-async def test_the_log_names_the_sources_and_an_older_log_has_only_one(folder: Path) -> None:
-    controller, _ = control(folder)
-    updates: list[ConversationUpdated] = []
-    controller.subscribe(updates.append)
-    await controller.add_source(str(folder / "acts"))
-    await controller.ask("Why?")
+async def test_the_log_names_the_sources(folder: Path) -> None:
+    agent, _ = make(folder)
+    await agent.conversation.add_source(str(folder / "acts"))
+    await agent.ask("Why?")
 
-    log = folder / "conversations" / f"{controller.state.id}.jsonl"
-    changed = [entry for entry in map(json.loads, log.read_text().splitlines()) if entry["event"] == "sources_changed"]
+    log = folder / "conversations" / f"{agent.conversation.state.id}.jsonl"
+    entries = map(json.loads, log.read_text().splitlines()[1:])
+    changed = [entry for entry in entries if entry["event"] == "sources_changed"]
     assert [[source["key"] for source in entry["sources"]] for entry in changed] == [["", "acts"]]
-    assert [
-        list(map(str, update.state.sources)) for update in updates if isinstance(update.event, DocumentReloaded)
-    ] == [list(map(str, controller.state.library.sources))]

@@ -31,7 +31,7 @@ async def test_not_found_lists_opened_and_nearest_sections() -> None:
         f"Nearest sections: Manual > Lending > Lost books [{lost}]; Manual > Hours [{hours}]; "
         f"Manual > Lending [{lending}]"
     )
-    assert agent.session.state.transcript.exchanges[0].answer == last.answer
+    assert agent.conversation.state.transcript.exchanges[0].answer == last.answer
 
 
 async def test_not_found_shows_words_shared_with_the_question() -> None:
@@ -61,7 +61,7 @@ async def test_likely_hits_that_nobody_opened_are_listed() -> None:
         agent = make_agent(searcher=searcher, options=AgentOptions(confident_start=RetrievalStart.OFF))
         model_of(agent).add_replies(search, expanding(opened), saying(f'It costs "2 euros" [{fees}].'))
         await answer(agent)
-        state = agent.session.state
+        state = agent.conversation.state
         unopened = list_unopened_hits(state.transcript.exchanges[-1], state.library)
         assert [(hit.section_id, hit.score) for hit in unopened.likely] == likely
         assert unopened.summary == summary
@@ -85,7 +85,7 @@ async def test_quotes_of_a_not_found_answer_are_checked_too() -> None:
     last = await answer(agent)
     assert last.stopped is StopReason.NOT_FOUND
     assert next((citation.quote, citation.is_verified) for citation in last.citations) == ("2 euros a day", True)
-    assert agent.session.state.open_sections[0].last_cited == 1
+    assert agent.conversation.state.open_sections[0].last_cited == 1
 
 
 async def test_a_truncated_answer_says_so() -> None:

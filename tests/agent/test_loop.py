@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.conversation.commands import CloseSections, CostApprovalRequest, Origin
@@ -26,7 +25,7 @@ from roamtui.conversation.events import (
     ToolFinished,
     ToolResult,
 )
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Message, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import ModelEvent, ModelRequest, Prices, ToolCallReceived
@@ -96,7 +95,7 @@ async def test_requests_contain_prompt_outline_and_all_earlier_messages() -> Non
     await ask(agent, "How much?")
     await ask(agent, "And now?")
     first, second, third = model_of(agent).requests
-    outline = render_outline(agent.session.state.library)
+    outline = render_outline(agent.conversation.state.library)
     assert first.messages == (
         Message(role=Role.SYSTEM, text=SYSTEM),
         Message(role=Role.USER, text=f"{outline.rstrip()}\n\nQuestion: How much?"),
@@ -169,7 +168,7 @@ async def test_several_calls_in_one_reply_are_run_in_order() -> None:
     assert "Late returns" in first
     assert "Late returns" not in second
     assert third == f"[{fees}] closed after this question\n[{lost}] kept: not open"
-    assert agent.session.state.open_ids == (lending,)
+    assert agent.conversation.state.open_ids == (lending,)
 
 
 @pytest.mark.parametrize("ids_of_calls", [["", "", ""], ["x", "x", "x"], ["call_1_1", "", "x"]])
@@ -202,7 +201,7 @@ async def test_calls_beyond_the_limit_of_a_step_are_refused() -> None:
     assert len(results(agent)) == 10
     assert [result.startswith(LIMIT_REACHED) for result in results(agent)] == [False] * 8 + [True] * 2
     assert sum(isinstance(event, ToolFinished) for event in events) == 8
-    assert agent.session.state.open_ids == (fees,)
+    assert agent.conversation.state.open_ids == (fees,)
 
 
 async def test_a_model_that_never_stops_calling_is_stopped() -> None:
@@ -239,7 +238,7 @@ async def test_one_step_may_fill_half_of_the_remaining_window() -> None:
     assert after - before < 0.5 * (20_000 - before) + 60 * 60, (
         "half the room, and a line for each section that did not fit"
     )
-    assert 0.25 * (20_000 - before) < agent.session.state.open_tokens <= 0.5 * (20_000 - before)
+    assert 0.25 * (20_000 - before) < agent.conversation.state.open_tokens <= 0.5 * (20_000 - before)
     assert "no room for its ~" in results(agent)[-1]
 
 
@@ -277,8 +276,7 @@ async def test_a_closing_costs_one_rebuild() -> None:
         await ask_about(desk, TITLES[number % 3])
         if number == 4:
             command = CloseSections(section_ids=(desk.ids["Owls"],), origin=Origin.PERSON)
-            async for _ in desk.agent.session.dispatch(command):
-                pass
+            await desk.agent.conversation.execute(command)
     assert count_rebuilds(desk) == 1
 
 
@@ -312,7 +310,7 @@ async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
     for _ in range(3):
         assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.ANSWERED
     assert len(approver.asked) == 1
-    desk.agent.session.switch_to(desk.agent.session.fork(2))
+    await desk.agent.conversation.fork(desk.agent.conversation.state.transcript.exchanges[1])
     await desk.ask("Why?", EXPENSIVE)
     assert len(approver.asked) == 2
 
@@ -333,11 +331,11 @@ async def test_rewinding_restores_the_open_sections_and_the_transcript(tmp_path:
     desk = make_desk(store=store)
     await talk(desk)
     sent = desk.model.requests[2].messages
-    await desk.agent.session.rewind(2)
-    assert desk.agent.session.state.open_ids == (desk.ids["Herons"],)
+    await desk.agent.conversation.rewind(desk.agent.conversation.state.transcript.exchanges[1])
+    assert desk.agent.conversation.state.open_ids == (desk.ids["Herons"],)
     await desk.ask("Owls?", desk.opening("Owls"), desk.quoting("Owls", "270 degrees"))
     assert desk.model.requests[4].messages == sent
-    saved = store.load(desk.agent.session.state.id)
+    saved = store.load(desk.agent.conversation.state.id)
     assert [exchange.question for exchange in saved.transcript.exchanges] == ["Herons?", "Owls?"]
 
 
@@ -345,14 +343,13 @@ async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "c")
     desk = make_desk(store=store)
     await talk(desk)
-    before = desk.agent.session.state
-    other = desk.agent.session.fork(2)
-    desk.agent = Agent(other, desk.model)
+    before = desk.agent.conversation.state
+    await desk.agent.conversation.fork(before.transcript.exchanges[1])
     await desk.ask("Swifts?", desk.opening("Swifts"), desk.quoting("Swifts", "while it flies"))
     check_messages(desk.sent)
-    assert "A heron eats forty grams" in desk.sent[1].text
+    assert "A heron eats forty grams" in "".join(message.text for message in desk.sent)
     assert store.load(before.id).transcript == before.transcript
-    questions = [exchange.question for exchange in store.load(other.state.id).transcript.exchanges]
+    questions = [exchange.question for exchange in store.load(desk.agent.conversation.state.id).transcript.exchanges]
     assert questions == ["Herons?", "Swifts?"]
     assert len(store.list()) == 2
 
@@ -397,7 +394,7 @@ async def test_changed_instructions_count_once_the_transcript_is_rebuilt() -> No
     before, after = (request.messages for request in model_of(agent).requests[-2:])
     assert after[: len(before)] == before
     close = CloseSections(section_ids=(fees,), origin=Origin.PERSON)
-    assert [event async for event in agent.session.dispatch(close)]
+    assert await agent.conversation.execute(close)
     await ask(agent)
     rebuilt = model_of(agent).requests[-1].messages[1].text
     assert "> Answer in French." in rebuilt

@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import list_passages, read_passage_reply
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
@@ -40,10 +40,9 @@ Rye comes by boat on Mondays.
 
 async def _ask(question: str, *, text: str = MILL, has_search: bool = True) -> tuple[Exchange, Library]:
     library = Library(source="mill.md", root=parse_document(text))
-    session = Session.start(library)
+    session = Conversation.start(library)
     agent = Agent(session, OfflineModel(), KeywordSearcher(library) if has_search else None)
-    async for _ in agent.ask(question):
-        pass
+    await agent.ask(question)
     return session.state.transcript.exchanges[-1], library
 
 

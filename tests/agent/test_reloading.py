@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +10,8 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.commands import ReadSection
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files
@@ -39,9 +38,9 @@ def _open(folder: Path) -> Library:
     return load_files(library, loader)
 
 
-def _make_agent(session: Session, *replies: ScriptedReply) -> Agent:
+def _make_agent(conversation: Conversation, *replies: ScriptedReply) -> Agent:
     options = AgentOptions(confident_start=RetrievalStart.REMOTE)
-    return Agent(session, ScriptedModel(replies), KeywordSearcher(session.state.library), options)
+    return Agent(conversation, ScriptedModel(replies), KeywordSearcher(conversation.state.library), options)
 
 
 @pytest.fixture
@@ -67,24 +66,26 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     tmp_path: Path,
 ) -> None:
     store = ConversationStore(tmp_path / "conversations")
-    session = Session.start(_open(folder), store=store)
-    agent = _make_agent(session, NOT_FOUND, MADE_UP, MADE_UP)
+    conversation = Conversation.start(_open(folder), store=store)
+    agent = _make_agent(conversation, NOT_FOUND, MADE_UP, MADE_UP)
     await answer(agent, QUESTION)
-    assert verify_citations(f'They "{QUOTE}".', session.state)[0].is_verified, "search showed it"
+    assert verify_citations(f'They "{QUOTE}".', conversation.state)[0].is_verified, "search showed it"
 
     change(folder / "b.md")
     if is_resumed:
-        session = Session.resume(_open(folder), session.state.id, store=store)
-        agent = _make_agent(session, MADE_UP, MADE_UP)
+        conversation.close()
+        conversation = Conversation.resume(_open(folder), conversation.state.id, store=store)
+        agent = _make_agent(conversation, MADE_UP, MADE_UP)
     else:
-        library = reload_library(session.state.library, frozenset({"b.md", "c.md"}), sources=[str(folder)], web=None)
-        await session.reload(library)
-    assert verify_citations(f'They "{QUOTE}".', session.state) == ()
-    assert verify_citations('They "turn their heads in the deep wood".', session.state) == ()
+        changed = frozenset({"b.md", "c.md"})
+        library = reload_library(conversation.state.library, changed, sources=[str(folder)], web=None)
+        await conversation.reload(library)
+    assert verify_citations(f'They "{QUOTE}".', conversation.state) == ()
+    assert verify_citations('They "turn their heads in the deep wood".', conversation.state) == ()
 
     final = await answer(agent, "What is said of umbrellas?")
     assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
-    assert all(message.text.find("[interrupted") < 0 for message in session.state.transcript.iter_messages())
+    assert all(message.text.find("[interrupted") < 0 for message in conversation.state.transcript.iter_messages())
 
 
 @pytest.mark.parametrize("is_read", [True, False])
@@ -96,60 +97,40 @@ async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(
     store = ConversationStore(tmp_path / "conversations")
     with FakeSite({"/llms.txt": "# Site\n\n> Birds.\n\n## Pages\n\n- [b](/b.md): birds\n", "/b.md": HERONS}) as site:
         library, loader = open_sources([site.url("/llms.txt")])
-        session = Session.start(library, store=store, loader=loader)
+        conversation = Conversation.start(library, store=store, loader=loader)
         page_id = next(node_id for node_id in library.walk() if library.title_of(node_id) == "b")
         for section_id in (page_id, page_id if is_read else None):
-            _ = [event async for event in session.dispatch(ReadSection(section_id=section_id))]
-        await answer(_make_agent(session, NOT_FOUND), QUESTION)
-        assert verify_citations(f'They "{QUOTE}".', session.state)[0].is_verified
-        assert session.state.open_sections == ()
+            await conversation.execute(ReadSection(section_id=section_id))
+        await answer(_make_agent(conversation, NOT_FOUND), QUESTION)
+        assert verify_citations(f'They "{QUOTE}".', conversation.state)[0].is_verified
+        assert conversation.state.open_sections == ()
 
+        conversation.close()
         same, loader = open_sources([site.url("/llms.txt")])
-        resumed = Session.resume(same, session.state.id, store=store, loader=loader)
-        assert resumed.state.collect_excerpts() == (session.state.collect_excerpts() if is_read else {})
+        resumed = Conversation.resume(same, conversation.state.id, store=store, loader=loader)
+        assert resumed.state.collect_excerpts() == (conversation.state.collect_excerpts() if is_read else {})
+        resumed.close()
         site.pages["/b.md"] = "# Herons\n\nOwls turn their heads in the deep wood.\n"
         changed, loader = open_sources([site.url("/llms.txt")])
-        resumed = Session.resume(changed, session.state.id, store=store, loader=loader)
+        resumed = Conversation.resume(changed, conversation.state.id, store=store, loader=loader)
         assert resumed.state.library.is_loaded(page_id) == is_read
         assert resumed.state.collect_excerpts() == {}
         final = await answer(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
         assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
 
 
-@pytest.mark.parametrize("is_edited", [True, False])
-async def test_a_conversation_of_0_2_keeps_excerpts_of_unchanged_files(
-    *,
-    is_edited: bool,
-    folder: Path,
-    tmp_path: Path,
-) -> None:
-    store = ConversationStore(tmp_path / "conversations")
-    session = Session.start(_open(folder), store=store)
-    await answer(_make_agent(session, NOT_FOUND), QUESTION)
-    log = tmp_path / "conversations" / f"{session.state.id}.jsonl"
-    entries = [json.loads(line) for line in log.read_text("ascii").splitlines()]
-    for entry in entries:
-        if entry["event"] == "document_read":
-            entry["documents"] = []  # 0.2 recorded only deliveries, not search results
-    log.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries), "ascii")
-    if is_edited:
-        _edit(folder / "b.md")
-    resumed = Session.resume(_open(folder), session.state.id, store=store)
-    assert resumed.state.collect_excerpts() == ({} if is_edited else session.state.collect_excerpts())
-    assert resumed.state.needs_rebuild == is_edited
-
-
 async def test_a_second_file_adds_the_tool_that_lists_documents(folder: Path) -> None:
     other = folder.parent / "b.md"
     (folder / "b.md").rename(other)
-    session = Session.start(_open(folder))
+    conversation = Conversation.start(_open(folder))
     listing = ScriptedReply(calls=(("list_documents", {}),))
-    agent = _make_agent(session, NOT_FOUND, listing, NOT_FOUND)
+    agent = _make_agent(conversation, NOT_FOUND, listing, NOT_FOUND)
     await answer(agent, QUESTION)
     other.rename(folder / "b.md")
-    await session.reload(reload_library(session.state.library, frozenset({"b.md"}), sources=[str(folder)], web=None))
+    library = reload_library(conversation.state.library, frozenset({"b.md"}), sources=[str(folder)], web=None)
+    await conversation.reload(library)
     await answer(agent, QUESTION)
     assert isinstance(agent.model, ScriptedModel)
     named = [[tool.name for tool in request.tools] for request in agent.model.requests]
     assert ["list_documents" in names for names in named] == [False, True, True]
-    assert "b.md" in session.state.transcript.exchanges[-1].steps[0].uses[0].result
+    assert "b.md" in conversation.state.transcript.exchanges[-1].steps[0].uses[0].result

@@ -16,6 +16,7 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import FakeSearcher
+from tests.conversation.conversations import fold
 from tests.search.libraries import id_of, make_folder, make_library
 
 _FILLER = "Nothing of note is said in this sentence of a long file. " * 120
@@ -32,7 +33,9 @@ LIBRARY = make_folder(
 def _describe(library: Library, *titles: str, query: str, opened: str = "") -> HitList:
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
     if opened:
-        state, _ = update(state, ExpandSections(section_ids=(id_of(library, opened),), origin=Origin.AGENT))
+        state, _ = fold(
+            state, update(state, ExpandSections(section_ids=(id_of(library, opened),), origin=Origin.AGENT))
+        )
     return format_hits(state, [_hit(library, title) for title in titles], query)
 
 

@@ -11,10 +11,10 @@ import pytest
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.agent.retrieval_context import RUNNER_UP_MAX, pick_confident_hit
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAsked, SectionsExpanded, SectionsSearched
-from roamtui.conversation.session import Session
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
-from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.errors import RoamtuiError, UnknownSectionError
 from roamtui.quotes.verdicts import verify_citations
@@ -85,7 +85,7 @@ async def test_hits_come_before_the_question() -> None:
     [searched] = [event for event in desk.events if isinstance(event, SectionsSearched)]
     assert {hit.section_id for hit in searched.hits} == {IDS["Wrens"], IDS["Herons"]}
     assert isinstance(desk.events[desk.events.index(searched) - 1], QuestionAsked)
-    assert desk.agent.session.state.open_sections == ()
+    assert desk.agent.conversation.state.open_sections == ()
 
 
 async def test_an_excerpt_can_be_quoted_and_opens_its_section_only_then() -> None:
@@ -101,16 +101,16 @@ async def test_an_excerpt_can_be_quoted_and_opens_its_section_only_then() -> Non
     assert "Wrens sing" not in desk.sent[-1].text
     await desk.ask("And then?", ANSWER)
     assert f"[{IDS['Wrens']}] Birds > Wrens (lines" in _last_question(desk)
-    assert set(desk.agent.session.state.open_ids) == {IDS["Herons"], IDS["Wrens"]}
+    assert set(desk.agent.conversation.state.open_ids) == {IDS["Herons"], IDS["Wrens"]}
 
 
 async def test_excerpts_survive_saving_and_resuming(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "x")
     desk = _make_desk(store=store)
     await desk.ask(UNCLEAR, ScriptedReply(text='They "sing in shallow hedges".'))
-    state = desk.agent.session.state
-    desk.agent.session.flush()
-    resumed = Session.resume(LIBRARY, state.id, store=store).state
+    state = desk.agent.conversation.state
+    desk.agent.conversation.flush()
+    resumed = Conversation.resume(LIBRARY, state.id, store=store).state
     assert resumed.collect_excerpts() == state.collect_excerpts() != {}
     assert verify_citations('They "wait for fish in shallow water".', resumed)[0].is_verified
 
@@ -123,8 +123,8 @@ async def test_a_small_document_is_sent_whole_and_open() -> None:
     assert WHOLE_NOTE in text
     assert HITS_LEAD not in text
     assert f"## Wrens [{IDS['Wrens']}]" in text
-    library = desk.agent.session.state.library
-    assert {library.title_of(section_id) for section_id in desk.agent.session.state.open_ids} == {"Birds"}
+    library = desk.agent.conversation.state.library
+    assert {library.title_of(section_id) for section_id in desk.agent.conversation.state.open_ids} == {"Birds"}
     assert any(isinstance(event, SectionsExpanded) for event in desk.events)
     await desk.ask("And then?", ANSWER)
     assert _last_question(desk) == "And then?"
@@ -137,7 +137,7 @@ async def test_a_small_section_that_a_question_is_about_comes_whole() -> None:
     text = _last_question(desk)
     assert text.index(FOUND_LEAD) < text.index("Herons wait for fish") < text.index("(The question is about")
     assert HITS_LEAD not in text
-    assert desk.agent.session.state.open_ids == (IDS["Herons"],)
+    assert desk.agent.conversation.state.open_ids == (IDS["Herons"],)
     await desk.ask("And then?", ANSWER, within=IDS["Herons"])
     assert "wait for fish" not in _last_question(desk), "it stands above"
 
@@ -164,7 +164,7 @@ async def test_hits_are_of_the_chapter_that_a_question_is_about() -> None:
 async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) -> None:
     desk = _make_desk()
     await desk.ask(question, NOTHING)
-    assert desk.agent.session.state.open_sections == ()
+    assert desk.agent.conversation.state.open_sections == ()
     assert FOUND_LEAD not in _last_question(desk)
 
 
@@ -185,18 +185,18 @@ async def test_a_request_still_begins_with_the_previous_one(mode: KeepOpenMode) 
 async def test_a_long_section_stays_closed_and_comes_as_an_excerpt() -> None:
     desk = _make_desk()
     await desk.ask("Which storks clatter again and again?", NOTHING)
-    assert desk.agent.session.state.open_sections == ()
+    assert desk.agent.conversation.state.open_sections == ()
     assert f"- [{IDS['Storks']}] Storks (" in _last_question(desk)
 
 
 async def test_a_failing_search_does_no_harm() -> None:
     desk = _make_desk(searcher=FakeSearcher(error=RoamtuiError("The index is gone.")))
     await desk.ask(CLEAR, ANSWER)
-    assert desk.agent.session.state.open_sections == ()
+    assert desk.agent.conversation.state.open_sections == ()
 
 
 def test_a_fused_ranking_is_as_clear_as_its_keyword_search() -> None:
-    state = Session.start(LIBRARY).state
+    state = Conversation.start(LIBRARY).state
     flat = [Hit(section_id=IDS[name], score=0.016, snippet="", why="") for name in ("Herons", "Owls")]
     assert pick_confident_hit(state, flat, CLEAR) == ()
     assert pick_confident_hit(state, [replace(flat[0], runner_up=RUNNER_UP_MAX), flat[1]], CLEAR) == (IDS["Herons"],)
@@ -208,7 +208,7 @@ async def _search(desk: Desk, about: str | None = None, **arguments: str) -> set
     call = ("search_sections", {"query": "herons wait", **arguments})
     await desk.ask("Who waits?", ScriptedReply(calls=(call,)), NOTHING, within=about and desk.ids[about])
     [searched] = [event for event in desk.events if isinstance(event, SectionsSearched)]
-    return {desk.agent.session.state.library.title_of(hit.section_id) for hit in searched.hits}
+    return {desk.agent.conversation.state.library.title_of(hit.section_id) for hit in searched.hits}
 
 
 async def test_a_search_covers_the_section_of_the_question_or_the_one_it_names() -> None:
@@ -232,5 +232,5 @@ async def test_a_question_about_an_unknown_section_is_not_asked() -> None:
     desk = make_desk()
     with pytest.raises(UnknownSectionError, match='No section "nonsense"'):
         await desk.ask("Who waits?", within="nonsense")
-    assert desk.agent.session.state.question_number == 0
+    assert desk.agent.conversation.state.question_number == 0
     assert desk.model.requests == []

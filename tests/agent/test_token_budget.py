@@ -39,7 +39,7 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     assert answer.stopped is StopReason.ANSWERED
     assert answer.citations[0].is_verified
     assert closed_by_overflow(desk) == [desk.ids["Herons"]]
-    assert desk.agent.session.state.open_ids == (desk.ids["Owls"],)
+    assert desk.agent.conversation.state.open_ids == (desk.ids["Owls"],)
     text = "\n".join(message.text for message in desk.sent)
     assert f"forty grams of fish a day. {WORDS * 3}" not in text
     assert "An owl turns its head" in text
@@ -75,10 +75,9 @@ async def test_a_second_overflow_ends_the_question_with_its_error() -> None:
 async def test_a_pinned_section_survives_an_overflow() -> None:
     desk = make_desk()
     await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
-    async for _ in desk.agent.session.dispatch(PinSections(section_ids=(desk.ids["Herons"],), is_pinned=True)):
-        pass
+    await desk.agent.conversation.execute(PinSections(section_ids=(desk.ids["Herons"],), is_pinned=True))
     await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, desk.quoting("Herons", "forty grams of fish a day"))
-    assert desk.ids["Herons"] in desk.agent.session.state.open_ids
+    assert desk.ids["Herons"] in desk.agent.conversation.state.open_ids
     assert desk.events[-1].citations[0].is_verified  # type: ignore[union-attr]
     assert "forty grams" in desk.sent[1].text
 

@@ -13,8 +13,8 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import SYSTEM
 from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import ToolContext, parse_section_ids, parse_tool_arguments
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
-from roamtui.conversation.session import Session
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import SourceError
 from roamtui.library_loader import open_library
@@ -68,7 +68,7 @@ async def test_ids_are_parsed_from_any_shape(shape: str) -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")
     await _call(agent, "expand_sections", shape.format(fees, lost))
-    assert agent.session.state.open_ids == (fees, lost)
+    assert agent.conversation.state.open_ids == (fees, lost)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ async def test_without_ids_the_tools_explain_their_arguments(arguments: str) -> 
     for name in ("expand_sections", "collapse_sections"):
         await _call(agent, name, arguments)
         assert results(agent)[0].startswith(f"{name} needs section_ids: a list of ")
-    assert agent.session.state.open_sections == ()
+    assert agent.conversation.state.open_sections == ()
 
 
 async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
@@ -101,7 +101,7 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     agent = make_agent(text="# M\n\n" + "".join(f"## S{i}\n\nText {i}.\n\n" for i in range(300)))
     wanted = ids(agent, *(f"S{i}" for i in range(300)))
     finished = await _call(agent, "expand_sections", {"section_ids": wanted})
-    assert agent.session.state.open_ids == tuple(wanted[:20])
+    assert agent.conversation.state.open_ids == tuple(wanted[:20])
     assert finished.section_ids == tuple(wanted[:20])
     assert results(agent)[0].endswith("(280 more ids were not opened: at most 20 a call.)")
 
@@ -112,7 +112,7 @@ async def test_a_repeated_id_is_delivered_once() -> None:
     finished = await _call(agent, "expand_sections", {"section_ids": [fees, fees, f"[{fees}]"]})
     assert [status for _, status in _statuses(finished)] == ["opened", "already_open", "already_open"]
     assert results(agent)[0].count("Late returns") == 1
-    assert agent.session.state.open_ids == (fees,)
+    assert agent.conversation.state.open_ids == (fees,)
 
 
 @pytest.mark.parametrize("name", ["", "expand", "delete_everything", "x" * 500, "search_sections"])
@@ -121,7 +121,7 @@ async def test_a_call_of_an_unknown_tool_lists_the_tools(name: str) -> None:
     finished = await _call(agent, name, {"section_ids": ids(agent, "Fees")})
     assert results(agent) == [f'There is no tool "{name[:60]}". The tools are expand_sections, collapse_sections.']
     assert finished.tool == name[:60]
-    assert agent.session.state.open_sections == ()
+    assert agent.conversation.state.open_sections == ()
 
 
 async def test_closing_reports_the_result_for_each_id() -> None:
@@ -136,7 +136,7 @@ async def test_closing_reports_the_result_for_each_id() -> None:
     finished = [event for event in events if isinstance(event, ToolFinished)][1]
     assert _statuses(finished) == [(fees, "closed"), (lost, "kept"), ("x", "kept")]
     assert results(agent)[1] == f"[{fees}] closed after this question\n[{lost}] kept: not open\n[x] kept: not open"
-    assert agent.session.state.open_sections == ()
+    assert agent.conversation.state.open_sections == ()
 
 
 async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
@@ -164,7 +164,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     assert finished == ToolFinished(
         tool="search_sections", query="late fees", results=(ToolResult(id=fees, status="found"),)
     )
-    assert agent.session.state.open_sections == (), "a search opens nothing"
+    assert agent.conversation.state.open_sections == (), "a search opens nothing"
 
 
 async def test_what_is_opened_and_searched_in_one_step_is_given_once() -> None:
@@ -244,7 +244,7 @@ async def test_the_real_search_accepts_any_query(query: str) -> None:
     searcher = KeywordSearcher(library)
     assert searcher is not None
     agent = make_agent()
-    agent = Agent(agent.session, agent.model, searcher)
+    agent = Agent(agent.conversation, agent.model, searcher)
     await _call(agent, "search_sections", {"query": query})
     assert results(agent)[0]
 
@@ -277,7 +277,7 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     library = open_library((str(tmp_path / "animals"),))
-    context = ToolContext(session=Session.start(library), searcher=None, room_tokens=20_000)
+    context = ToolContext(conversation=Conversation.start(library), searcher=None, room_tokens=20_000)
 
     async def call(**arguments: object) -> str:
         return (await make_tools(library, has_search=True)["list_documents"].run(arguments, context)).text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import os
 import sqlite3
@@ -13,7 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-import filelock
 import pytest
 from typing_extensions import override
 
@@ -62,7 +62,7 @@ class FaultyDisk:
             monkeypatch.setattr(os, name, self._by_file(name, getattr(os, name)))
         monkeypatch.setattr(os, "close", self._close(os.close))
         monkeypatch.setattr(io, "open", self._by_path("open", io.open))
-        monkeypatch.setattr(filelock, "lock_descriptor", self._by_file("lock", filelock.lock_descriptor))
+        monkeypatch.setattr(fcntl, "flock", self._lock(fcntl.flock))
         connection = type("Connection", (_FaultyConnection,), {"disk": self})
         monkeypatch.setattr(sqlite3, "connect", partial(_connect, self, sqlite3.connect, connection))
 
@@ -128,6 +128,14 @@ class FaultyDisk:
             return call(file, *given, **named)
 
         return use_and_call
+
+    def _lock(self, flock: Callable[[int, int], None]) -> Callable[[int, int], None]:
+        def use_and_lock(file: int, operation: int) -> None:
+            if file in self._files and operation & fcntl.LOCK_EX:
+                self.use("lock")
+            flock(file, operation)
+
+        return use_and_lock
 
     def _close(self, close: Callable[[int], None]) -> Callable[[int], None]:
         def forget_and_close(file: int) -> None:

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import QuestionAnswered, QuestionAsked
-from roamtui.conversation.session import Session
-from roamtui.conversation.state import AskOptions, ConversationState, Exchange
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered, QuestionAsked
+from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.state import AskOptions, ConversationState, Exchange, fold_events
 from roamtui.conversation.transcript import Role, StopReason
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher
@@ -53,22 +52,25 @@ def _reply(request: ModelRequest) -> ScriptedReply:
 class Case:
     """A conversation of two questions that goes on, and another one of one question on the same disk."""
 
-    controller: ConversationController
+    agent: Agent
     store: ConversationStore
     other_id: str
     before: ConversationState
-    updates: list[ConversationUpdated] = field(default_factory=list)
+    shown: list[ConversationEvent] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=count)
     """Of new questions."""
 
     @classmethod
     def open(cls, folder: Path, ids: tuple[str, str]) -> Case:
         store = ConversationStore(folder)
-        session = Session.resume(_LIBRARY, ids[0], store=store)
-        controller = ConversationController(Agent(session, WaitingModel(), FakeSearcher()))
-        case = cls(controller, store, ids[1], controller.state)
-        controller.subscribe(case.updates.append)
+        conversation = Conversation.resume(_LIBRARY, ids[0], store=store)
+        case = cls(Agent(conversation, WaitingModel(), FakeSearcher()), store, ids[1], conversation.state)
+        conversation.subscribe(case.shown.append)
         return case
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.agent.conversation
 
     @property
     def exchange(self) -> Exchange:
@@ -83,17 +85,17 @@ class Case:
     @property
     def outcome(self) -> tuple[object, ...]:
         """What conversations there are, which one is held, and over which document."""
-        state = self.controller.state
+        state = self.conversation.state
         held = tuple(exchange.question for exchange in state.transcript.exchanges)
         return self.read_disk(), held, state.library.content_hash
 
     async def check(self) -> tuple[object, ...]:
         """Check that the conversation is whole, on disk too, and can go on; return the outcome before it does."""
-        await asyncio.to_thread(self.controller.session.flush)  # after the writes that nobody waits for any more
+        await asyncio.to_thread(self.conversation.flush)  # after the writes that nobody waits for any more
         self._check_whole()
         outcome = self.outcome
-        await self.controller.ask("And then?")
-        assert self.controller.state.transcript.exchanges[-1].stopped is StopReason.ANSWERED
+        await self.agent.ask("And then?")
+        assert self.conversation.state.transcript.exchanges[-1].stopped is StopReason.ANSWERED
         self._check_whole()
         for request in self._model.requests:
             check_messages(request.messages)
@@ -101,37 +103,34 @@ class Case:
 
     @property
     def _model(self) -> WaitingModel:
-        assert isinstance(self.controller.agent.model, WaitingModel)
-        return self.controller.agent.model
+        assert isinstance(self.agent.model, WaitingModel)
+        return self.agent.model
 
     def _check_whole(self) -> None:
-        state = self.controller.state
+        state = self.conversation.state
         assert not state.is_asking
         if state.transcript.exchanges:
-            saved = Session.resume(state.library, state.id, store=self.store).state
+            saved = fold_events(state.library, self.store.read(state.id))
             assert saved.transcript == state.transcript
             assert saved.open_sections == state.open_sections
         for questions in self.read_disk():
             assert len(set(questions)) == len(questions), "nothing is there twice"
-        asked = [update.event.question for update in self.updates if isinstance(update.event, QuestionAsked)]
-        answered = [update for update in self.updates if isinstance(update.event, QuestionAnswered)]
+        asked = [event.question for event in self.shown if isinstance(event, QuestionAsked)]
+        answered = [event for event in self.shown if isinstance(event, QuestionAnswered)]
         assert len(asked) == len(answered), "each question that a person sees begin, they see end, once"
-        shown = self.updates[-1].state if self.updates else self.before
-        assert shown.transcript == state.transcript, "a person sees what there is"
-        assert shown.library is state.library
 
 
 REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
-    "ask": lambda case: case.controller.ask(f"New {next(case.numbers)}?"),
-    "retry": lambda case: case.controller.ask(
+    "ask": lambda case: case.agent.ask(f"New {next(case.numbers)}?"),
+    "retry": lambda case: case.agent.ask(
         case.exchange.question, AskOptions(replaces=case.exchange, open_first=(_FEES,))
     ),
-    "reload": lambda case: case.controller.reload(_CHANGED),
-    "rewind": lambda case: case.controller.rewind(case.exchange),
-    "resume": lambda case: case.controller.resume(case.other_id),
-    "start new": lambda case: case.controller.start_new(),
-    "fork": lambda case: case.controller.fork(case.exchange),
-    "open": lambda case: case.controller.dispatch(
+    "reload": lambda case: case.conversation.reload(_CHANGED),
+    "rewind": lambda case: case.conversation.rewind(case.exchange),
+    "switch": lambda case: case.conversation.open(case.other_id),
+    "start new": lambda case: case.conversation.start_new(),
+    "fork": lambda case: case.conversation.fork(case.exchange),
+    "open": lambda case: case.conversation.dispatch(
         lambda _: ExpandSections(section_ids=(find(_LIBRARY, "Hours"),), origin=Origin.PERSON)
     ),
 }
@@ -157,11 +156,11 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     folder = tmp_path_factory.mktemp("awaits") / "conversations"
 
     async def talk(*questions: str) -> str:
-        session = Session.start(_LIBRARY, store=ConversationStore(folder))
+        conversation = Conversation.start(_LIBRARY, store=ConversationStore(folder))
         for question in questions:
-            async for _ in Agent(session, WaitingModel(), FakeSearcher()).ask(question):
-                pass
-        return session.state.id
+            await Agent(conversation, WaitingModel(), FakeSearcher()).ask(question)
+        conversation.close()
+        return conversation.state.id
 
     return Template(folder, (asyncio.run(talk("One?", "Two?")), asyncio.run(talk("Other?"))))
 
@@ -191,7 +190,7 @@ async def test_a_request_that_is_cancelled_anywhere_leaves_a_conversation_that_g
 
 
 @pytest.mark.parametrize("later", [name for name in REQUESTS if name not in ("start new", "fork")])
-@pytest.mark.parametrize("first", ["ask", "retry", "reload", "rewind", "resume"])
+@pytest.mark.parametrize("first", ["ask", "retry", "reload", "rewind", "switch"])
 async def test_what_is_requested_while_another_request_waits_happens_after_it(
     template: Template, first: str, later: str
 ) -> None:

@@ -8,7 +8,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import ModelError
-from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
+from tests.agent.asking import FakeSearcher, answer, collect_events, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import Reply, ScriptedReply
 
@@ -32,10 +32,10 @@ async def test_a_failure_at_any_step_loses_nothing(step: int, text: str) -> None
     model_of(agent).add_replies(*replies[:step], _failing(text))
     last = await answer(agent)
     assert (last.stopped, last.error, last.answer, last.steps) == (StopReason.ERROR, _SENTENCE, text, step + 1)
-    exchange = agent.session.state.transcript.exchanges[0]
+    exchange = agent.conversation.state.transcript.exchanges[0]
     assert len(exchange.steps) == step
     assert (exchange.answer, exchange.error, exchange.stopped) == (text, _SENTENCE, StopReason.ERROR)
-    assert len(agent.session.state.open_sections) == step
+    assert len(agent.conversation.state.open_sections) == step
     failed = model_of(agent).requests[-1].messages
     model_of(agent).add_replies(saying("Not found: no."))
     assert (await answer(agent, "Again, please")).stopped is StopReason.NOT_FOUND
@@ -48,8 +48,8 @@ async def test_calls_of_a_reply_that_broke_off_are_not_run() -> None:
     reply = ScriptedReply(text="I look.", calls=(("expand_sections", {"section_ids": [fees]}),), error=ModelError("x"))
     model_of(agent).add_replies(reply)
     assert (await answer(agent)).answer == "I look."
-    assert agent.session.state.open_sections == ()
-    check_messages(tuple(agent.session.state.transcript.iter_messages()))
+    assert agent.conversation.state.open_sections == ()
+    check_messages(tuple(agent.conversation.state.transcript.iter_messages()))
 
 
 async def test_a_failure_after_the_reminder_leaves_the_draft() -> None:
@@ -65,9 +65,9 @@ async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> 
     model_of(agent).add_replies(ScriptedReply(text="Hm.", calls=(("search_sections", {"query": "fees"}),)))
     seen: list[ConversationEvent] = []
     with pytest.raises(ZeroDivisionError):
-        seen.extend([event async for event in agent.ask("How much?")])
-    assert not agent.session.state.is_asking
-    assert agent.session.state.transcript.exchanges[0].stopped is StopReason.CANCELLED
+        seen.extend(await collect_events(agent, "How much?"))
+    assert not agent.conversation.state.is_asking
+    assert agent.conversation.state.transcript.exchanges[0].stopped is StopReason.CANCELLED
     model_of(agent).add_replies(saying("Not found: no."))
     agent.searcher = None
     assert (await answer(agent)).stopped is StopReason.NOT_FOUND

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.anomalies.promises import HANDBOOK, Promises
 from tests.real_documents import PROJECT_DIR
@@ -53,23 +53,23 @@ class _Chat:
         return self._process.communicate()[1]
 
 
-def test_the_second_goes_on_as_a_new_conversation_and_says_so(programs: MortalPrograms, tmp_path: Path) -> None:
+def test_the_second_continues_in_a_copy_and_says_so(programs: MortalPrograms, tmp_path: Path) -> None:
     promises = Promises(tmp_path)
     chat = _Chat(tmp_path)
-    chat.ask("How long is the grace period?")
+    title = "How long is the grace period?"
+    chat.ask(title)
     run = programs.run("ask", HANDBOOK, "Who may borrow?", "--continue", "--events", home=tmp_path)
     assert run.code == 0, run.errors
+    assert [event["message"] for event in run.find("warning_raised")] == [
+        "Another program uses this conversation. You continue in a copy."
+    ]
     promises.check(run, "Who may borrow?")
     chat.ask("What does it cost?")
-    chat.ask("When is it open?")
-    title = "How long is the grace period?"
     assert _list_questions(promises.path) == {
-        title: [title, "Who may borrow?"],
-        f"{title} (continued elsewhere)": [title, "What does it cost?", "When is it open?"],
+        title: [title, "What does it cost?"],
+        f"{title} (copy)": [title, "Who may borrow?"],
     }
-    warnings = [line for line in chat.leave().splitlines() if "Another program" in line]
-    message = "Another program continued this conversation; yours goes on as"
-    assert warnings == [f"{message} “{title} (continued elsewhere)”."]
+    assert "Another program" not in chat.leave()
 
 
 def test_programs_that_ask_at_once_lose_nothing(programs: MortalPrograms, tmp_path: Path) -> None:
@@ -84,7 +84,3 @@ def test_programs_that_ask_at_once_lose_nothing(programs: MortalPrograms, tmp_pa
             assert run.code == 0, run.errors
             promises.note_answer(run, question)
         promises.check_answers()
-        told = sum(bool(run.find("saving_reported")) for run in runs)
-        store = ConversationStore(promises.path)
-        forked = sum(summary.title.endswith("(continued elsewhere)") for summary in store.list())
-        assert forked >= told

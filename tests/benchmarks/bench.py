@@ -20,8 +20,8 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
@@ -91,9 +91,8 @@ def bench_step() -> list[Finding]:
     replies.append(ScriptedReply(text=f'It says "words" [{ids[3]}]. ' * 20))
 
     async def ask(store: ConversationStore) -> None:
-        agent = Agent(Session.start(library, store=store), ScriptedModel(replies))
-        async for _ in agent.ask("What does it say?"):
-            pass
+        agent = Agent(Conversation.start(library, store=store), ScriptedModel(replies))
+        await agent.ask("What does it say?")
 
     with tempfile.TemporaryDirectory() as folder:
         store = ConversationStore(Path(folder) / "conversations")

@@ -14,7 +14,7 @@ from statistics import median
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.token_budget import estimate_request_tokens
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.library_loader import open_library
@@ -30,7 +30,7 @@ _SETS = ("anthropic-docs", "ray-docs", "vespa-docs", "cuad-contracts")
 async def _ask(library: Library, searcher: KeywordSearcher, question: str) -> ModelRequest:
     model = ScriptedModel([ScriptedReply(text="Not found: nothing.")])
     options = AgentOptions(confident_start=RetrievalStart.REMOTE)
-    _ = [event async for event in Agent(Session.start(library), model, searcher, options).ask(question)]
+    await Agent(Conversation.start(library), model, searcher, options).ask(question)
     return model.requests[0]
 
 

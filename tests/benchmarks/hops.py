@@ -15,8 +15,8 @@ from types import CodeType, FrameType
 
 import roamtui
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.library_loader import open_library
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
@@ -57,7 +57,7 @@ async def trace_question() -> list[str]:
     with TemporaryDirectory() as folder:
         library = open_library((str(PROJECT_DIR / "examples" / "handbook.md"),))
         model, tracer, gate = ScriptedModel(), CallTracer(), asyncio.Event()
-        session = Session.start(library, store=ConversationStore(Path(folder) / "conversations"))
+        session = Conversation.start(library, store=ConversationStore(Path(folder) / "conversations"))
         app = RoamApp(AppContext(agent=Agent(session, model, KeywordSearcher(library))))
         app.animation_level = "none"
         async with app.run_test(size=(120, 35)) as pilot:

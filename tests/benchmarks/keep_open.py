@@ -19,7 +19,7 @@ from itertools import takewhile
 from typing import Any
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.transcript import Message, ToolCall
 from roamtui.document.library import Library
@@ -140,7 +140,7 @@ async def run_session(
     library: Library, questions: list[GoldQuestion], searcher: Searcher, mode: KeepOpenMode, tally: Tally
 ) -> None:
     """Ask the questions in one conversation and add what it cost."""
-    session = Session.start(library, options=OpenSectionOptions(mode=mode, budget_tokens=BUDGET_TOKENS))
+    session = Conversation.start(library, options=OpenSectionOptions(mode=mode, budget_tokens=BUDGET_TOKENS))
     model = GoldModel(tally)
     agent = Agent(session, model)
     tally.opened_before = set()
@@ -156,8 +156,7 @@ async def run_session(
             closed = wanted & tally.opened_before - set(session.state.open_ids)
             tally.reopened += len(wanted & tally.opened_before if mode is KeepOpenMode.FRESH else closed)
             tally.opened_before |= wanted
-        async for _ in agent.ask(question.text):
-            pass
+        await agent.ask(question.text)
         tally.highest_open = max(tally.highest_open, session.state.open_tokens)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import list_passages
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
@@ -52,10 +52,9 @@ def _open(path: Path) -> tuple[Library, KeywordSearcher]:
 
 async def _ask(path: Path, question: str, gold: str) -> _Outcome:
     library, searcher = _open(path)
-    agent = Agent(Session.start(library), OfflineModel(), searcher)
-    async for _ in agent.ask(question):
-        pass
-    exchange = agent.session.state.transcript.exchanges[-1]
+    agent = Agent(Conversation.start(library), OfflineModel(), searcher)
+    await agent.ask(question)
+    exchange = agent.conversation.state.transcript.exchanges[-1]
     passages = [_normalise(passage.text) for passage in list_passages(exchange, library)]
     return _Outcome(
         is_found=exchange.stopped is not StopReason.NOT_FOUND,

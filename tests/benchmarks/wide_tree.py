@@ -90,12 +90,12 @@ async def open_wide(sections: int) -> AsyncIterator[tuple[RoamApp, KeyBench]]:
         bench = KeyBench(app)
         await bench.rest()
         await bench.press(["escape", "g"])
-        _ = app.main_screen.session.state.library.root.tokens_before
+        _ = app.main_screen.conversation.state.library.root.tokens_before
         yield app, bench
 
 
 async def _unfold_everything(app: RoamApp, bench: KeyBench) -> None:
-    library = app.main_screen.session.state.library
+    library = app.main_screen.conversation.state.library
     for top in library.children(library.root_id):
         app.main_screen.dispatch(partial(make_unfold_all_command, section_id=top))
         await bench.rest()
@@ -136,7 +136,7 @@ async def _measure_stock(library: Library) -> tuple[float, list[float]]:
 
 async def _bench_tree(sections: int) -> list[Finding]:
     async with open_wide(sections) as (app, bench):
-        library = app.main_screen.session.state.library
+        library = app.main_screen.conversation.state.library
         unfolding = await bench.measure(partial(_unfold_everything, app, bench))
         keys = await bench.press(_WALK)
     stock_unfolding, stock_keys = await _measure_stock(library)

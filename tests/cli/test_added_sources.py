@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.controller import ConversationController
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.library_loader import open_added_source, open_lazily
 from roamtui.paths import conversations_path
 from tests.cli.conftest import RunCommand
@@ -27,12 +26,13 @@ def acts(tmp_path: Path) -> Path:
 def test_a_conversation_says_which_of_its_sources_is_gone(run: RunCommand, garden: Path, acts: Path) -> None:
     library, loader = open_lazily((str(garden),))
     store = ConversationStore(conversations_path())
-    session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
-    controller = ConversationController(Agent(session, ScriptedModel([ScriptedReply(text="So.")])))
+    conversation = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
+    agent = Agent(conversation, ScriptedModel([ScriptedReply(text="So.")]))
 
     async def converse() -> None:
-        await controller.add_source(str(acts))
-        await controller.ask("Why?")
+        await conversation.add_source(str(acts))
+        await agent.ask("Why?")
+        conversation.close()
 
     asyncio.run(converse())
     again = run("ask", garden, "What is the notice period?", "--continue")

@@ -6,18 +6,18 @@ import asyncio
 import json
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from roamtui import Agent, Session, make_model, open_library
-from roamtui.conversation.store import ConversationStore
+from roamtui import Agent, make_model, open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.paths import conversations_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
@@ -195,34 +195,14 @@ def test_the_index_page_of_a_folder_stands_for_the_folder(run: RunCommand, tmp_p
     assert exchange["within"] != page
 
 
-def _fail_as_in_0_2(log: Path) -> None:
-    """Make the conversation of a log one that 0.2 saved, whose question failed for want of a key."""
-    lines = [json.loads(line) for line in log.read_text("ascii").splitlines()]
-    for line in lines:
-        line.pop("is_one_shot", None)
-        if line["event"] == "question_answered":
-            line |= {"answer": "", "citations": [], "stopped": "error", "error": "OPENAI_API_KEY is not set."}
-    saved = [line for line in lines if line["event"] != "draft_recorded"]
-    log.write_text("".join(json.dumps(line) + "\n" for line in saved), "ascii")
-
-
 def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path) -> None:
     first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
-    second = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]
-    _fail_as_in_0_2(conversations_path() / f"{second}.jsonl")
-    with closing(sqlite3.connect(conversations_path() / "index.sqlite3")) as index, index:  # as 0.2 has made it
-        index.execute("DROP TABLE IF EXISTS conversations")
-        index.execute("PRAGMA user_version = 1")
-    assert [(one.id, one.is_answered) for one in ConversationStore(conversations_path()).list()] == [
-        (second, False),
-        (first, True),
-    ]
-    resumed = run("ask", garden, "And a spade?", "--continue", "--json").json
-    assert resumed["conversation"] == first
-    _fail_as_in_0_2(conversations_path() / f"{first}.jsonl")
+    failed = run("ask", garden, "When is the tap locked?", "--model", "openai/some-model", "--json").json
+    assert failed["stopped"] == "error"
+    assert run("ask", garden, "And a spade?", "--continue", "--json").json["conversation"] == first
+    run("conversations", "delete", first)
     refused = run("ask", garden, "And a spade?", "--continue")
     assert (refused.code, "no answered conversation about this document" in refused.err) == (2, True)
-    assert run("ask", garden, "Where?", "--conversation", second, "--json").json["conversation"] == second
 
 
 def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, garden: Path) -> None:
@@ -236,15 +216,14 @@ def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, gard
     assert "1 conversation of `roamtui ask` not listed. Add --all" in hidden.err
     assert run("conversations", "list", "--format", "json").out == "[]\n"
     assert run("conversations", "--all").out.startswith(summary.id)
-    session = Session.resume(open_library([str(garden)]), summary.id, store=store)
-    asyncio.run(_ask_in_app(Agent(session, make_model("offline"))))
+    conversation = Conversation.resume(open_library([str(garden)]), summary.id, store=store)
+    asyncio.run(_ask_in_app(Agent(conversation, make_model("offline"))))
     assert not store.list()[0].is_one_shot
     assert run("conversations").out.startswith(summary.id)
 
 
 async def _ask_in_app(agent: Agent) -> None:
-    async for _ in agent.ask("What does a spade cost?"):
-        pass
+    await agent.ask("What does a spade cost?")
 
 
 def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden: Path) -> None:
@@ -256,10 +235,11 @@ def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden:
 
 def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, tmp_path: Path) -> None:
     """A replayed answer costs what it cost; with a cap below that, the next question is stopped."""
-    trace = tmp_path / "dear.jsonl"
-    run("ask", garden, "When is the tap locked?", "--trace", trace)
-    trace.write_text(trace.read_text("ascii").replace('"cost_usd": 0.0', '"cost_usd": 0.4'), "ascii")
-    first = run("ask", garden, "When is the tap locked?", "--model", f"recorded:{trace}", "--json")
+    asked = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]
+    log = (conversations_path() / f"{asked}.jsonl").read_text("ascii")
+    recording = tmp_path / "dear.jsonl"
+    recording.write_text(log.replace('"cost_usd": 0.0', '"cost_usd": 0.4'), "ascii")
+    first = run("ask", garden, "When is the tap locked?", "--model", f"recorded:{recording}", "--json")
     assert first.json["usage"]["cost_usd"] == pytest.approx(0.4)
     result = run("ask", garden, "And then?", "--continue", "--max-cost", "0.3", "--json")
     assert (result.code, result.json["stopped"]) == (1, "cost")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.document import hash_text
-from roamtui.paths import cache_path
+from roamtui.paths import cache_path, conversations_path
 from roamtui.search.lance import LanceDatabase, save_summaries
 from tests.cli.conftest import RunCommand, write_settings
 from tests.evaluation.folders import write_folder
@@ -170,9 +170,8 @@ def test_summaries_in_a_database_are_read_by_machines_that_have_none(
     assert "Zymurgy" not in run("outline", shelf).out
     write_settings(f'[retrieval]\nindex = "{uri}"\n')
     assert "Zymurgy of bees." in run("outline", shelf).out
-    trace = tmp_path / "trace.jsonl"
-    run("ask", shelf, "What is there?", "--trace", trace)
-    assert "Zymurgy of bees." in trace.read_text("utf-8")
+    asked = run("ask", shelf, "What is there?", "--json").json["conversation"]
+    assert "Zymurgy of bees." in (conversations_path() / f"{asked}.jsonl").read_text("utf-8")
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.conversation.store import ConversationStore
 from roamtui.library_loader import open_library
 from roamtui.paths import conversations_path
 from roamtui.quotes.recheck import cite_span

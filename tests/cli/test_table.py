@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.controller import ConversationController
 from roamtui.conversation.state import OpenSectionOptions, start_conversation
 from roamtui.library_loader import open_lazily
 from roamtui.paths import conversations_path
@@ -98,7 +97,8 @@ def test_a_source_is_added_to_the_conversation_of_a_cell_and_is_there_again(run:
     library, loader = open_lazily((str(leases / "anna.md"),), load_all=True)
     arguments = ConversationArguments(conversation_id=str(log))
     agent = build_agent(start_conversation(library, OpenSectionOptions()), loader, Settings(), arguments)
-    asyncio.run(ConversationController(agent).add_source(str(leases / "bert.md")))
+    asyncio.run(agent.conversation.add_source(str(leases / "bert.md")))
+    agent.conversation.close()
     answer = run("ask", leases / "anna.md", PERIOD, "--conversation", log)
     assert "three months" in answer.out
 

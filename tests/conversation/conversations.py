@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-
-from filelock import lock_descriptor
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from roamtui.conversation.commands import ApprovalRequest, CloseSections, Command, ExpandSections, Origin, PinSections
 from roamtui.conversation.events import (
@@ -17,8 +14,7 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     StepRecorded,
 )
-from roamtui.conversation.library_sync import make_document_events
-from roamtui.conversation.log import ConversationLog
+from roamtui.conversation.library_sync import make_document_events, reload_state
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
 from roamtui.conversation.state import (
     ConversationState,
@@ -29,7 +25,7 @@ from roamtui.conversation.state import (
     fold_events,
 )
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, StopReason, ToolCall, ToolUse
-from roamtui.conversation.update import Update, update
+from roamtui.conversation.update import Events, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 
@@ -76,7 +72,17 @@ def make_state(
 
 
 def do(state: ConversationState, command: Command) -> ConversationState:
-    return update(state, command)[0]
+    return apply_all(state, update(state, command))
+
+
+def fold(state: ConversationState, events: Events) -> tuple[ConversationState, Events]:
+    """Return the state after some events, and the events."""
+    return apply_all(state, events), events
+
+
+def reload(state: ConversationState, library: Library) -> tuple[ConversationState, Events]:
+    """Continue with another version of the document. Return the state after it, and the events."""
+    return fold(replace(state, library=library), reload_state(state, library))
 
 
 def expand_by_agent(
@@ -84,9 +90,9 @@ def expand_by_agent(
 ) -> tuple[ConversationState, tuple[ExpandResult, ...]]:
     """Open sections by title, or by id if no section has the title, during a question."""
     command = ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT, room_tokens=room_tokens)
-    state, events = update(state, command)
+    events = update(state, command)
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
-    return state, expanded.results
+    return apply_all(state, events), expanded.results
 
 
 def open_by_person(state: ConversationState, *titles: str) -> ConversationState:
@@ -109,13 +115,13 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
 def begin(
     state: ConversationState, question: str = "Why?", context: PromptContext = PROMPT_CONTEXT
 ) -> ConversationState:
-    return begin_question(state, question, context)[0]
+    return apply_all(state, begin_question(state, question, context))
 
 
 def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
     """Play one step of the agent that opens sections in one call."""
     number = sum(len(exchange.steps) for exchange in state.transcript.exchanges) + 1
-    state, events = update(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT))
+    state, events = fold(state, update(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT)))
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
     use = ToolUse(
         call=ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}"),
@@ -135,7 +141,9 @@ def finish_with_events(
     citations = tuple(
         Citation(section_id=section_id, quote="x", state=QuoteState.FOUND) for section_id in _ids(state, cited)
     )
-    return finish_question(state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED, citations=citations))
+    outcome = QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED, citations=citations)
+    events = finish_question(state, outcome)
+    return apply_all(state, events), events
 
 
 def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()) -> ConversationState:
@@ -186,43 +194,34 @@ class Recorder:
     def __init__(self, conversation_id: str = "c0ffee", library: Library | None = None) -> None:
         begun = ConversationStarted(conversation_id=conversation_id)
         self.state = fold_events(library or make_library(), (begun,))
-        self.log = ConversationLog(conversation_id=conversation_id, events=[begun])
+        self.events: list[ConversationEvent] = [begun]
 
-    def adopt(self, change: Update) -> None:
-        """Adopt a new state, and log its events."""
-        self.state, events = change
-        events = (*events, *make_document_events(self.state, events))
-        self.state = apply_all(self.state, make_document_events(self.state, events))
-        self.log.events += events
+    def apply(self, events: Events) -> None:
+        """Apply events, and log them."""
+        self.state = apply_all(self.state, events)
+        document_events = make_document_events(self.state, events)
+        self.state = apply_all(self.state, document_events)
+        self.events += (*events, *document_events)
 
     def begin(self, question: str = "Why?") -> Recorder:
-        self.adopt(begin_question(self.state, question, PROMPT_CONTEXT))
+        self.apply(begin_question(self.state, question, PROMPT_CONTEXT))
         return self
 
     def ask(self, question: str = "Why?", *titles: str, answer: str = "Because.") -> Recorder:
         """Play a whole question, with a step that opens sections."""
         self.begin(question)
         if titles:
-            self.adopt(update(self.state, ExpandSections(section_ids=_ids(self.state, titles), origin=Origin.AGENT)))
+            self.apply(update(self.state, ExpandSections(section_ids=_ids(self.state, titles), origin=Origin.AGENT)))
             use = ToolUse(
-                call=ToolCall(id=f"call_{len(self.log.events)}", name="expand_sections", arguments="{}"),
+                call=ToolCall(id=f"call_{len(self.events)}", name="expand_sections", arguments="{}"),
                 result="Blocks.",
             )
             self.record(StepRecorded(step=Step(text="", uses=(use,))))
-        self.adopt(finish_question(self.state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED)))
+        self.apply(finish_question(self.state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED)))
         return self
 
     def record(self, event: ConversationEvent) -> None:
-        self.adopt((apply_all(self.state, (event,)), (event,)))
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Lock a file as another program does: ``.lock`` in a folder of logs."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        assert lock_descriptor(file.fileno(), blocking=False)
-        yield
+        self.apply((event,))
 
 
 class FakeApprover:

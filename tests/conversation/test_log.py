@@ -1,113 +1,217 @@
-"""A trace is a private copy of a log without secrets; names of events on disk."""
+"""Conversations on disk: what is written, read, listed, locked and refused."""
 
 from __future__ import annotations
 
 import json
 import os
 import stat
+import sys
 from pathlib import Path
-from typing import get_args
+from subprocess import PIPE, Popen
 
 import pytest
 
-from roamtui.conversation.events import EVENT_NAMES, ConversationEvent
-from roamtui.conversation.log import ConversationLog, Trace, decode_entries
-from roamtui.errors import UsageError
-from roamtui.models.secrets import Secrets
+from roamtui.conversation.events import EVENT_NAMES, ConversationEvent, ConversationRenamed
+from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
+from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder
 
-KEY = 'sk-"0123456789abcdef'
-SECRETS = Secrets.from_environ({"OPENAI_API_KEY": KEY})
-NAMES_IN_0_2 = """
-    answer_streamed conversation_begun conversation_changed conversation_forked conversation_renamed
-    deed_done deed_undone document_read document_reloaded draft_recorded entry_skipped
-    loading_progressed nodes_folded nodes_loaded nodes_unfolded origins_approved question_answered
-    question_asked questions_taken_back reading_changed reminder_sent results_dropped retry_scheduled
-    save_failed saving_reported sections_closed sections_delivered sections_expanded
-    sections_found_again sections_kept sections_marked sections_pinned sections_searched step_recorded
-    step_started thinking_streamed tool_finished transcript_rebuilt
+_HOLD = """
+import sys
+from pathlib import Path
+from roamtui.conversation.line_file import LineFile
+held = LineFile.open(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
 """
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "run.jsonl"
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "conversations"
 
 
-def _open(path: Path) -> Trace:
-    return Trace(path, SECRETS.redact)
+@pytest.fixture
+def store(folder: Path) -> ConversationStore:
+    return ConversationStore(folder)
 
 
-def test_a_trace_has_the_lines_of_the_log(path: Path) -> None:
-    trace, played = _open(path), Recorder().ask("Why?", "Alpha")
-    trace.write(played.log)
-    before = path.read_bytes()
-    trace.write(played.ask("And?", "Beta").log)
-    assert path.read_bytes().startswith(before)
-    trace.write(played.log)
-    assert decode_entries(path.read_bytes()) == played.log.events
+def _save(store: ConversationStore, played: Recorder) -> ConversationLog:
+    log = store.start(played.state.id, played.events)
+    log.save()
+    log.close()
+    return log
 
 
-def test_a_second_conversation_and_a_second_run_append(path: Path) -> None:
-    trace, first, second = _open(path), Recorder("one").ask("One?"), Recorder("two").ask("Two?")
-    trace.write(first.log)
-    trace.write(second.log)
-    path.write_bytes(path.read_bytes()[:-9])
-    _open(path).write(second.log)
-    events = decode_entries(path.read_bytes())
-    assert events[: len(first.log.events)] == first.log.events
-    assert events[-len(second.log.events) :] == second.log.events
+def _path(folder: Path, conversation_id: str = "c0ffee") -> Path:
+    return folder / f"{conversation_id}.jsonl"
 
 
-@pytest.mark.parametrize("exists", [False, True])
-def test_only_the_owner_can_read_a_trace(path: Path, exists: bool) -> None:  # noqa: FBT001
-    before = os.umask(0)
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_files_and_folders_are_private_whatever_the_umask_is(folder: Path, umask: int) -> None:
+    before = os.umask(umask)
     try:
-        if exists:
-            path.touch(0o666)
-        _open(path)
+        _save(ConversationStore(folder), Recorder().ask("Why?"))
+        ConversationStore(folder).list()
     finally:
         os.umask(before)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for path in (folder, *folder.rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, folder: Path) -> None:
+    played = Recorder().ask("Why?", "Alpha")
+    _save(store, played)
+    log, warning = store.open("c0ffee")
+    assert (log.events, warning) == (played.events, "")
+    played.ask("And \ud800 then?")
+    log.events[:] = played.events
+    log.save()
+    log.close()
+    assert store.read("c0ffee") == played.events
+    assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 1}
 
 
 @pytest.mark.parametrize(
-    "content", ["# A handbook\n", "{}", " ", '{"event": "question_asked"}\n', '{"kind": "start"}\n']
+    ("head", "reason"),
+    [
+        (b'{"format": "roamtui conversation", "version": 2}\n', "another version of roamtui"),
+        (b'{"event": "conversation_begun", "conversation_id": "c0ffee"}\n', "is not a conversation of roamtui"),
+        (b"\x00\xff\n", "is not a conversation of roamtui"),
+        (b"[1]", "is not a conversation of roamtui"),
+    ],
 )
-def test_a_file_that_is_not_a_trace_is_not_changed(path: Path, content: str) -> None:
-    path.write_text(content, "utf-8")
-    with pytest.raises(UsageError, match=r"is not a trace\. Choose another file\."):
-        _open(path)
-    assert path.read_text("utf-8") == content
+def test_a_log_of_another_version_is_refused_in_one_sentence_and_stays(
+    store: ConversationStore, folder: Path, head: bytes, reason: str
+) -> None:
+    content = head + encode_events(Recorder().ask("Why?").events)
+    _path(folder).write_bytes(content)
+    for read in (store.open, store.read, store.load):
+        with pytest.raises(StoreError, match=reason):
+            read("c0ffee")
+    assert _path(folder).read_bytes() == content
+    assert store.list() == ()
 
 
-def test_an_unwritable_trace_is_an_error(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "no" / "folder.jsonl"):
-        with pytest.raises(UsageError, match="--trace cannot write") as caught:
-            _open(path)
-        assert str(path) in str(caught.value)
+def test_a_torn_last_entry_is_dropped_and_said(store: ConversationStore, folder: Path) -> None:
+    played = Recorder().ask("Why?")
+    _save(store, played)
+    whole = _path(folder).read_bytes()
+    _path(folder).write_bytes(whole[:-10])
+    log, warning = store.open("c0ffee")
+    assert log.events == played.events[:-1]
+    assert "cut off" in warning
+    log.events.append(ConversationRenamed(title="After"))
+    log.save()
+    log.close()
+    assert decode_log(_path(folder).read_bytes(), "it")[0] == log.events
 
 
-def test_a_full_disk_stops_the_trace_and_not_the_program() -> None:
-    trace = _open(Path("/dev/full"))
-    trace.write(ConversationLog(conversation_id="c0ffee"))
-    assert trace.failure == ""
-    for _ in range(2):
-        trace.write(Recorder().ask("Why?").log)
-        assert trace.failure == "Stopped writing the trace /dev/full: No space left on device."
+def test_a_damaged_entry_is_left_alone_and_the_conversation_continues_in_a_copy(
+    store: ConversationStore, folder: Path
+) -> None:
+    played = Recorder().ask("Why?").ask("And?")
+    _save(store, played)
+    lines = _path(folder).read_bytes().splitlines(keepends=True)
+    lines[4] = b'{"event": "unheard_of"}\n'
+    _path(folder).write_bytes(b"".join(lines))
+    log, warning = store.open("c0ffee")
+    assert "continue in a copy" in warning
+    log.save()
+    log.close()
+    assert _path(folder).read_bytes() == b"".join(lines)
+    assert len(store.list()) == 2
 
 
-def test_a_trace_has_no_secrets(path: Path) -> None:
-    played = Recorder().ask(f"Is {KEY} valid?", answer=json.dumps({"key": KEY}))
-    _open(path).write(played.log)
-    assert "0123456789abcdef" not in path.read_text("ascii")
-    assert "Is [redacted] valid?" in path.read_text("ascii")
+def test_a_conversation_in_use_is_continued_in_a_copy_and_not_changed(store: ConversationStore, folder: Path) -> None:
+    played = Recorder().ask("Why?")
+    _save(store, played)
+    before = _path(folder).read_bytes()
+    with Popen([sys.executable, "-c", _HOLD, str(_path(folder))], stdin=PIPE, stdout=PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        log, warning = store.open("c0ffee")
+        assert "Another program uses this conversation" in warning
+        with pytest.raises(StoreError, match="another program uses it"):
+            store.rename("c0ffee", "New")
+        with pytest.raises(StoreError, match="another program uses it"):
+            store.delete("c0ffee")
+        other.kill()
+    log.save()
+    assert _path(folder).read_bytes() == before
+    titles = {summary.title for summary in store.list()}
+    assert titles == {"Why?", "Why? (copy)"}
+    log.close()
+    store.rename("c0ffee", "New")  # the system has released the lock of the killed program
+    assert {summary.title for summary in store.list()} == {"New", "Why? (copy)"}
+
+
+def test_a_failed_write_leaves_no_trace_once_the_disk_works_again(store: ConversationStore, folder: Path) -> None:
+    played = Recorder().ask("Why?")
+    log = store.start("c0ffee", played.events[:1])
+    log.save()
+    with _path(folder).open("ab") as file:
+        file.write(b'{"event": "half')  # what a full disk leaves
+    log.events[:] = played.events
+    log.save()
+    assert store.read("c0ffee") == played.events
+    _path(folder).unlink()
+    log.events.append(ConversationRenamed(title="Kept"))
+    log.save()
+    assert store.read("c0ffee") == log.events
+    log.close()
+
+
+def test_the_list_has_the_last_changed_conversation_first_and_follows_every_change(
+    store: ConversationStore, folder: Path
+) -> None:
+    for name, question in (("aaa", "First?"), ("bbb", "Second?")):
+        _save(store, Recorder(name).ask(question))
+    assert [summary.title for summary in store.list()] == ["Second?", "First?"]
+    assert [summary.id for summary in store.list("manual.md")] == ["bbb", "aaa"]
+    assert store.list("other.md") == ()
+    assert "Because." in store.read_search_texts()["aaa"]
+    store.delete("bbb")
+    (folder / "index.sqlite3").write_bytes(b"no database" * 100)
+    assert [summary.id for summary in store.list()] == ["aaa"]
+    assert not _path(folder, "bbb").exists()
+
+
+def test_a_copy_begins_with_the_same_events_and_words_around_sections(store: ConversationStore) -> None:
+    played = Recorder().ask("Why?", "Alpha").ask("And?")
+    log = store.start("c0ffee", played.events)
+    log.save()
+    copy = log.copy(len(played.events), "Branch")
+    copy.save()
+    log.close()
+    copy.close()
+    (copied_id,) = {summary.id for summary in store.list()} - {"c0ffee"}
+    state = store.load(copied_id)
+    assert state.title == "Branch"
+    assert state.nonce == played.state.nonce
+    assert state.transcript == played.state.transcript
+
+
+@pytest.mark.parametrize("name", ["../secret", "", "a/b", "-"])
+def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, folder: Path, name: str) -> None:
+    (folder.parent / "secret.jsonl").write_text("{}")
+    for call in (store.read, store.delete, store.open):
+        with pytest.raises(StoreError, match="No conversation"):
+            call(name)
+
+
+def test_an_unusable_folder_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    store = ConversationStore(tmp_path / "file")
+    assert store.problem.startswith("Could not store conversations in ")
+    with pytest.raises(StoreError):
+        store.list()
+    log = store.start("c0ffee", Recorder().ask("Why?").events)
+    with pytest.raises(StoreError, match="Could not save the conversation: "):
+        log.save()
 
 
 def test_every_kind_of_event_has_one_name_on_disk() -> None:
-    assert set(EVENT_NAMES) == set(get_args(ConversationEvent))
-    assert len(set(EVENT_NAMES.values())) == len(EVENT_NAMES)
-
-
-def test_event_names_on_disk_never_change() -> None:
-    assert set(NAMES_IN_0_2.split()) <= set(EVENT_NAMES.values())
+    kinds = ConversationEvent.__args__
+    assert {*EVENT_NAMES} == {*kinds}
+    assert len({*EVENT_NAMES.values()}) == len(kinds)

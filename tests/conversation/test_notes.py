@@ -1,4 +1,4 @@
-"""Notes on disk: saved ones survive damage, and deleted ones leave no byte."""
+"""Notes on disk: saved ones are read back, deleted ones leave no byte, and a damaged file is left alone."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from roamtui.conversation.notes import Note, NoteStore, count_notes, make_note
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.errors import StoreError
-from tests.conversation.conversations import find, locked, make_library
+from tests.conversation.conversations import find, make_library
 
 LIBRARY = make_library()
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roamtui.conversation.line_file._BUSY_SECONDS", 0.05)
     return tmp_path / "data" / "notes"
 
 
@@ -38,7 +39,7 @@ def list_words(folder: Path) -> list[str]:
 
 
 def file_of(folder: Path) -> Path:
-    [file] = folder.glob("*.jsonl")
+    [file] = folder.glob("*.json")
     return file
 
 
@@ -69,27 +70,19 @@ def test_a_deleted_note_leaves_no_byte_and_others_stay(notes: NoteStore, folder:
     gone, left = make("to-be-forgotten"), make("to-be-kept")
     for note in (gone, left, replace(gone, words="to-be-forgotten-too")):
         notes.save(note)
-    with file_of(folder).open("ab") as file:  # a torn line of it
-        file.write(b'{"event": "note_kept", "at": "", "id": "%s", "words": "to-be-for' % gone.id.encode())
-    size = file_of(folder).stat().st_size
     notes.delete([gone.id])
-    content = file_of(folder).read_bytes()
-    assert b"to-be-for" not in content
-    assert gone.id.encode() not in content
-    assert (len(content), list_words(folder), notes.damage) == (size, ["to-be-kept"], "")
-    notes.delete([left.id])
-    assert file_of(folder).read_bytes() == b""
+    assert b"to-be-for" not in file_of(folder).read_bytes()
+    assert list_words(folder) == ["to-be-kept"]
 
 
-def test_unreadable_lines_are_reported_and_stay(notes: NoteStore, folder: Path) -> None:
+@pytest.mark.parametrize("content", [b"", b"{}", b"[{}]", b"\xff", b"[" * 100_000])
+def test_a_damaged_file_is_one_sentence_and_stays(notes: NoteStore, folder: Path, content: bytes) -> None:
     notes.save(make("before"))
-    strange = b'{"event": "note_drawn", "id": "x", "picture": "..."}\n{"event": "note_kept", "at": "202'
-    with file_of(folder).open("ab") as file:
-        file.write(strange)
-    notes.save(make("after"))
-    assert [note.words for note in notes.read()] == ["before", "after"]
-    assert "2 entries could not be read" in notes.damage
-    assert strange in file_of(folder).read_bytes()
+    file_of(folder).write_bytes(content)
+    for call in (notes.read, lambda: notes.save(make("after"))):
+        with pytest.raises(StoreError, match="is damaged"):
+            call()
+    assert file_of(folder).read_bytes() == content
 
 
 def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Path) -> None:
@@ -104,10 +97,7 @@ def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Pat
 
 def test_an_unsaved_note_is_reported_and_written_with_the_next(notes: NoteStore, folder: Path) -> None:
     notes.save(make("first"))
-    with (
-        locked(folder / ".lock"),
-        pytest.raises(StoreError, match="Could not save the note: locked by another program"),
-    ):
+    with FileLock(file_of(folder).with_suffix(".lock")), pytest.raises(StoreError, match="another program uses it"):
         notes.save(make("second"))
     assert [note.words for note in notes.read()] == ["first", "second"], "it is not lost"
     assert list_words(folder) == ["first"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.conversation.commands import Origin
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     CloseReason,
@@ -23,7 +24,6 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.notices import Notice, NoticeSlot, Severity, format_event_lines, make_notices
-from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason, Usage
 from roamtui.document.source_loader import build_library
@@ -33,7 +33,7 @@ from tests.tui.driving import TEXT
 
 @pytest.fixture
 def state() -> ConversationState:
-    return Session.start(build_library(RawText(text=TEXT, source="b.md", name="b"))).state
+    return Conversation.start(build_library(RawText(text=TEXT, source="b.md", name="b"))).state
 
 
 def ids_of(state: ConversationState) -> dict[str, str]:

@@ -24,7 +24,7 @@ from roamtui.conversation.question_flow import (
     select_sections_to_close,
     shrink_transcript,
 )
-from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpenMode, Transcript, apply
+from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpenMode, Transcript, apply, apply_all
 from roamtui.conversation.transcript import Citation, OpenSection, QuoteState, Role, StopReason, Usage
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
@@ -42,6 +42,7 @@ from tests.conversation.conversations import (
     find,
     finish,
     finish_with_events,
+    fold,
     make_state,
     messages,
     open_by_person,
@@ -140,7 +141,7 @@ def test_an_exchange_stores_its_outcome() -> None:
         usage=Usage(input_tokens=3),
         error="None.",
     )
-    state, _ = finish_question(begin(make_state(), "Why?"), outcome)
+    state, _ = fold(begin(make_state(), "Why?"), finish_question(begin(make_state(), "Why?"), outcome))
     exchange = state.transcript.exchanges[0]
     assert (exchange.number, exchange.question, exchange.answer, exchange.stopped) == (
         1,
@@ -244,7 +245,9 @@ def test_only_closing_delivered_text_causes_a_rebuild() -> None:
 
 
 def test_a_question_without_changes_has_no_other_events() -> None:
-    state, events = begin_question(ask(make_state(), "Alpha"), "Next?", PROMPT_CONTEXT)
+    state, events = fold(
+        ask(make_state(), "Alpha"), begin_question(ask(make_state(), "Alpha"), "Next?", PROMPT_CONTEXT)
+    )
     assert events == (QuestionAsked(number=2, question="Next?", model="scripted"),)
     assert [type(event) for event in finish_with_events(state)[1]] == [QuestionAnswered]
 
@@ -252,7 +255,7 @@ def test_a_question_without_changes_has_no_other_events() -> None:
 def _shrink(state: ConversationState, *closed: str) -> ConversationState:
     """Shrink the transcript. Check which sections close, and that the text of the others is there once."""
     ids = tuple(find(state, title) for title in closed)
-    shrunk, events = shrink_transcript(state, PROMPT_CONTEXT)
+    shrunk, events = fold(state, shrink_transcript(state, PROMPT_CONTEXT))
     events = list_visible_events(events)
     if closed:
         assert events == (SectionsClosed(section_ids=ids, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
@@ -316,7 +319,7 @@ def test_a_section_that_lost_one_page_keeps_the_other() -> None:
     state = make_state(TEXT + write_section("Very long", words=9_000))
     section_id = find(state, "Very long")
     state = step(step(begin(state), f"{section_id}:1"), f"{section_id}:2")
-    shrunk, events = shrink_transcript(state, PROMPT_CONTEXT)
+    shrunk, events = fold(state, shrink_transcript(state, PROMPT_CONTEXT))
     events = list_visible_events(events)
     assert events == ()
     assert len(shrunk.open_sections[0].deliveries) == 1
@@ -335,15 +338,15 @@ def test_text_is_delivered_once_although_a_page_loads_during_the_question() -> N
     state = step(replace(state, library=loaded), "Fees")
     rebuilt = apply(state, make_rebuild_event(state, PROMPT_CONTEXT))
     assert read_all(rebuilt).count("Words of alpha.") == 1
-    shrunk = shrink_transcript(state, PROMPT_CONTEXT)[0]
+    shrunk = apply_all(state, shrink_transcript(state, PROMPT_CONTEXT))
     assert read_all(shrunk).count("Words of alpha.") == 0, "a stub"
     assert find(state, "Alpha") not in shrunk.open_ids
 
 
 def test_shrinking_without_candidates_changes_nothing() -> None:
     for state in (begin(make_state()), step(begin(pin(make_state(), "Alpha")))):
-        once, _ = shrink_transcript(state, PROMPT_CONTEXT)
-        twice, events = shrink_transcript(once, PROMPT_CONTEXT)
+        once, _ = fold(state, shrink_transcript(state, PROMPT_CONTEXT))
+        twice, events = fold(once, shrink_transcript(once, PROMPT_CONTEXT))
         assert (twice, list_visible_events(events)) == (once, ())
         check_messages(messages(twice))
 

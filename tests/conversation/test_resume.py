@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from roamtui.conversation.commands import CloseSections, ExpandSections, Origin, ReadSection
 from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, to_stored_event
-from roamtui.conversation.library_sync import reload_state, resume_state
+from roamtui.conversation.library_sync import resume_state
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import StopReason
@@ -22,12 +22,14 @@ from tests.conversation.conversations import (
     do,
     find,
     finish,
+    fold,
     make_library,
     make_state,
     messages,
     open_by_person,
     pin,
     read_all,
+    reload,
     write_section,
 )
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
@@ -50,10 +52,10 @@ def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
     played = Recorder().ask("Why?", "Alpha").begin("And?")
     state = played.state
     ids = (find(state, "Beta"),)
-    played.adopt(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
-    played.adopt(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
+    played.apply(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
+    played.apply(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
     played.record(DraftRecorded(start=0, text="It is"))
-    resumed, events = resume_state(played.log.events, state.library, state.options)
+    resumed, events = resume_state(played.events, state.library, state.options)
     assert not resumed.is_asking
     assert (resumed.transcript.exchanges[-1].stopped, resumed.transcript.exchanges[-1].answer) == (
         StopReason.CANCELLED,
@@ -70,7 +72,7 @@ def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
 def test_open_sections_are_found_by_id_in_a_changed_document() -> None:
     state = ask(make_state(), "Alpha", "Child one")
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 ").replace("Introduction.", "Another introduction."))
-    resumed, events = reload_state(_save(state), changed)
+    resumed, events = reload(_save(state), changed)
     assert _list_reported(events) == []
     assert resumed.open_ids == state.open_ids
     assert resumed.needs_rebuild
@@ -88,7 +90,7 @@ def test_a_section_that_moved_is_found_by_its_own_text() -> None:
     state = pin(ask(make_state(), "Child one", cited=["Child one"]), "Child one")
     moved = make_library(TEXT.replace("## Parent", "## New parent"))
     assert find(moved, "Child one") != find(state, "Child one")
-    resumed, events = reload_state(_save(state), moved)
+    resumed, events = reload(_save(state), moved)
     assert _list_reported(events) == []
     assert resumed.open_ids == (find(moved, "Child one"),)
     section = resumed.open_sections[0]
@@ -100,7 +102,7 @@ def test_a_missing_section_is_closed_and_reported() -> None:
     state = do(ask(make_state(), "Alpha", "Beta"), ReadSection(section_id=find(make_state(), "Alpha")))
     alpha = find(state, "Alpha")
     gone = make_library(TEXT.replace(write_section("Alpha"), write_section("Other")))
-    resumed, events = reload_state(_save(state), gone)
+    resumed, events = reload(_save(state), gone)
     assert resumed.open_ids == (find(state, "Beta"),)
     assert _list_reported(events) == [
         SectionsClosed(section_ids=(alpha,), origin=Origin.PERSON, reason=CloseReason.GONE)
@@ -122,7 +124,7 @@ def test_sections_of_a_pdf_that_0_1_converted_differently_stay_if_their_text_is_
     ]
     bookmarks = [(1, "Fleet", 0), (2, "Hulls", 1), (2, "Masts", 2)]
     today = make_library(convert_pdf(make_pdf(pages, bookmarks=bookmarks), "fleet.pdf").text)
-    resumed, events = reload_state(_save(state), today)
+    resumed, events = reload(_save(state), today)
     assert resumed.open_ids == (find(today, "Hulls"),)
     gone = (find(before, "Masts"), find(before, "Page 1"))
     assert _list_reported(events) == [SectionsClosed(section_ids=gone, origin=Origin.PERSON, reason=CloseReason.GONE)]
@@ -132,14 +134,14 @@ def test_relocated_sections_stay_distinct() -> None:
     text = "# M\n\n## A\n\nSame.\n\n## B\n\n### A\n\nOther.\n"
     state = ask(make_state(text), "A")
     twice = open_by_person(state, *(i for i in state.library.walk() if state.library.title_of(i) == "A"))
-    resumed, _ = reload_state(_save(twice), make_library(text + "\n## C\n"))
+    resumed, _ = reload(_save(twice), make_library(text + "\n## C\n"))
     assert len(resumed.open_ids) == len(set(resumed.open_ids)) == 2
 
 
 def test_the_first_of_equal_texts_is_found() -> None:
     state = ask(make_state("# M\n\n## Part\n\n### A\n\nSame.\n"), "A")
     changed = make_library("# M\n\n## One\n\n### A\n\nSame.\n\n## Two\n\n### A\n\nSame.\n\n")
-    resumed, _ = reload_state(_save(finish(begin(state))), changed)
+    resumed, _ = reload(_save(finish(begin(state))), changed)
     assert resumed.open_ids == (find(changed, "A"),)
 
 
@@ -147,7 +149,7 @@ def test_a_closed_section_stays_closed_after_a_reload() -> None:
     state = ask(make_state(), "Alpha")
     command = CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.PERSON)
     closed = do(state, command)
-    resumed, _ = reload_state(_save(closed), closed.library)
+    resumed, _ = reload(_save(closed), closed.library)
     assert resumed.needs_rebuild
     assert "alpha-0 " not in read_all(begin(resumed))
 
@@ -156,7 +158,7 @@ def test_a_reload_of_the_same_text_changes_nothing_but_the_library() -> None:
     state = ask(make_state(), "Alpha")
     same = make_library()
     state = _save(state)
-    reloaded, events = reload_state(state, same)
+    reloaded, events = reload(state, same)
     assert events == ()
     assert reloaded.library is same
     assert replace(reloaded, library=state.library) == state
@@ -165,8 +167,8 @@ def test_a_reload_of_the_same_text_changes_nothing_but_the_library() -> None:
 def test_rewinding_past_a_reload_delivers_the_current_text() -> None:
     state = ask(ask(make_state(), "Alpha", "Gamma"), "Beta")
     changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))
-    resumed, _ = reload_state(_save(state), changed)
-    back, _ = rewind(resumed, 2)
+    resumed, _ = reload(_save(state), changed)
+    back, _ = fold(resumed, rewind(resumed, 2))
     assert back.open_ids == (find(changed, "Alpha"), find(changed, "Gamma"))
     asked = begin(back)
     for section in asked.open_sections:

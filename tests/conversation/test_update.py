@@ -33,7 +33,6 @@ from roamtui.conversation.events import (
     SectionsPinned,
     UndoApplied,
 )
-from roamtui.conversation.library_sync import reload_state
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState, apply_all
 from roamtui.conversation.transcript import OpenSection
@@ -49,12 +48,14 @@ from tests.conversation.conversations import (
     find,
     finish,
     finish_with_events,
+    fold,
     make_library,
     make_state,
     messages,
     open_by_person,
     pin,
     read_all,
+    reload,
     step,
 )
 
@@ -62,7 +63,7 @@ from tests.conversation.conversations import (
 def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     state = begin(make_state())
     child, parent, manual = (find(state, title) for title in ("Child one", "Parent", "Manual"))
-    after, events = update(state, ExpandSections(section_ids=(child,), origin=Origin.AGENT))
+    after, events = fold(state, update(state, ExpandSections(section_ids=(child,), origin=Origin.AGENT)))
     assert after.open_ids == (child,)
     section = after.open_sections[0]
     assert (section.opened_by, section.opened_at, section.last_used) == (Origin.AGENT, 1, 1)
@@ -131,7 +132,9 @@ def test_results_never_exceed_the_room(room_tokens: int) -> None:
 def test_a_person_opens_sections_without_text_or_unfolding() -> None:
     state = make_state()
     alpha = find(state, "Alpha")
-    after, events = update(state, ExpandSections(section_ids=(alpha, "deadbeef", alpha), origin=Origin.PERSON))
+    after, events = fold(
+        state, update(state, ExpandSections(section_ids=(alpha, "deadbeef", alpha), origin=Origin.PERSON))
+    )
     assert after.open_ids == (alpha,)
     assert after.open_sections[0].deliveries == ()
     assert after.open_sections[0].tokens == after.library.node(alpha).tokens
@@ -151,7 +154,7 @@ def test_between_questions_sections_close_at_once() -> None:
     state = ask(make_state(), "Alpha", "Beta", "Gamma")
     alpha = find(state, "Alpha")
     for origin in Origin:
-        after, events = update(state, CloseSections(section_ids=(alpha,), origin=origin))
+        after, events = fold(state, update(state, CloseSections(section_ids=(alpha,), origin=origin)))
         assert after.open_ids == (find(state, "Beta"), find(state, "Gamma"))
         assert events == (SectionsClosed(section_ids=(alpha,), origin=origin, reason=CloseReason.ASKED),)
         assert after.needs_rebuild
@@ -164,7 +167,7 @@ def test_during_a_question_closing_only_marks() -> None:
         alpha = find(asking, "Alpha")
         sent = messages(asking)
         for command in [*commands, CloseSections(section_ids=(alpha,), origin=origin)]:
-            after, events = update(asking, command)
+            after, events = fold(asking, update(asking, command))
             assert after.open_ids == (alpha,)
             assert after.open_sections[0].is_closing
             assert SectionsMarkedForClosing(section_ids=(alpha,), origin=command.origin) in events
@@ -201,7 +204,7 @@ def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     state = ask(make_state(), "Alpha", "Beta", "Gamma", cited=["Beta"])
     state = begin(pin(state, "Alpha"))
     ids = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma", "Delta"))
-    after, events = update(state, CloseSections(section_ids=ids, origin=Origin.AGENT))
+    after, events = fold(state, update(state, CloseSections(section_ids=ids, origin=Origin.AGENT)))
     assert events == (
         SectionsMarkedForClosing(section_ids=(ids[2],), origin=Origin.AGENT),
         ClosingDeclined(
@@ -214,7 +217,7 @@ def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
 def test_the_agent_can_close_sections_cited_earlier() -> None:
     state = ask(make_state(), "Alpha", cited=["Alpha"])
     state = begin(ask(ask(state)))
-    _, events = update(state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT))
+    _, events = fold(state, update(state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
     assert isinstance(events[0], SectionsMarkedForClosing)
 
 
@@ -226,11 +229,11 @@ def test_a_person_can_close_pinned_and_cited_sections() -> None:
 def test_pinning_opens_a_closed_section() -> None:
     state = make_state()
     alpha = find(state, "Alpha")
-    after, events = update(state, PinSections(section_ids=(alpha,), is_pinned=True))
+    after, events = fold(state, update(state, PinSections(section_ids=(alpha,), is_pinned=True)))
     assert [type(event) for event in events] == [SectionsExpanded, SectionsPinned]
     assert after.open_sections[0].is_pinned
     assert after.open_sections[0].opened_by is Origin.PERSON
-    after, events = update(after, PinSections(section_ids=(alpha,), is_pinned=False))
+    after, events = fold(after, update(after, PinSections(section_ids=(alpha,), is_pinned=False)))
     assert events == (SectionsPinned(section_ids=(alpha,), is_pinned=False),)
     assert after.open_ids == (alpha,)
     assert not after.open_sections[0].is_pinned
@@ -238,8 +241,8 @@ def test_pinning_opens_a_closed_section() -> None:
 
 def test_unpinning_closed_and_pinning_unknown_sections_changes_nothing() -> None:
     state = make_state()
-    assert update(state, PinSections(section_ids=(find(state, "Alpha"),), is_pinned=False)) == (state, ())
-    after, events = update(state, PinSections(section_ids=("deadbeef",), is_pinned=True))
+    assert update(state, PinSections(section_ids=(find(state, "Alpha"),), is_pinned=False)) == ()
+    after, events = fold(state, update(state, PinSections(section_ids=("deadbeef",), is_pinned=True)))
     assert after == state
     assert isinstance(events[0], SectionsExpanded)
     assert events[0].results == (ExpandResult(id="deadbeef", section_id=None, status=ExpandStatus.UNKNOWN, text=""),)
@@ -249,16 +252,16 @@ def test_unpinning_closed_and_pinning_unknown_sections_changes_nothing() -> None
 def test_folding_does_not_affect_open_sections(origin: Origin) -> None:
     state = ask(make_state(), "Child one")
     parent = find(state, "Parent")
-    folded, events = update(state, FoldNodes(section_ids=(parent,), origin=origin))
+    folded, events = fold(state, update(state, FoldNodes(section_ids=(parent,), origin=origin)))
     assert events == (NodesFolded(section_ids=(parent,), origin=origin),)
     assert folded.open_sections == state.open_sections
     assert parent not in folded.unfolded
     assert not folded.needs_rebuild
-    assert update(folded, FoldNodes(section_ids=(parent, "deadbeef"), origin=origin)) == (folded, ())
-    unfolded, events = update(folded, UnfoldNodes(section_ids=(parent, "deadbeef"), origin=origin))
+    assert update(folded, FoldNodes(section_ids=(parent, "deadbeef"), origin=origin)) == ()
+    unfolded, events = fold(folded, update(folded, UnfoldNodes(section_ids=(parent, "deadbeef"), origin=origin)))
     assert events == (NodesUnfolded(section_ids=(parent,), origin=origin),)
     assert (unfolded.unfolded, unfolded.open_sections) == (state.unfolded, state.open_sections)
-    assert update(unfolded, UnfoldNodes(section_ids=(parent,), origin=origin)) == (unfolded, ())
+    assert update(unfolded, UnfoldNodes(section_ids=(parent,), origin=origin)) == ()
 
 
 def test_undo_reverses_one_batch_at_a_time() -> None:
@@ -266,7 +269,7 @@ def test_undo_reverses_one_batch_at_a_time() -> None:
     state = finish(step(step(state, "Alpha", "Child one"), "Child two", "Below long"))
     parent, long = find(state, "Parent"), find(state, "Long")
     second = (find(state, "Child two"), find(state, "Below long"))
-    after, events = update(state, Undo())
+    after, events = fold(state, update(state, Undo()))
     assert after.open_ids == (find(state, "Alpha"), find(state, "Child one"))
     assert events == (
         SectionsClosed(section_ids=second, origin=Origin.PERSON, reason=CloseReason.UNDO),
@@ -278,7 +281,7 @@ def test_undo_reverses_one_batch_at_a_time() -> None:
     again = do(after, Undo())
     assert again.open_sections == ()
     assert again.unfolded == frozenset()
-    assert update(again, Undo()) == (again, ())
+    assert update(again, Undo()) == ()
 
 
 def test_undo_keeps_what_the_person_pinned_or_opened_since() -> None:
@@ -291,7 +294,7 @@ def test_undo_keeps_what_the_person_pinned_or_opened_since() -> None:
 def test_closing_the_agents_sections_keeps_the_persons_and_pinned_ones() -> None:
     state = open_by_person(make_state(), "Delta")
     state = pin(ask(state, "Alpha", "Child one", "Gamma"), "Gamma")
-    after, events = update(state, CloseAgentOpened())
+    after, events = fold(state, update(state, CloseAgentOpened()))
     assert after.open_ids == (find(state, "Delta"), find(state, "Gamma"))
     assert after.unfolded == frozenset()
     assert events == (
@@ -302,15 +305,16 @@ def test_closing_the_agents_sections_keeps_the_persons_and_pinned_ones() -> None
         ),
         NodesFolded(section_ids=(find(state, "Manual"), find(state, "Parent")), origin=Origin.PERSON),
     )
-    assert update(after, CloseAgentOpened()) == (after, ())
+    assert update(after, CloseAgentOpened()) == ()
     again = do(do(after, Undo()), CloseAgentOpened())
     assert (again.open_ids, again.unfolded) == (after.open_ids, after.unfolded)
 
 
 def test_nodes_that_the_agent_unfolded_are_folded_after_a_rewind_or_a_reload() -> None:
     state = do(make_state(), UnfoldNodes(section_ids=(find(make_state(), "Manual"),)))
-    rewound = rewind(ask(state, "Child one"), 1)[0]
-    reloaded = reload_state(ask(state, "Child one"), make_library(TEXT.replace("Introduction.", "Welcome.")))[0]
+    asked = ask(state, "Child one")
+    rewound = apply_all(asked, rewind(asked, 1))
+    reloaded = reload(asked, make_library(TEXT.replace("Introduction.", "Welcome.")))[0]
     for changed in (rewound, reloaded):
         assert find(state, "Parent") in changed.unfolded
         assert do(changed, CloseAgentOpened()).unfolded == {find(state, "Manual")}, "the person unfolded it"

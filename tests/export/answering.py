@@ -24,4 +24,4 @@ def answer_question(answer: str = ANSWER) -> ConversationState:
         answer = answer.replace(f"{{{title}}}", section_id)
     model_of(agent).add_replies(expanding(*ids(agent, *titles)), saying(answer), saying(answer))
     asyncio.run(ask(agent))
-    return agent.session.state
+    return agent.conversation.state

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lxml import etree, html
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.source_loader import build_library
 from roamtui.export.html import render_html
 from roamtui.sources.read import RawText
@@ -40,12 +40,11 @@ def _make_page(text: str, quote: str | None = None, *, is_there: bool = True) ->
     quote = quote or library.own_text(ids[-1])[:60]
     answer = f'It says "{quote}" [{ids[-1]}]. <script>alert(1)</script> [x](javascript:alert(1))'
     opening = ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),))
-    session = Session.start(library)
+    session = Conversation.start(library)
     agent = Agent(session, ScriptedModel([opening, ScriptedReply(text=answer), ScriptedReply(text=answer)]))
 
     async def ask() -> None:
-        async for _ in agent.ask(f"What? </script><script>alert(1)</script> {escape(quote)}"):
-            pass
+        await agent.ask(f"What? </script><script>alert(1)</script> {escape(quote)}")
 
     asyncio.run(ask())
     state = replace(session.state, title="<b>What?</b>")

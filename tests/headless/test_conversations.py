@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
 from roamtui.errors import SourceError, StoreError, UsageError
@@ -19,7 +19,9 @@ from tests.conversation.conversations import Recorder, make_library
 def store(tmp_path: Path) -> ConversationStore:
     store = ConversationStore(tmp_path / "conversations")
     for conversation_id in ("ab12", "ab12cd", "ef34"):
-        store.write(Recorder(conversation_id).ask(f"Why {conversation_id}?", "Alpha").log)
+        log = store.start(conversation_id, Recorder(conversation_id).ask(f"Why {conversation_id}?", "Alpha").events)
+        log.save()
+        log.close()
     return store
 
 

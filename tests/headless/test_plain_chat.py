@@ -13,8 +13,8 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import CostApprovalRequest
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Role, StopReason
 from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError, UsageError
@@ -56,8 +56,8 @@ class Chat:
     def __init__(self, replies: Iterable[Reply] = (), store: ConversationStore | None = None) -> None:
         self.library = build_library(RawText(text=TEXT, source="harbour.md", name="harbour"))
         self.model = ScriptedModel(replies)
-        self.session = Session.start(self.library, store=store)
-        self.agent = Agent(self.session, self.model, KeywordSearcher(self.library))
+        self.conversation = Conversation.start(self.library, store=store)
+        self.agent = Agent(self.conversation, self.model, KeywordSearcher(self.library))
         self.chosen: dict[str, Model] = {}
 
     def id_of(self, title: str) -> str:
@@ -137,21 +137,21 @@ def test_sections_are_opened_pinned_read_and_closed_by_the_person(pipe: Pipe) ->
     sent = "\n".join(message.text for message in request.messages if message.role is Role.USER)
     assert "Engines are off after ten." in sent
     assert f"The person is reading [{winter}]" in sent
-    found = chat.session.state.get_open(noise)
+    found = chat.conversation.state.get_open(noise)
     assert found is not None
     assert found.is_pinned
     out = pipe(chat, "/sections", f"/pin {noise}", f"/close {noise} {winter}", "/sections")
     assert f"[{noise}] Harbour rules > Noise, opened by you, pinned" in out
     assert "No section is open." in out
-    assert chat.session.state.open_sections == ()
+    assert chat.conversation.state.open_sections == ()
 
 
 def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -> None:
     chat = Chat()
     text = "".join(f"# Part {number}\n\nText.\n\n" for number in range(300))
     library = build_library(RawText(text=text, source="parts.md", name="parts"))
-    chat.session = Session.start(library)
-    chat.agent = Agent(chat.session, chat.model)
+    chat.conversation = Conversation.start(library)
+    chat.agent = Agent(chat.conversation, chat.model)
     out = pipe(chat, "/outline", f"/outline {library.root_id}:c2")
     assert f"[{library.root_id}:c1] Part 0 … Part" in out
     listed = [line for line in out.splitlines() if line.startswith("- [") and ":c" not in line]
@@ -213,7 +213,7 @@ def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     chat = Chat([_interrupt, ScriptedReply(text="Quiet."), ScriptedReply(text="Quiet.")], store)
     assert chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch) == 0
     assert "Stopped. The partial answer is kept." in capsys.readouterr().out
-    saved = store.load(chat.session.state.id).transcript.exchanges
+    saved = store.load(chat.conversation.state.id).transcript.exchanges
     assert [exchange.stopped for exchange in saved] == [StopReason.CANCELLED, StopReason.ANSWERED]
 
 

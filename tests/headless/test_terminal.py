@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import list_passages
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.headless.terminal import LineWrapper, render_answer, render_passages, render_source_list
@@ -128,10 +128,9 @@ async def test_passages_are_laid_out_with_path_place_and_words_of_the_question()
     table = "| Season | Price |\n|---|---|\n| Summer | 30 crowns |\n"
     text = f"# Ferry\n\n## Tickets\n\n### Cars\n\nA car costs this much:\n\n{table}"
     library = Library(source="ferry.md", root=parse_document(text))
-    session = Session.start(library)
+    session = Conversation.start(library)
     question = "What is the price of a car?"
-    async for _ in Agent(session, OfflineModel(), KeywordSearcher(library)).ask(question):
-        pass
+    await Agent(session, OfflineModel(), KeywordSearcher(library)).ask(question)
     passages = list_passages(session.state.transcript.exchanges[-1], library)
     assert render_passages(passages, question, library, width=40, is_styled=False).splitlines() == [
         "1 Tickets › Cars · lines 7-11",
@@ -148,9 +147,8 @@ async def test_passages_are_laid_out_with_path_place_and_words_of_the_question()
 async def test_a_passage_shows_its_footnotes() -> None:
     text = "# Pump\n\nPour water.[^1] Then start.\n\n[^1]: Distilled.\n"
     library = Library(source="pump.md", root=parse_document(text))
-    session = Session.start(library)
-    async for _ in Agent(session, OfflineModel(), KeywordSearcher(library)).ask("What do I pour into the pump?"):
-        pass
+    session = Conversation.start(library)
+    await Agent(session, OfflineModel(), KeywordSearcher(library)).ask("What do I pour into the pump?")
     passages = list_passages(session.state.transcript.exchanges[-1], library)
     shown = render_passages(passages, "water", library, width=40, is_styled=False)
     assert "  Pour water.[^1] Then start." in shown.splitlines()

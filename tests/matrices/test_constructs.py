@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import ShownPassage
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
@@ -132,9 +132,9 @@ _SOURCE_EXITS = frozenset({"json", "pipe", "Markdown", "JSON export", "MCP tools
 """The exits that give Markdown as it was written. All its words must be there, not only those that a page shows."""
 
 
-async def _ask(text: str, output_format: str) -> tuple[Session, str]:
+async def _ask(text: str, output_format: str) -> tuple[Conversation, str]:
     """Ask a model that says a text. Return the session, and what `ask` writes into a pipe."""
-    session = Session.start(_make_library("# Manual\n"))
+    session = Conversation.start(_make_library("# Manual\n"))
     written = io.StringIO()
     with redirect_stdout(written):
         model = ScriptedModel([ScriptedReply(text=text, chunk_size=LONG)] * 2)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, SectionsSearched
-from roamtui.conversation.session import Session
+from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import Message, QuoteState, Role, StopReason, ToolCall
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
@@ -18,6 +19,7 @@ from roamtui.models.base import ModelRequest, TextDelta, ToolCallReceived
 from roamtui.models.offline import SECTIONS_MAX, OfflineModel, choose_sections
 from roamtui.models.offline_request import ParsedHit, ParsedRequest, parse_messages
 from roamtui.search.keyword import KeywordSearcher
+from tests.agent.asking import collect_events
 from tests.fakes.site import FakeSite
 from tests.real_documents import find_data_dir
 
@@ -66,13 +68,13 @@ class Talk:
 
     async def ask(self, question: str, within: str | None = None) -> QuestionAnswered:
         """Ask, about the section with the title `within` if there is one, and return the answer."""
-        library = self.agent.session.state.library
+        library = self.agent.conversation.state.library
         opened: list[str] = []
         self.searches = 0
         section_id = next((i for i in library.walk() if library.title_of(i) == within), None)
-        async for event in self.agent.ask(question, within=section_id):
+        for event in await collect_events(self.agent, question, AskOptions(within=section_id)):
             if isinstance(event, SectionsExpanded):
-                newest = self.agent.session.state.library
+                newest = self.agent.conversation.state.library
                 opened += [newest.title_of(section_id) for section_id in event.opened_ids]
             self.searches += isinstance(event, SectionsSearched)
             if isinstance(event, QuestionAnswered):
@@ -86,7 +88,7 @@ def make_talk(text: str = FERRY, *, has_search: bool = True) -> Talk:
     """Return a new conversation about `text`."""
     library = Library(source="ferry.md", root=parse_document(text))
     searcher = KeywordSearcher(library) if has_search else None
-    return Talk(agent=Agent(Session.start(library), OfflineModel(), searcher))
+    return Talk(agent=Agent(Conversation.start(library), OfflineModel(), searcher))
 
 
 _PAGES = {
@@ -136,7 +138,7 @@ async def test_a_passage_on_a_further_page_of_a_long_section_is_found() -> None:
     talk = make_talk(f"# Log\n\n## Voyages\n\n{filler}\n\nThe anchor weighs ninety kilos of iron.\n")
     answer = await talk.ask("How much does the anchor weigh?")
     assert "The anchor weighs ninety kilos of iron." in (answer.citations[0].quote or "")
-    calls = [use.call for step in talk.agent.session.state.transcript.exchanges[-1].steps for use in step.uses]
+    calls = [use.call for step in talk.agent.conversation.state.transcript.exchanges[-1].steps for use in step.uses]
     assert any(":2" in call.arguments for call in calls if call.name == "expand_sections")
 
 
@@ -299,7 +301,7 @@ async def test_a_document_that_imitates_a_section_is_not_believed() -> None:
 async def test_told_to_make_no_calls_it_answers() -> None:
     talk = make_talk()
     await talk.ask("How much does a car cost?")
-    messages = tuple(talk.agent.session.state.transcript.iter_messages())
+    messages = tuple(talk.agent.conversation.state.transcript.iter_messages())
     request = ModelRequest(messages=messages, tools=(), allow_calls=False)
     events = [event async for event in OfflineModel().stream(request)]
     assert not any(isinstance(event, ToolCallReceived) for event in events)
@@ -451,7 +453,7 @@ def test_a_hit_costs_what_opening_it_gives(size: str, tokens: int) -> None:
 
 def _make_talk(site: FakeSite) -> Talk:
     library, loader = open_sources([site.url("/llms.txt")])
-    return Talk(agent=Agent(Session.start(library, loader=loader), OfflineModel(), KeywordSearcher(library)))
+    return Talk(agent=Agent(Conversation.start(library, loader=loader), OfflineModel(), KeywordSearcher(library)))
 
 
 async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.events import ConversationStarted, QuestionAsked
-from roamtui.conversation.log import encode_entries
+from roamtui.conversation.log import ConversationLog
 from roamtui.errors import UsageError
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.registry import (
@@ -147,7 +147,7 @@ async def test_a_model_that_needs_nothing_is_usable(tmp_path: Path) -> None:
         ConversationStarted(conversation_id="c0ffee"),
         QuestionAsked(number=1, question="Why?", window_tokens=9_000),
     )
-    path.write_bytes(encode_entries((started, asked)))
+    ConversationLog(path, (started, asked)).save()
     for name, window in (("offline", 128_000), (f"recorded:{path}", 9_000)):
         report = await inspect_model(name)
         assert (report.is_usable, report.window_tokens) == (True, window)

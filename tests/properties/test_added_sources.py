@@ -10,12 +10,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamtui.agent.controller import ConversationController
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.store import ConversationStore
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
@@ -70,52 +69,51 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
     store = ConversationStore(folder / "conversations")
     library, loader = open_lazily([str(folder / first)], load_all=True)
     plain_ids = _list_ids(library)[""]
-    session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
+    conversation = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
     model = ScriptedModel([ScriptedReply(text="So.")] * 20)
-    controller = ConversationController(Agent(session, model))
-    await controller.ask("Why?")
+    await Agent(conversation, model).ask("Why?")
     for change, number in changes:
-        sources = list_sources_of(controller.state.library)
-        before_ids, opened = _list_ids(controller.state.library), set(controller.state.open_ids)
+        sources = list_sources_of(conversation.state.library)
+        before_ids, opened = _list_ids(conversation.state.library), set(conversation.state.open_ids)
         key = sources[number % len(sources)].key
         try:
             match change:
                 case "add":
-                    await controller.add_source(str(folder / _SOURCES[number]))
+                    await conversation.add_source(str(folder / _SOURCES[number]))
                 case "remove":
-                    await controller.remove_source(key)
+                    await conversation.remove_source(key)
                 case "mute" | "unmute":
-                    await controller.mute_source(key, is_muted=change == "mute")
+                    await conversation.mute_source(key, is_muted=change == "mute")
                 case "open":
                     ids = [node_id for found in before_ids.values() for node_id, _ in found]
                     chosen = (ids[number % len(ids)],)
-                    await controller.dispatch(partial(_open, chosen))
+                    await conversation.dispatch(partial(_open, chosen))
                     opened |= set(chosen)
                 case "new" | "fork" | "ask":
                     if change == "new":
-                        await controller.start_new()
+                        await conversation.start_new()
                     elif change == "fork":
-                        await controller.fork(controller.state.transcript.exchanges[-1])
-                    await controller.ask("Why?")
-                    opened = set(controller.state.open_ids)
+                        await conversation.fork(conversation.state.transcript.exchanges[-1])
+                    await Agent(conversation, model).ask("Why?")
+                    opened = set(conversation.state.open_ids)
                 case _:
                     plain, plain_loader = open_lazily([str(folder / first)], load_all=True)
-                    state = controller.state
-                    session = Session.resume(
+                    state = conversation.state
+                    conversation.close()
+                    conversation = Conversation.resume(
                         plain, state.id, store=store, loader=plain_loader, open_source=open_added_source
                     )
-                    assert session.state.library.sources == state.library.sources
-                    controller = ConversationController(Agent(session, model))
+                    assert conversation.state.library.sources == state.library.sources
         except UsageError:
             assert change in ("add", "remove", "mute")
-        library = controller.state.library
+        library = conversation.state.library
         after_ids = _list_ids(library)
         for source_key in before_ids.keys() & after_ids.keys():
             assert after_ids[source_key] == before_ids[source_key]
         assert after_ids.get("", plain_ids) == plain_ids
-        assert set(controller.state.open_ids) == {node_id for node_id in opened if node_id in library}
+        assert set(conversation.state.open_ids) == {node_id for node_id in opened if node_id in library}
         assert len(set(library.walk())) == len(library)
-        unmuted = controller.state.unmuted_library
+        unmuted = conversation.state.unmuted_library
         muted = {source.key for source in library.sources if source.is_muted}
         assert not any(source is not None and source.key in muted for source in map(unmuted.source_of, unmuted.walk()))
-        assert controller.state.sources == library.sources
+        assert conversation.state.sources == library.sources

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -27,11 +27,10 @@ from roamtui.conversation.commands import (
     Undo,
     UnfoldNodes,
 )
-from roamtui.conversation.library_sync import resume_state
-from roamtui.conversation.log import ConversationLog, decode_entries, encode_entries
-from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold_events
 from roamtui.conversation.transcript import Message
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
@@ -53,28 +52,6 @@ _CHANGES = (
     ("## Zeta\n", "## Eta\n"),
     ("Introduction.", "Hello."),
 )
-
-
-class _MemoryStore(ConversationStore):
-    """A store in memory."""
-
-    def __init__(self) -> None:
-        self.saves: dict[str, list[bytes]] = {}
-        """The lines of each save, by conversation."""
-
-    @override
-    def write(self, log: ConversationLog) -> None:
-        self.saves.setdefault(log.conversation_id, []).append(encode_entries(log.events[log.saved_count :]))
-        log.saved_count = len(log.events)
-
-    @override
-    def pop_warnings(self) -> tuple[str, ...]:
-        return ()
-
-    @override
-    def read(self, conversation_id: str) -> ConversationLog:
-        events = decode_entries(b"".join(self.saves[conversation_id]))
-        return ConversationLog(conversation_id=conversation_id, events=events, saved_count=len(events))
 
 
 @dataclass(frozen=True)
@@ -116,10 +93,11 @@ class Conversations(RuleBasedStateMachine):
     def start(self, mode: KeepOpenMode, budget: int, window: int) -> None:
         self.runner = asyncio.Runner()
         self.text = TEXT
-        self.store = _MemoryStore()
+        self.folder = TemporaryDirectory()
+        self.store = ConversationStore(Path(self.folder.name))
         self.options = OpenSectionOptions(mode=mode, budget_tokens=budget)
         self.window = window
-        self.session = Session.start(make_library(), store=self.store, options=self.options)
+        self.conversation = Conversation.start(make_library(), store=self.store, options=self.options)
         self.model_name = "one"
         self.instructions = ""
         self.sent: tuple[Message, ...] = ()
@@ -128,10 +106,12 @@ class Conversations(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "runner"):
             self.runner.close()
+            self.conversation.close()
+            self.folder.cleanup()
 
     @property
     def state(self) -> ConversationState:
-        return self.session.state
+        return self.conversation.state
 
     def _ids(self, *titles: str) -> tuple[str, ...]:
         """Turn titles into ids. Other texts stay unchanged."""
@@ -160,9 +140,8 @@ class Conversations(RuleBasedStateMachine):
         is_plain = keeps and self.options.mode is not KeepOpenMode.FRESH and self.window > 10_000
         before = self.sent = self.sent if is_plain else ()
         options = AgentOptions(instructions=self.instructions)
-        model_asked = ScriptedModel(window_tokens=self.window, name=self.model_name)
-        agent = Agent(self.session, model_asked, options=options)
-        model = cast("ScriptedModel", agent.model)
+        model = ScriptedModel(window_tokens=self.window, name=self.model_name)
+        agent = Agent(self.conversation, model, options=options)
         model.add_replies(*self._write_replies(script))
         self.runner.run(self._play(agent, script))
         for request in model.requests:
@@ -175,23 +154,27 @@ class Conversations(RuleBasedStateMachine):
             self.sent = ()
 
     async def _play(self, agent: Agent, script: _Script) -> None:
-        async def consume() -> None:
-            count = 0
-            async with aclosing(cast("Any", agent.ask("Why?"))) as events:
-                async for _ in events:
-                    count += 1
-                    for number, name, title in script.meanwhile:
-                        if number == count:
-                            await self._dispatch(self._make_command(name, title))
+        """Ask. The person's commands begin right after the events that their numbers count."""
+        commands: list[asyncio.Task[None]] = []
+        events: list[ConversationEvent] = []
+        is_open = True
 
+        def listen(event: ConversationEvent) -> None:
+            events.append(event)
+            for number, name, title in script.meanwhile:
+                if is_open and number == len(events):
+                    commands.append(asyncio.create_task(self._dispatch(name, title)))
+
+        self.conversation.subscribe(listen)
         if script.cancel_at:
-            await cancel_at_wait(consume(), script.cancel_at)
+            await cancel_at_wait(agent.ask("Why?"), script.cancel_at)
         else:
-            await consume()
+            await agent.ask("Why?")
+        is_open = False
+        await asyncio.gather(*commands)
 
-    async def _dispatch(self, command: Command) -> None:
-        async for _ in self.session.dispatch(command):
-            pass
+    async def _dispatch(self, name: str, title: str) -> None:
+        await self.conversation.dispatch(lambda _: self._make_command(name, title))
 
     def _write_replies(self, script: _Script) -> list[Reply]:
         replies = [
@@ -232,38 +215,38 @@ class Conversations(RuleBasedStateMachine):
 
     @rule(name=_command_names, title=_titles)
     def do(self, name: str, title: str) -> None:
-        self.runner.run(self._dispatch(self._make_command(name, title)))
+        self.runner.run(self._dispatch(name, title))
+
+    def _resume(self) -> None:
+        self.conversation.close()
+        self.conversation = Conversation.resume(
+            make_library(self.text), self.state.id, store=self.store, options=self.options
+        )
 
     @precondition(lambda self: self.state.transcript.exchanges)
     @rule()
-    def reload(self) -> None:
-        self.session.flush()
-        state = self.state
-        self.session = Session.resume(state.library, state.id, store=self.store, options=self.options)
-        assert self.state == state
-        assert self.session.opening_events == ()
+    def resume(self) -> None:
+        before = self.state
+        self._resume()
+        assert self.state == before
 
     @precondition(lambda self: self.state.transcript.exchanges)
-    @rule(change=st.sampled_from(_CHANGES))
-    def reload_a_changed_document(self, change: tuple[str, str]) -> None:
-        self.session.flush()
+    @rule(change=st.sampled_from(_CHANGES), is_resumed=st.booleans())
+    def change_the_document(self, change: tuple[str, str], *, is_resumed: bool) -> None:
         old, new = change if change[0] in self.text else (change[1], change[0])
         self.text = self.text.replace(old, new)
-        self.session = Session.resume(make_library(self.text), self.state.id, store=self.store, options=self.options)
+        if is_resumed:
+            self._resume()
+        else:
+            self.runner.run(self.conversation.reload(make_library(self.text)))
         self.sent = ()
 
     @precondition(lambda self: self.state.transcript.exchanges)
-    @rule(data=st.data())
-    def rewind(self, data: st.DataObject) -> None:
-        number = data.draw(st.integers(1, len(self.state.transcript.exchanges)))
-        self.runner.run(self.session.rewind(number))
-        self.sent = ()
-
-    @precondition(lambda self: self.state.transcript.exchanges)
-    @rule(data=st.data())
-    def fork(self, data: st.DataObject) -> None:
-        number = data.draw(st.integers(1, len(self.state.transcript.exchanges)))
-        self.session = self.session.fork(number)
+    @rule(data=st.data(), is_fork=st.booleans())
+    def rewind_or_fork(self, data: st.DataObject, *, is_fork: bool) -> None:
+        exchange = data.draw(st.sampled_from(self.state.transcript.exchanges))
+        self.runner.run(self.conversation.fork(exchange) if is_fork else self.conversation.rewind(exchange))
+        assert len(self.state.transcript.exchanges) == exchange.number - 1
         self.sent = ()
 
     @rule(name=st.sampled_from(["one", "two"]))
@@ -291,14 +274,9 @@ class Conversations(RuleBasedStateMachine):
     @invariant()
     def the_log_restores_the_state(self) -> None:
         state = self.state
-        events = decode_entries(encode_entries(self.session._log.events))
-        assert events == self.session._log.events
-        assert resume_state(events, state.library, state.options) == (state, ())
-
-
-def _list_content(state: ConversationState) -> list[object]:
-    """List open sections and exchanges, without undo steps and notices."""
-    return [state.open_sections, *(replace(exchange, events=()) for exchange in state.transcript.exchanges)]
+        if state.transcript.exchanges:
+            self.conversation.flush()
+            assert fold_events(state.library, self.store.read(state.id), state.options) == state
 
 
 def _check_deliveries(state: ConversationState) -> None:

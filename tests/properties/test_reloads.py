@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import QuestionAnswered, StepRecorded
 from roamtui.conversation.library_sync import reload_state, resume_state
-from roamtui.conversation.log import decode_entries, encode_entries
 from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse
 from roamtui.conversation.update import update
@@ -65,13 +64,13 @@ def _ask(played: Recorder, data: st.DataObject) -> None:
     library = played.state.library
     sections = st.sampled_from([*library.walk()])
     spans = st.lists(sections.map(library.get_own_content_span).filter(lambda span: span.start < span.end), max_size=3)
-    played.adopt(begin_question(played.state, "Why?", replace(PROMPT_CONTEXT, excerpts=tuple(data.draw(spans)))))
+    played.apply(begin_question(played.state, "Why?", replace(PROMPT_CONTEXT, excerpts=tuple(data.draw(spans)))))
     wanted = tuple(data.draw(st.lists(sections, max_size=2, unique=True)))
-    played.adopt(update(played.state, ExpandSections(section_ids=wanted, origin=Origin.AGENT)))
+    played.apply(update(played.state, ExpandSections(section_ids=wanted, origin=Origin.AGENT)))
     call = ToolCall(id=f"call_{played.state.question_number}", name="search_sections", arguments="{}")
     use = ToolUse(call=call, result="Hits.", excerpts=tuple(data.draw(spans)))
     played.record(StepRecorded(step=Step(text="", uses=(use,))))
-    played.adopt(finish_question(played.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED)))
+    played.apply(finish_question(played.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED)))
 
 
 @given(st.booleans(), st.lists(_sources, min_size=2, max_size=5), st.data())
@@ -96,11 +95,10 @@ def test_delivered_text_stays_exact_and_is_lost_only_with_its_source(
         texts_before |= {key: before.text_at(key[1]) for key in new | delivered}
         library = make(texts)
         if data.draw(st.booleans()):
-            played.adopt(reload_state(played.state, library))
+            played.apply(reload_state(played.state, library))
         else:
-            events = decode_entries(encode_entries(played.log.events))
-            played.state, more = resume_state(events, library, played.state.options)
-            played.log.events += more
+            played.state, more = resume_state(played.events, library, played.state.options)
+            played.events += more
         was, now = ({one.key: one.content_hash for one in lib.documents} for lib in (before, library))
         shown = {one for one in shown | new if was[one[1].doc] == now.get(one[1].doc)}
         assert _list_excerpts(played) == shown

@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 from textual import events
 
-from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.document.plain import sanitise_text
 from roamtui.tui.actions import ACTIONS
@@ -98,9 +97,9 @@ class Life:
             await self._hands.press("escape")
         while main.is_asking:
             await self._cancel()
-        first_id = main.session.state.id
+        first_id = main.conversation.state.id
         main.action_new_conversation()
-        await self._hands.until(lambda: main.session.state.id != first_id)
+        await self._hands.until(lambda: main.conversation.state.id != first_id)
         await self._hands.until(lambda: all(worker.is_finished for worker in self._app.workers))
         await self._hands.until(lambda: not any("ExchangeView" in task.get_name() for task in asyncio.all_tasks()))
 
@@ -171,7 +170,7 @@ class Life:
             lambda: not self._find_untrue(), _SHOWN_ROUNDS, lambda: f"{self._find_untrue()}\n{screen_text(self._app)}"
         )
         main = self._app.main_screen
-        session: Session = main.session
+        session = main.conversation
         state = session.state
         check_messages(tuple(state.transcript.iter_messages()))
         assert fold_events(state.library, session._log.events, state.options) == state, "the log gives another state"
@@ -188,7 +187,7 @@ class Life:
             return f"failed: {self._failures}"
         if sanitise_text(text) != text:
             return f"control sequences: {sanitise_text(text)!r}"
-        return _compare_chat(main, main.session.state) or _compare_panes(main, main.session.state)
+        return _compare_chat(main, main.conversation.state) or _compare_panes(main, main.conversation.state)
 
 
 def _compare_chat(main: MainScreen, state: ConversationState) -> str:

@@ -15,8 +15,8 @@ from textual.keys import key_to_character
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
@@ -30,7 +30,7 @@ _ROUNDS_MAX = 20_000
 def open_app(folder: Path, document: Path, model: Model) -> RoamApp:
     """Return an app about a document, which it can read again, with its conversations in a folder."""
     library = open_library((str(document),))
-    session = Session.start(library, store=ConversationStore(folder / "conversations"))
+    session = Conversation.start(library, store=ConversationStore(folder / "conversations"))
     agent = Agent(session, model, KeywordSearcher(library))
     return RoamApp(AppContext(agent=agent, reload_library=lambda *_: open_library((str(document),))))
 

@@ -10,9 +10,9 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAnswered
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, SourceError, StoreError
@@ -24,6 +24,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.rows import list_rows
 from roamtui.table.store import Shard, TableStore, read_table
+from tests.agent.asking import collect_events
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
     PERIOD,
@@ -301,8 +302,8 @@ async def test_with_the_offline_model_a_doubtful_passage_is_an_answer_but_no_cel
     _, content = await fill(tmp_path / "table", define(folder, question, PERIOD), OfflineModel())
     assert list_states(content) == [["not_found", "passage"]]
     library, _ = open_one(str(folder / "deal.md"))
-    agent = Agent(Session.start(library), OfflineModel(), KeywordSearcher(library))
-    answered = [event async for event in agent.ask(question)][-1]
+    agent = Agent(Conversation.start(library), OfflineModel(), KeywordSearcher(library))
+    answered = (await collect_events(agent, question))[-1]
     assert isinstance(answered, QuestionAnswered)
     assert answered.stopped is StopReason.ANSWERED
 

@@ -49,20 +49,20 @@ def test_what_was_recorded_is_read_and_the_newest_counts(tmp_path: Path) -> None
     assert log.count(b"table_defined") == 1
 
 
-def test_damaged_lines_are_skipped_and_stay(tmp_path: Path) -> None:
+def test_a_damaged_line_is_skipped_and_stays_and_a_torn_one_is_cut_off(tmp_path: Path) -> None:
     store = TableStore(tmp_path / "t")
     with store.start_run():
         store.define(define(1), TableContent(folder=store.folder))
         store.record(make_cell("0.md", "kept"))
     path = store.folder / "results.jsonl"
-    damaged = path.read_bytes() + b'{"event": "cell_recorded", "at": "2026", "cell": {"row": 3}}\n{"event": "cell_reco'
-    path.write_bytes(damaged)
+    damaged = path.read_bytes() + b'{"event": "cell_recorded", "cell": {"row": 3}}\n'
+    path.write_bytes(damaged + b'{"event": "cell_reco')
     with store.start_run():
         store.record(make_cell("0.md", "after"))
     content = read_table(store.folder)
     cell = content.get_cell("0.md", COLUMNS[0].key)
     assert cell is not None
-    assert (cell.value, content.skipped) == ("after", 2)
+    assert (cell.value, content.skipped) == ("after", 1)
     assert path.read_bytes().startswith(damaged)
 
 

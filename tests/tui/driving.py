@@ -10,8 +10,8 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -93,7 +93,7 @@ def make_context(
 ) -> AppContext:
     """Return a context over `text` whose model says `replies`; without a store nothing is saved."""
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
-    agent = Agent(Session.start(library, store=store), ScriptedModel(replies))
+    agent = Agent(Conversation.start(library, store=store), ScriptedModel(replies))
     return AppContext(agent=agent, options=options or TuiOptions(examples=EXAMPLES), notices=notes)
 
 
@@ -104,7 +104,7 @@ def make_app(replies: Iterable[Reply] = (), **given: object) -> RoamApp:
 
 def find_id(app: RoamApp, title: str) -> str:
     """Return the id of the section with this title."""
-    library = app.main_screen.session.state.library
+    library = app.main_screen.conversation.state.library
     return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
 
 
@@ -165,12 +165,12 @@ async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool]) -> None:
 async def ask(pilot: Pilot[None], question: str) -> None:
     """Type a question, send it, and wait until its answer has ended."""
     screen = app_of(pilot).main_screen
-    before = screen.session.state.question_number
+    before = screen.conversation.state.question_number
     screen.question_box.fill(question)
     screen.question_box.focus()
     await pilot.pause()
     await pilot.press("enter")
-    await wait_until(pilot, lambda: screen.session.state.question_number > before and not screen.is_asking)
+    await wait_until(pilot, lambda: screen.conversation.state.question_number > before and not screen.is_asking)
     await pilot.pause()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from threading import Event
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.source_loader import build_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
@@ -45,9 +45,9 @@ class Opener:
         """Return a document of one section that is called as its source."""
         library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
         if conversation_id is not None and self.store is not None:
-            session = Session.resume(library, conversation_id, store=self.store)
+            session = Conversation.resume(library, conversation_id, store=self.store)
         else:
-            session = Session.start(library, store=self.store)
+            session = Conversation.start(library, store=self.store)
         agent = Agent(session, model or ScriptedModel())
         return StartupContext.from_app_context(AppContext(agent=agent))
 

@@ -13,8 +13,8 @@ from textual.widgets import Input, OptionList
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import ApprovalRequest
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.source_loader import build_library
 from roamtui.library_loader import open_library
@@ -93,8 +93,8 @@ async def show_answer(pilot: Pilot[None]) -> None:
     )
     model_of(app).add_replies(expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
     await ask(pilot, "Which oven is larger, and must either rest?")
-    assert app.main_screen.session.state.transcript.exchanges[-1].citations
-    assert app.main_screen.session.state.open_ids == (stone, deck)
+    assert app.main_screen.conversation.state.transcript.exchanges[-1].citations
+    assert app.main_screen.conversation.state.open_ids == (stone, deck)
 
 
 def _open_text(name: str) -> tuple[Library, None]:
@@ -107,10 +107,10 @@ async def show_sources(pilot: Pilot[None]) -> None:
     """Show answers about two sources, and a third source that is muted."""
     app = app_of(pilot)
     screen = app.main_screen
-    screen.session.open_source = _open_text
+    screen.conversation.open_source = _open_text
     for name in ("mill.md", "store.md"):
-        await screen.controller.add_source(name)
-    await screen.controller.mute_source("store.md", is_muted=True)
+        await screen.conversation.add_source(name)
+    await screen.conversation.mute_source("store.md", is_muted=True)
     stone, mill = (find_id(app, title) for title in ("Stone oven", "Rest"))
     model_of(app).add_replies(
         expand(stone),
@@ -120,7 +120,7 @@ async def show_sources(pilot: Pilot[None]) -> None:
     )
     await ask(pilot, "How long must the dough rest?")
     await ask(pilot, "When does the mill rest?")
-    assert screen.session.state.transcript.exchanges[-1].citations
+    assert screen.conversation.state.transcript.exchanges[-1].citations
 
 
 async def show_source(pilot: Pilot[None]) -> None:
@@ -188,7 +188,7 @@ async def show_conversations(pilot: Pilot[None]) -> None:
     for question in questions:
         model_of(app).add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: not app.main_screen.session.state.transcript.exchanges)
+        await wait_until(pilot, lambda: not app.main_screen.conversation.state.transcript.exchanges)
         await ask(pilot, question)
     await pilot.press("f4")
     await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
@@ -203,7 +203,7 @@ def show_approval(approval: ApprovalRequest) -> Scene:
     async def show(pilot: Pilot[None]) -> None:
         app = app_of(pilot)
         await pilot.pause()
-        app.main_screen.run_worker(app.main_screen.session.approver(approval))
+        app.main_screen.run_worker(app.main_screen.conversation.approver(approval))
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.pause()
 
@@ -213,7 +213,7 @@ def show_approval(approval: ApprovalRequest) -> Scene:
 def make_searching_app(theme: str, model: Model | None = None) -> RoamApp:
     """Return such an app that can search."""
     context = make_context(options=TuiOptions(theme=theme, examples=EXAMPLES))
-    session = context.agent.session
+    session = context.agent.conversation
     searcher = KeywordSearcher(session.state.library)
     agent = Agent(session, model or ScriptedModel(()), searcher)
     app = RoamApp(AppContext(agent=agent, options=context.options))
@@ -225,7 +225,7 @@ async def show_passages(pilot: Pilot[None]) -> None:
     """Show the passages of the offline model, the second one selected."""
     await ask(pilot, "How many loaves does an oven take?")
     screen = app_of(pilot).main_screen
-    assert len(screen.session.state.transcript.exchanges[-1].citations) > 1
+    assert len(screen.conversation.state.transcript.exchanges[-1].citations) > 1
     screen.panes.focus_chat()
     await pilot.press("2")
     await pilot.pause()
@@ -266,7 +266,7 @@ def make_reading_app(theme: str, source: Path) -> RoamApp:
     """Return such an app over a file, with pictures as half cells."""
     library = open_library([str(source)])
     options = TuiOptions(theme=theme, examples=EXAMPLES, image_mode=ImageMode.CELLS)
-    app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel(())), options=options))
+    app = RoamApp(AppContext(agent=Agent(Conversation.start(library), ScriptedModel(())), options=options))
     app.animation_level = "none"
     app.main_screen.header.show("Guide", "guide.md")
     return app

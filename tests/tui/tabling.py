@@ -8,8 +8,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.source_loader import open_sources
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
@@ -42,10 +42,10 @@ class Tables:
     def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> StartupContext:
         library, loader = open_sources((source,))
         if log is None:
-            session = Session.start(library, loader=loader)
+            session = Conversation.start(library, loader=loader)
         else:
             store = ConversationStore(Path(log).parent, is_listed=False)
-            session = Session.resume(library, Path(log).stem, store=store)
+            session = Conversation.resume(library, Path(log).stem, store=store)
         return StartupContext.from_app_context(AppContext(agent=Agent(session, model or ScriptedModel())))
 
     def make_app(self, theme: str | None = None) -> RoamApp:

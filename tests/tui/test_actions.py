@@ -10,7 +10,7 @@ import pytest
 from textual.actions import parse
 from textual.widget import Widget
 
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.table.runner import TableJob
 from roamtui.table.store import TableContent, TableDefined, TableStore
 from roamtui.tui.actions import ACTIONS, DIGITS, Scope, build_keymap, do_meet

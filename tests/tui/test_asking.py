@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.source_loader import build_library
 from roamtui.search.base import Hit
@@ -109,17 +109,17 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
         await ask(pilot, "And how long does it rest?")
         await unfold_steps(pilot, app)
         assert "Already open: Stone oven" in last(app, ActivityView)
-        assert screen.session.state.open_ids == (stone,)
+        assert screen.conversation.state.open_ids == (stone,)
         last_messages = model_of(app).requests[-1].messages
         assert any("forty loaves" in message.text for message in last_messages)
 
         await pilot.press("escape", "full_stop", "p")
-        await wait_until(pilot, lambda: bool(screen.session.state.open_sections[0].is_pinned))
+        await wait_until(pilot, lambda: bool(screen.conversation.state.open_sections[0].is_pinned))
         await pilot.pause()
         assert "Stone oven ⚑" in screen_text(app)
         assert screen.status_line.status.message == "Pinned “Stone oven”"
         await pilot.press("x", "p", "x")
-        await wait_until(pilot, lambda: not screen.session.state.open_sections)
+        await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
         await pilot.pause()
         assert "◆ Stone oven" not in screen_text(app)
         assert "No open sections" in screen_text(app)
@@ -150,9 +150,9 @@ async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_th
         await ask(pilot, QUESTION)
         view = app.main_screen.query(AnswerView).last()
         view.finish("", ())
-        view.append('"The deck oven takes ninety loaves"', app.main_screen.session.state)
+        view.append('"The deck oven takes ninety loaves"', app.main_screen.conversation.state)
         await wait_until(pilot, lambda: [quote.verdict.sign for quote in view.proof.quotes] == ["✓"])
-        view.append(f' [{deck}]. "It takes five" [{deck}].', app.main_screen.session.state)
+        view.append(f' [{deck}]. "It takes five" [{deck}].', app.main_screen.conversation.state)
         await wait_until(pilot, lambda: [quote.verdict.sign for quote in view.proof.quotes] == ["✓", "✗"])
         assert view.render_content(80).plain == '"The deck oven takes ninety loaves" [1 ✓]. "It takes five" [2 ✗].'
 
@@ -169,10 +169,10 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
         await pilot.press("j", "enter")
         await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
         await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == steam)
-        assert screen.session.state.reading_id == steam
-        citation = screen.session.state.transcript.exchanges[-1].citations[0]
+        assert screen.conversation.state.reading_id == steam
+        citation = screen.conversation.state.transcript.exchanges[-1].citations[0]
         assert citation.span is not None
-        assert screen.session.state.library.text_at(citation.span) == quote
+        assert screen.conversation.state.library.text_at(citation.span) == quote
         await pilot.press("escape")
         assert screen.focused is screen.chat_log
 
@@ -187,7 +187,7 @@ async def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_passage() ->
         await pilot.press("j", "enter")
         await wait_until(pilot, lambda: screen.reader_pane.section_id == deck)
         spans = screen.reader_pane.reader._highlights.quote
-        assert [screen.session.state.library.text_at(span) for span in spans] == ["The deck oven takes", "loaves"]
+        assert [screen.conversation.state.library.text_at(span) for span in spans] == ["The deck oven takes", "loaves"]
         await wait_until(pilot, lambda: "nearest passage, matching words marked" in screen.status_line.status.message)
 
 
@@ -230,7 +230,7 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: not screen.is_asking)
         await pilot.pause()
-        exchange = screen.session.state.transcript.exchanges[-1]
+        exchange = screen.conversation.state.transcript.exchanges[-1]
         assert exchange.stopped is StopReason.CANCELLED
         assert last(app, AnswerView) == "Forty loaves"
         assert "stopped" in last(app, OutcomeView)
@@ -253,7 +253,7 @@ async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -
         assert screen.status_line.status.is_asking
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: screen.question_box.text == QUESTION)
-        assert screen.session.state.transcript.exchanges == ()
+        assert screen.conversation.state.transcript.exchanges == ()
         await wait_until(pilot, lambda: "Waiting for" not in screen_text(app) and EXAMPLES[1] in screen_text(app))
         assert not screen.status_line.status.is_asking
 
@@ -267,7 +267,7 @@ async def test_the_last_question_is_asked_again_from_before_it() -> None:
         await pilot.press("r")
         await wait_until(pilot, lambda: len(model_of(app).requests) == 3 and not app.main_screen.is_asking)
         await pilot.pause()
-        exchanges = app.main_screen.session.state.transcript.exchanges
+        exchanges = app.main_screen.conversation.state.transcript.exchanges
         assert [exchange.answer for exchange in exchanges] == ["First.", "Better."]
         assert [view.answer for view in app.screen.query(ExchangeView)] == ["First.", "Better."]
         assert model_of(app).requests[2].messages == model_of(app).requests[1].messages
@@ -287,7 +287,7 @@ async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one()
         await pilot.press("enter")
         await wait_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main_screen.is_asking)
         await pilot.pause()
-        exchanges = app.main_screen.session.state.transcript.exchanges
+        exchanges = app.main_screen.conversation.state.transcript.exchanges
         assert [(exchange.question, exchange.answer) for exchange in exchanges] == [("One?", "Second.")]
         assert len(app.screen.query(ExchangeView)) == 1
 
@@ -323,17 +323,17 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "ovens"}),))
     answer = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
     model = ScriptedModel([search, expand(stone), answer, answer])
-    agent = Agent(Session.start(library), model, FakeSearcher(*hits))
+    agent = Agent(Conversation.start(library), model, FakeSearcher(*hits))
     async with running(RoamApp(AppContext(agent=agent)), (120, 40)) as (app, pilot):
         await ask(pilot, "How many loaves?")
         assert last(app, OutcomeView).endswith("1 likely section was not read · o opens it and asks again")
         assert last(app, ActivityView).startswith("▸ searched 1, opened 1 section · ")
-        assert agent.session.state.get_open(steam) is None
+        assert agent.conversation.state.get_open(steam) is None
         app.main_screen.chat_log.focus()
         await pilot.press("o")
         await wait_until(pilot, lambda: len(model.requests) == 4 and not app.main_screen.is_asking)
-        assert agent.session.state.get_open(steam) is not None
-        assert len(agent.session.state.transcript.exchanges) == 1
+        assert agent.conversation.state.get_open(steam) is not None
+        assert len(agent.conversation.state.transcript.exchanges) == 1
 
 
 async def test_whatever_was_done_to_a_section_is_taken_back() -> None:
@@ -341,7 +341,7 @@ async def test_whatever_was_done_to_a_section_is_taken_back() -> None:
         screen = app.main_screen
 
         def shown() -> list[bool]:
-            return [section.is_pinned for section in screen.session.state.open_sections]
+            return [section.is_pinned for section in screen.conversation.state.open_sections]
 
         await pilot.press("escape", "j")
         for key, pins, message in (
@@ -368,7 +368,7 @@ async def test_the_outline_says_what_the_model_has_read() -> None:
         assert "◆ Steam" in screen_text(app)
         outline.focus()
         await pilot.press("x")
-        await wait_until(pilot, lambda: app.main_screen.session.state.open_ids == ())
+        await wait_until(pilot, lambda: app.main_screen.conversation.state.open_ids == ())
         await pilot.pause()
         assert re.search(r"· Steam.*◦", screen_text(app))
         outline.move_to(find_id(app, "Ovens"))

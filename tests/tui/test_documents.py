@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.open_document import OpenDialog
@@ -56,9 +56,9 @@ async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) ->
         await pilot.press("ctrl+o")
         await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog) and bool(app.screen.offers))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main_screen.session.state.library.source == "/d/bread.md")
+        await wait_until(pilot, lambda: app.main_screen.conversation.state.library.source == "/d/bread.md")
         await open_second(app, pilot)
-        assert app.main_screen.session.state.library.source == "/d/handbook.md"
+        assert app.main_screen.conversation.state.library.source == "/d/handbook.md"
         assert len(opener.opened) == 1
 
 
@@ -69,7 +69,7 @@ async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None
         model_of(app).add_replies(ScriptedReply(text="Forty."))
         first.question_box.fill("How many?")
         first.question_box.action_send()
-        await wait_until(pilot, lambda: bool(first.session.state.transcript.exchanges) and not first.is_asking)
+        await wait_until(pilot, lambda: bool(first.conversation.state.transcript.exchanges) and not first.is_asking)
         assert "Forty." not in screen_text(app)
         await pilot.press("ctrl+t")
         await wait_until(pilot, lambda: "Forty." in screen_text(app))
@@ -80,7 +80,7 @@ async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -
         await open_second(app, pilot)
         model = model_of(app)
         await run(pilot, "global.close_document")
-        await wait_until(pilot, lambda: app.main_screen.session.state.library.source == "/d/bread.md")
+        await wait_until(pilot, lambda: app.main_screen.conversation.state.library.source == "/d/bread.md")
         assert not model.is_closed, "it still answers for the other one"
         await run(pilot, "global.close_document")
         await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog) and model.is_closed)

@@ -48,7 +48,7 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
         assert isinstance(ending, Content)
         assert "✗ Nothing answers there; check its URL (f2) or choose one by f2." in " ".join(ending.plain.split())
         await ask(pilot, "How many now?")
-        assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Forty."
+        assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
 
 
 async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit() -> None:
@@ -62,7 +62,7 @@ async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit(
         assert "Traceback" not in text
         app.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
         await ask(pilot, "And now?")
-        assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Forty."
+        assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
 
 
 async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -
         raise OSError("disk on fire")
 
     async with app.run_test(size=(100, 30)) as pilot:
-        monkeypatch.setattr(app.main_screen.session, "dispatch", fail)
+        monkeypatch.setattr(app.main_screen.conversation, "dispatch", fail)
         await pilot.press("escape", "space")
         await wait_until(pilot, lambda: bool(notices(app, Severity.ERROR)))
         assert "disk on fire" in notices(app, Severity.ERROR)[0]
@@ -88,15 +88,15 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
     monkeypatch.setattr(app, "open_url", lambda url, **_given: opened.append(url))
     async with app.run_test(size=(160, 40)) as pilot:
         screen = app.main_screen
-        library = screen.session.state.library
+        library = screen.conversation.state.library
         starter = next(i for i in library.walk() if library.title_of(i) == "Starter")
         steam = next(i for i in library.walk() if library.title_of(i) == "Steam")
         await go_to(pilot, starter)
         await pilot.press("escape", "enter", "3", "l", "o")
         await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
-        assert screen.session.state.reading_id == steam
+        assert screen.conversation.state.reading_id == steam
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: screen.session.state.reading_id == starter)
+        await wait_until(pilot, lambda: screen.conversation.state.reading_id == starter)
         await pilot.press("l", "l", "o")
         await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog")
         await pilot.press("n")

@@ -24,7 +24,7 @@ def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) 
         return context
 
     first = StartupContext(
-        initial_state=context.agent.session.state,
+        initial_state=context.agent.conversation.state,
         model_name=context.agent.model.name,
         options=TuiOptions(),
         make_app_context=make_whole,

@@ -53,7 +53,7 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
     async with running(make_app(), size) as (app, pilot):
         screen = app.main_screen
         await pilot.press("escape", "j", "enter", "enter")
-        await wait_until(pilot, lambda: screen.session.state.reading_id == find_id(app, "Ovens"))
+        await wait_until(pilot, lambda: screen.conversation.state.reading_id == find_id(app, "Ovens"))
         assert screen.reader_pane.section_id == find_id(app, "Ovens")
         assert Pane.READER in screen.panes.shown
         await pilot.press("j")
@@ -81,7 +81,7 @@ async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
         await pilot.press("space")
         await pilot.pause()
         assert "Stone oven" not in screen_text(app)
-        assert app.main_screen.session.state.open_sections == ()
+        assert app.main_screen.conversation.state.open_sections == ()
 
 
 async def test_the_reader_is_a_third_column_where_there_is_room() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.source_loader import open_sources
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -28,13 +28,13 @@ def folder(tmp_path: Path) -> Path:
 
 def make_app(folder: Path, *replies: Reply) -> RoamApp:
     library, loader = open_sources([str(folder)])
-    session = Session.start(library, loader=loader)
+    session = Conversation.start(library, loader=loader)
     return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
 
 
 def shown(app: RoamApp) -> list[str]:
     lines = app.main_screen.tree_pane.outline.lines
-    return [app.main_screen.session.state.library.title_of(node_id) for node_id in lines]
+    return [app.main_screen.conversation.state.library.title_of(node_id) for node_id in lines]
 
 
 async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
@@ -49,7 +49,7 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
         assert shown(app) == ["README.md", "Bakery", "Ovens", "guides"]
         await pilot.press("G", "l")
         await wait_until(pilot, lambda: "odd.md" in shown(app))
-        assert len(app.main_screen.session.state.library.grafts) == 1
+        assert len(app.main_screen.conversation.state.library.grafts) == 1
 
 
 async def test_a_file_that_cannot_be_read_says_why_in_reader_and_chat(folder: Path) -> None:
@@ -71,7 +71,7 @@ async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folde
     answer = ScriptedReply(text=f'It is "Made in the evening." [{dough}]')
     async with running(make_app(folder, expand(dough), answer), (120, 30)) as (app, pilot):
         await ask(pilot, "When is the dough made?")
-        state = app.main_screen.session.state
+        state = app.main_screen.conversation.state
         assert len(state.library.grafts) == 3
         assert state.open_ids == (dough,)
         assert {guides, dough} <= state.unfolded

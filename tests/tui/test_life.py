@@ -14,10 +14,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.agent import controller
+from roamtui.agent import loop
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.source_loader import build_library
@@ -37,7 +37,7 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
     async def start_model(model: Model) -> None:
         started.append(model)
 
-    monkeypatch.setattr(controller, "warm_up_model", start_model)
+    monkeypatch.setattr(loop, "warm_up_model", start_model)
     app = make_app()
     model = model_of(app)
     async with app.run_test() as pilot:
@@ -53,7 +53,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     usage = Usage(input_tokens=10, output_tokens=10, cost_usd=0.5, source="provider")
     model = ScriptedModel([ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)])
-    agent = Agent(Session.start(library), model, options=AgentOptions(cost_usd_max=0.4))
+    agent = Agent(Conversation.start(library), model, options=AgentOptions(cost_usd_max=0.4))
     async with running(RoamApp(AppContext(agent=agent)), (100, 30)) as (app, pilot):
         await ask(pilot, "One?")
         app.main_screen.question_box.fill("Two?")
@@ -62,7 +62,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
         assert "$0.50 spent of $0.40" in screen_text(app)
         await pilot.press(key)
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
-        assert app.main_screen.session.state.transcript.exchanges[-1].stopped is stopped
+        assert app.main_screen.conversation.state.transcript.exchanges[-1].stopped is stopped
 
 
 async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch
     monkeypatch.setenv("EDITOR", "vim")
     monkeypatch.setattr("subprocess.run", lambda command, **_given: called.append(command))
     library = build_library(RawText(text=TEXT, source=str(file), name="bakery"))
-    app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel())))
+    app = RoamApp(AppContext(agent=Agent(Conversation.start(library), ScriptedModel())))
     async with app.run_test(size=(120, 35)) as pilot:
         monkeypatch.setattr(app, "suspend", FakeSuspend)
         await pilot.press("escape")
@@ -122,9 +122,9 @@ class StuckModel(DefectiveModel):
 
 
 async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:
-    first_id = app.main_screen.session.state.id
+    first_id = app.main_screen.conversation.state.id
     await pilot.press("ctrl+n")
-    await wait_until(pilot, lambda: app.main_screen.session.state.id != first_id)
+    await wait_until(pilot, lambda: app.main_screen.conversation.state.id != first_id)
     await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
     await pilot.pause()
 
@@ -156,7 +156,7 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
 @pytest.mark.parametrize("model", [DefectiveModel(), StuckModel()], ids=["failed", "cancelled"])
 async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(model: DefectiveModel) -> None:
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    async with running(RoamApp(AppContext(agent=Agent(Session.start(library), model))), (100, 30)) as (app, pilot):
+    async with running(RoamApp(AppContext(agent=Agent(Conversation.start(library), model))), (100, 30)) as (app, pilot):
         app.main_screen.question_box.fill("How many?")
         await pilot.press("enter")
         await wait_until(pilot, lambda: model.burden is not None)
@@ -165,6 +165,6 @@ async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(mo
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
         await pilot.pause()
         gc.collect()
-        assert app.main_screen.session.state.transcript.exchanges
+        assert app.main_screen.conversation.state.transcript.exchanges
         assert model.burden is not None
         assert model.burden() is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -25,7 +25,7 @@ _PAGES = (
 def _make_paged_app(pages: tuple[str, ...] = _PAGES) -> RoamApp:
     starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
     raw = RawText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
-    agent = Agent(Session.start(build_library(raw)), ScriptedModel(()))
+    agent = Agent(Conversation.start(build_library(raw)), ScriptedModel(()))
     return RoamApp(AppContext(agent=agent))
 
 
@@ -69,8 +69,8 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         await pilot.press("pagedown")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"))
         await pilot.press("a")
-        await wait_until(pilot, lambda: bool(app.main_screen.session.state.open_sections))
-        assert app.main_screen.session.state.open_sections[0].section_id == find_id(app, "Two")
+        await wait_until(pilot, lambda: bool(app.main_screen.conversation.state.open_sections))
+        assert app.main_screen.conversation.state.open_sections[0].section_id == find_id(app, "Two")
 
 
 async def test_what_is_copied_says_its_page_and_holds_no_mark() -> None:

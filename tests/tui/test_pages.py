@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.source_loader import open_sources
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -41,7 +41,7 @@ def site() -> Iterator[FakeSite]:
 
 def make_app(site: FakeSite, *replies: Reply) -> RoamApp:
     library, loader = open_sources([site.origin])
-    session = Session.start(library, loader=loader)
+    session = Conversation.start(library, loader=loader)
     return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
 
 
@@ -51,7 +51,7 @@ async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite
         await pilot.press("j", "enter")
         reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"))
-        assert app.main_screen.session.state.library.is_loaded(find_id(app, "Fees"))
+        assert app.main_screen.conversation.state.library.is_loaded(find_id(app, "Fees"))
         assert "/renting.md" not in site.counts.paths
 
 
@@ -83,6 +83,6 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
         assert "from other.example" in shown
         assert "http://other.example/x" in shown
         await pilot.press("n")
-        await wait_until(pilot, lambda: screen.session.state.question_number == 1 and not screen.is_asking)
-        assert "nobody approved" in screen.session.state.library.problem_of(far)
-        assert screen.session.state.approved_origins == frozenset()
+        await wait_until(pilot, lambda: screen.conversation.state.question_number == 1 and not screen.is_asking)
+        assert "nobody approved" in screen.conversation.state.library.problem_of(far)
+        assert screen.conversation.state.approved_origins == frozenset()

@@ -1,25 +1,25 @@
-"""A trace of the app is replayed in the app, which says what to know of a model."""
+"""A conversation is replayed in the app, which says what to know about a model."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.log import Trace
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.source_loader import build_library
 from roamtui.models.recorded import RecordedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, ask, expand, find_id, running, screen_text
+from tests.tui.driving import TEXT, ask, expand, find_id, running, screen_text, wait_until
 
 QUESTIONS = ("How many loaves does the deck oven take?", "And the stone oven?")
 
 
-def start_session() -> Session:
-    return Session.start(build_library(RawText(text=TEXT, source="bakery.md", name="bakery")))
+def start_conversation(store: ConversationStore | None = None) -> Conversation:
+    return Conversation.start(build_library(RawText(text=TEXT, source="bakery.md", name="bakery")), store=store)
 
 
 async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[str, ...]:
@@ -35,20 +35,36 @@ async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[s
         for question in QUESTIONS:
             await ask(pilot, question)
         screen = screen_text(app)
-        answers = [exchange.answer for exchange in app.main_screen.session.state.transcript.exchanges]
+        answers = [exchange.answer for exchange in app.main_screen.conversation.state.transcript.exchanges]
     return (*answers, screen)
 
 
+class NotedModel(ScriptedModel):
+    """A model of which there is something to know once it was started."""
+
+    note = ""
+
+    async def start(self) -> None:
+        """Find out."""
+        self.note = "It has no [b]tool calls[/b]."
+
+
+async def test_the_app_says_what_to_know_of_a_model_once() -> None:
+    app = RoamApp(AppContext(agent=Agent(start_conversation(), NotedModel([ScriptedReply(text="Not found: no.")]))))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, lambda: "It has no [b]tool calls[/b]." in screen_text(app))
+        await ask(pilot, QUESTIONS[0])
+        assert screen_text(app).count("tool calls") == 1
+
+
 async def test_the_app_shows_the_recorded_answers_again(tmp_path: Path) -> None:
-    path = tmp_path / "app.jsonl"
     script = ScriptedModel()
-    session = start_session()
-    session.trace = Trace(path, lambda entry: entry)
-    recorded = await converse(Agent(session, script), script)
+    conversation = start_conversation(ConversationStore(tmp_path / "conversations"))
+    recorded = await converse(Agent(conversation, script), script)
     assert "ninety loaves" in recorded[0]
-    model = RecordedModel(path)
+    model = RecordedModel(tmp_path / "conversations" / f"{conversation.state.id}.jsonl")
     assert model.questions == QUESTIONS
-    replayed = await converse(Agent(start_session(), model))
+    replayed = await converse(Agent(start_conversation(), model))
     assert replayed[:2] == recorded[:2]
     assert "forty loaves" in replayed[2]
     assert "▸ opened 2 sections · " in replayed[2]

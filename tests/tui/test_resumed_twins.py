@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
-from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.source_loader import build_library
@@ -71,7 +71,7 @@ class _Twins:
     @asynccontextmanager
     async def play(self, *replies: Reply, options: AgentOptions | None = None) -> AsyncIterator[Pilot[None]]:
         """Run the live app; when this ends, assert that its twin shows, exports and asks the same."""
-        session = Session.start(_make_library(), store=self._store, options=self._keep)
+        session = Conversation.start(_make_library(), store=self._store, options=self._keep)
         live = self._make_app(session, replies, options)
         async with live.run_test(size=_SIZE) as pilot:
             yield pilot
@@ -79,7 +79,7 @@ class _Twins:
             shown, status = _picture(live), _count_status(live)
         log = f"{session.state.id}.jsonl"
         (self._other._folder / log).write_bytes((self._store._folder / log).read_bytes())
-        again = Session.resume(_make_library(), session.state.id, store=self._other, options=self._keep)
+        again = Conversation.resume(_make_library(), session.state.id, store=self._other, options=self._keep)
         twin = self._make_app(again, (), options)
         async with twin.run_test(size=_SIZE) as pilot:
             await wait_until(pilot, lambda: twin.main_screen.chat_log.current is not None)
@@ -89,21 +89,21 @@ class _Twins:
         assert _export(again) == _export(session)
         assert await _ask_next(again) == await _ask_next(session)
 
-    def _make_app(self, session: Session, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
+    def _make_app(self, session: Conversation, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
         searcher = KeywordSearcher(session.state.library)
         return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher, options)))
 
 
-def _export(session: Session) -> tuple[str, str]:
+def _export(session: Conversation) -> tuple[str, str]:
     assert session.store is not None
     saved = session.store.load(session.state.id)
     return render_markdown(saved, "bakery.md"), render_json(saved, "bakery.md")
 
 
-async def _ask_next(session: Session) -> ModelRequest:
+async def _ask_next(session: Conversation) -> ModelRequest:
     """Return what is sent of one more question."""
     model = ScriptedModel([_answer("Steam")])
-    _ = [event async for event in Agent(session, model, KeywordSearcher(session.state.library)).ask("What now?")]
+    await Agent(session, model, KeywordSearcher(session.state.library)).ask("What now?")
     return model.requests[0]
 
 
@@ -139,7 +139,7 @@ async def _check_words(pilot: Pilot[None], *expected: str) -> None:
 
 
 def _count_status(app: RoamApp) -> tuple[object, ...]:
-    state = app.main_screen.session.state
+    state = app.main_screen.conversation.state
     return state.open_ids, state.unfolded, sum((e.usage for e in state.transcript.exchanges), Usage())
 
 
@@ -226,16 +226,18 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         await ask(pilot, "Second?")
         await _check_words(pilot, "Closed to stay within the open-section budget", "$0.0123")
         main.chat_log.action_retry()
-        await wait_until(pilot, lambda: main.session.state.transcript.exchanges[-1].answer.startswith("Again:"))
+        await wait_until(pilot, lambda: main.conversation.state.transcript.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)
         await pilot.press("escape", "u")
-        await wait_until(pilot, lambda: not main.session.state.undo_stack)
+        await wait_until(pilot, lambda: not main.conversation.state.undo_stack)
         main.chat_log.action_edit()
         await pilot.pause()
         main.question_box.fill("Third?")
         main.question_box.focus()
         await pilot.press("enter")
-        await wait_until(pilot, lambda: main.session.state.transcript.exchanges[-1].answer.startswith("Otherwise:"))
+        await wait_until(
+            pilot, lambda: main.conversation.state.transcript.exchanges[-1].answer.startswith("Otherwise:")
+        )
         await wait_until(pilot, lambda: not main.is_asking)
 
 
@@ -260,9 +262,9 @@ async def test_an_answer_whose_quote_no_longer_stands_is_marked(
     replies = (expand(_IDS["Steam"]), _answer("Steam"))
     async with _Twins(stores).play(*replies) as pilot:
         await ask(pilot, "How long is steam let in?")
-        conversation_id = app_of(pilot).main_screen.session.state.id
+        conversation_id = app_of(pilot).main_screen.conversation.state.id
     changed = _make_library(TEXT.replace("first eight minutes", "first nine minutes"))
-    again = Session.resume(changed, conversation_id, store=stores[0])
+    again = Conversation.resume(changed, conversation_id, store=stores[0])
     async with running(RoamApp(AppContext(agent=Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
         await wait_until(pilot, lambda: app.main_screen.chat_log.current is not None)
         await pilot.pause()

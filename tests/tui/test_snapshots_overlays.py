@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.commands import OriginApprovalRequest
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from tests.tui.picturing import (
     LARGE,
     NARROW,

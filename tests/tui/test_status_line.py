@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed
-from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.document.source_loader import build_library
 from roamtui.sources.read import read_file
@@ -35,7 +35,7 @@ async def test_a_long_message_is_cut_and_hides_nothing_of_what_is_open(width: in
 async def test_what_a_conversion_left_out_keeps_a_sign_and_words_if_there_is_room() -> None:
     library = build_library(read_file(FILES / "talk.pptx"))
     for width, words in ((120, "No open sections ✂  without 1 picture, 1 chart"), (44, "No open sections ✂")):
-        app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel())))
+        app = RoamApp(AppContext(agent=Agent(Conversation.start(library), ScriptedModel())))
         async with app.run_test(size=(width, 24)) as pilot:
             await wait_until(pilot, lambda: "✂" in screen_text(app))  # noqa: B023 - used at once
             assert words in screen_text(app).splitlines()[-2]
@@ -54,7 +54,7 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await pilot.press("escape", "j")
         await pilot.pause()
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "a open"))
-        await wait_until(pilot, lambda: bool(main.session.state.open_sections))
+        await wait_until(pilot, lambda: bool(main.conversation.state.open_sections))
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "f1 help"))
         await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpDialog))
 
@@ -63,9 +63,9 @@ async def test_only_an_event_that_changes_the_state_shows_it_again() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
         app = app_of(pilot)
         main, shown = app.main_screen, list[ConversationState]()
-        await wait_until(pilot, lambda: bool(main.session.state.id))
+        await wait_until(pilot, lambda: bool(main.conversation.state.id))
         main.watch(main, "state", lambda state: shown.append(state), init=False)  # noqa: PLW0108 - Textual asks its code
-        await main.controller.dispatch(lambda state: make_fold_toggle(state, find_id(app, "Dough")))
-        assert shown == [main.session.state]
-        main.controller._publish(AnswerStreamed(text="Forty."))
+        await main.conversation.dispatch(lambda state: make_fold_toggle(state, find_id(app, "Dough")))
+        assert shown == [main.conversation.state]
+        main.conversation.publish(AnswerStreamed(text="Forty."))
         assert len(shown) == 1

@@ -9,8 +9,8 @@ from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.selection import Selection
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
-from roamtui.conversation.store import ConversationStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from tests.tui.driving import app_of, make_app, make_context, running, wait_until

@@ -10,7 +10,7 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.models.base import Model
 from roamtui.models.registry import make_model
 from roamtui.tui.app import RoamApp

@@ -42,7 +42,7 @@ async def test_markup_is_text_everywhere() -> None:
 async def test_control_sequences_are_shown_as_signs() -> None:
     app = make_app(text=f"# Top {CONTROLS}\n\n## Below {CONTROLS}\n\nText {CONTROLS}\n", notes=(CONTROLS,))
     async with app.run_test(size=(200, 50)) as pilot:
-        below = next(iter(app.main_screen.session.state.library.walk()))
+        below = next(iter(app.main_screen.conversation.state.library.walk()))
         quote = f'"{CONTROLS}" [{below}]'
         model_of(app).add_replies(expand(below), ScriptedReply(text=quote, thinking=CONTROLS))
         await ask(pilot, f"What {CONTROLS}")
@@ -88,9 +88,8 @@ async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> N
             await run(pilot, "tree.unfold_all")
             await pilot.press("j", "enter")
             await pilot.pause()
-            ids = tuple(screen.session.state.library.walk())[:3]
-            async for _ in screen.session.dispatch(ExpandSections(section_ids=ids, origin=Origin.PERSON)):
-                pass
+            ids = tuple(screen.conversation.state.library.walk())[:3]
+            await screen.conversation.execute(ExpandSections(section_ids=ids, origin=Origin.PERSON))
             text = screen_text(app)
             assert app.is_running, file.name
             assert not any(ord(sign) < 32 and sign != "\n" for sign in text), file.name

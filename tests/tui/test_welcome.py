@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> ConversationStore:
 def make_app(store: ConversationStore, text: str = TEXT) -> RoamApp:
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
     places = store.notes_folder.with_name("places.json")
-    agent = Agent(Session.start(library, store=store), ScriptedModel())
+    agent = Agent(Conversation.start(library, store=store), ScriptedModel())
     return RoamApp(AppContext(agent=agent, options=TuiOptions(examples=EXAMPLES, reading_positions_path=places)))
 
 
@@ -37,9 +37,9 @@ async def ask_about_deck_oven(store: ConversationStore) -> None:
     library: Library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     deck = next(one for one in library.walk() if library.title_of(one) == "Deck oven")
     model = ScriptedModel([expand(deck), ScriptedReply(text=f'"{QUOTE}" [{deck}].')])
-    session = Session.start(library, store=store)
-    _ = [event async for event in Agent(session, model).ask(QUESTION)]
-    session.flush()
+    session = Conversation.start(library, store=store)
+    await Agent(session, model).ask(QUESTION)
+    session.close()
 
 
 async def test_a_newcomer_sees_what_the_program_does_and_how_to_take_a_question(store: ConversationStore) -> None:

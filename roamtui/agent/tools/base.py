@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from roamtui.conversation.events import ConversationEvent, ToolFinished
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.models.base import ToolSpec
@@ -26,7 +26,7 @@ _BRACKETS_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\
 class ToolContext:
     """The conversation that a tool works on."""
 
-    session: Session
+    conversation: Conversation
     searcher: Searcher | None
     room_tokens: int
     """Maximum number of estimated tokens of section text that this call may deliver."""
@@ -35,14 +35,13 @@ class ToolContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutcome:
+class ToolResponse:
     """The result of a call."""
 
     text: str
     """The result that the model reads."""
     finished: ToolFinished
-    events: tuple[ConversationEvent, ...] = ()
-    """Events of the call, in order."""
+    """The event that tells front ends about the call."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the result, except for the text of opened sections."""
     deliveries: tuple[Span, ...] = ()
@@ -57,7 +56,7 @@ class Tool(Protocol):
         """The name, description and parameters for the model."""
         ...
 
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """Run a call. Models may send any JSON as arguments."""
         ...
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_section_ids
+from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.commands import CloseSections, Origin
 from roamtui.conversation.events import (
     ClosingDeclined,
-    ConversationEvent,
     SectionsClosed,
     SectionsMarkedForClosing,
     ToolFinished,
@@ -34,15 +33,13 @@ class CollapseTool:
         },
     )
 
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """Mark sections for closing, and give a reason for each one that stays open."""
-        ids = tuple(dict.fromkeys(parse_section_ids(arguments, context.session.state.library)))
+        ids = tuple(dict.fromkeys(parse_section_ids(arguments, context.conversation.state.library)))
         if not ids:
-            return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
-        events: list[ConversationEvent] = []
+            return ToolResponse(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         status: dict[str, str] = {}
-        async for event in context.session.dispatch(CloseSections(section_ids=ids, origin=Origin.AGENT)):
-            events.append(event)
+        for event in await context.conversation.execute(CloseSections(section_ids=ids, origin=Origin.AGENT)):
             match event:
                 case SectionsMarkedForClosing(section_ids=closing):
                     status |= dict.fromkeys(closing, "closed after this question")
@@ -58,4 +55,4 @@ class CollapseTool:
             for section_id in ids
         )
         finished = ToolFinished(tool=NAME, section_ids=ids, results=results)
-        return ToolOutcome(text="\n".join(lines), finished=finished, events=tuple(events))
+        return ToolResponse(text="\n".join(lines), finished=finished)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_number
+from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_number
 from roamtui.conversation.events import ToolFinished, ToolResult
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -43,20 +43,20 @@ class DocumentsTool:
         },
     )
 
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """List documents with id, path, title, size and opening words, one per line."""
-        library = context.session.state.unmuted_library
+        library = context.conversation.state.unmuted_library
         file_ids = list_file_ids(library)
         if not file_ids:
             sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
             text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
-            return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
+            return ToolResponse(text=text, finished=ToolFinished(tool=NAME))
         start = parse_number(arguments.get("offset"), default=0, low=0, high=len(file_ids))
         limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
         shown = file_ids[start : start + limit]
         if not shown:
             text = f"There are {len(file_ids)} documents, none after {start}."
-            return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
+            return ToolResponse(text=text, finished=ToolFinished(tool=NAME))
         end = start + len(shown)
         boilerplate = find_boilerplate_lines(library, shown)
         lines = [f"Documents {start + 1} to {end} of {len(file_ids)}:"]
@@ -75,7 +75,7 @@ class DocumentsTool:
         if end < len(file_ids):
             lines.append(f"({len(file_ids) - end} more: call {NAME} with offset {end}.)")
         results = tuple(ToolResult(id=file_id, status="listed") for file_id in shown)
-        return ToolOutcome(text="\n".join(lines), finished=ToolFinished(tool=NAME, results=results))
+        return ToolResponse(text="\n".join(lines), finished=ToolFinished(tool=NAME, results=results))
 
 
 def list_file_ids(library: Library) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_section_ids
+from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import ConversationEvent, SectionsExpanded, ToolFinished, ToolResult
+from roamtui.conversation.events import SectionsExpanded, ToolFinished, ToolResult
 from roamtui.conversation.state import ConversationState
 from roamtui.document.node import Span
 from roamtui.models.base import ToolSpec
@@ -64,26 +64,24 @@ class ExpandTool:
         },
     )
 
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """Open the sections. Each id gets a result of its own, so that one unknown id does not fail the call."""
-        requested = parse_section_ids(arguments, context.session.state.unmuted_library)
+        requested = parse_section_ids(arguments, context.conversation.state.unmuted_library)
         if not requested:
-            return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
+            return ToolResponse(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         ids, ignored_ids = requested[:IDS_MAX], requested[IDS_MAX:]
         command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
-        events: list[ConversationEvent] = []
         results: list[ToolResult] = []
         texts: list[str] = []
         spans: list[Span] = []
-        async for event in context.session.dispatch(command):
-            events.append(event)
+        for event in await context.conversation.execute(command):
             if isinstance(event, SectionsExpanded):
                 results += [ToolResult(id=result.id, status=result.status) for result in event.results]
                 texts += [result.text for result in event.results]
                 spans += [span for delivery in event.deliveries for span in delivery.spans]
         if ignored_ids:
             texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
-        if hint := _format_closable_hint(context.session.state, ids):
+        if hint := _format_closable_hint(context.conversation.state, ids):
             texts.append(hint)
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
-        return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events), deliveries=tuple(spans))
+        return ToolResponse(text="\n\n".join(texts), finished=finished, deliveries=tuple(spans))

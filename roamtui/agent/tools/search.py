@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.retrieval_context import HITS_MAX, format_hits, list_history_texts, make_search_event, trim_weak_hits
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_number
+from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_number
 from roamtui.conversation.events import ToolFinished, ToolResult
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -38,7 +38,7 @@ class SearchTool:
         parameters={"type": "object", "properties": _PROPERTIES, "required": ["query"]},
     )
 
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """Search, and list the hits with excerpts."""
         query = ""
         for value in map(arguments.get, _QUERY_KEYS):
@@ -47,8 +47,8 @@ class SearchTool:
                 query = sanitise_line(words.strip())[:_QUERY_LENGTH_MAX]
                 break
         if not query or context.searcher is None:
-            return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
-        state = context.session.state
+            return ToolResponse(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
+        state = context.conversation.state
         library = state.unmuted_library
         context.searcher.refresh(library)
         question_within = state.transcript.exchanges[-1].within if state.is_asking else None
@@ -69,9 +69,9 @@ class SearchTool:
         results = tuple(ToolResult(id=section_id, status="found") for section_id in listed.section_ids)
         finished = ToolFinished(tool=NAME, query=query, results=results)
         text = listed.text or _format_no_hits(library, query)
-        events = (make_search_event(library, query, hits),)
+        context.conversation.apply_unsaved(make_search_event(library, query, hits))
         text = f"{text}\n{note}" if note else text
-        return ToolOutcome(text=text, finished=finished, events=events, excerpts=listed.excerpts)
+        return ToolResponse(text=text, finished=finished, excerpts=listed.excerpts)
 
 
 def _format_no_hits(library: Library, query: str) -> str:

@@ -22,7 +22,7 @@ from roamtui.tui.chat.content_view import (
 from roamtui.tui.status_line import ModelLabel
 
 if TYPE_CHECKING:  # the first screen does without the store
-    from roamtui.conversation.store import ConversationSummary
+    from roamtui.conversation.log import ConversationSummary
 
 _INTRODUCTION = (
     "A model reads the outline, opens the sections it needs, and proves its answer with quotes."

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from textual.widget import Widget
 
-from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.conversation.state import Exchange
 from roamtui.tui.actions import Keymap
 from roamtui.tui.messages import DocumentRequested, StatusMessage
@@ -18,7 +18,7 @@ class ConversationSwitcher:
 
     def __init__(
         self,
-        controller: ConversationController,
+        agent: Agent,
         widget: Widget,
         keys: Keymap,
         warn_if_busy: Callable[[], bool],
@@ -29,7 +29,7 @@ class ConversationSwitcher:
         `warn_if_busy` returns whether a question is being answered, and if so, warns the person. `on_switched` is
         called after a switch, with the exchange whose question the person will edit, or None.
         """
-        self._controller = controller
+        self._agent = agent
         self._widget = widget
         self._keys = keys
         self._warn_if_busy = warn_if_busy
@@ -37,7 +37,7 @@ class ConversationSwitcher:
 
     def choose(self) -> None:
         """List the saved conversations, and switch to the one that the person chooses."""
-        store = self._controller.session.store
+        store = self._agent.conversation.store
         if self._warn_if_busy():
             return
         if store is None:
@@ -48,32 +48,32 @@ class ConversationSwitcher:
         def switch(chosen: DocumentRequested | None) -> None:
             if chosen is not None and chosen.source:
                 self._widget.post_message(chosen)
-            elif chosen is not None and chosen.conversation_id != self._controller.state.id:
+            elif chosen is not None and chosen.conversation_id != self._agent.conversation.state.id:
                 self.resume(chosen.conversation_id)
 
-        self._widget.app.push_screen(ConversationsScreen(self._controller, store, self._keys), switch)
+        self._widget.app.push_screen(ConversationsScreen(self._agent, store, self._keys), switch)
 
     def resume(self, conversation_id: str | None) -> None:
         """Switch to a saved conversation about this document, or to a new one for None."""
         if self._warn_if_busy():
             return
         if conversation_id is None:
-            self._switch(self._controller.start_new(), "Started a new conversation")
+            self._switch(self._agent.conversation.start_new(), "Started a new conversation")
         else:
-            self._switch(self._controller.resume(conversation_id), "Resumed the conversation")
+            self._switch(self._agent.conversation.open(conversation_id), "Resumed the conversation")
 
     def fork(self, number: int) -> None:
         """Switch to a new conversation with everything before a question, by its number from 1."""
         if not self._warn_if_busy():
-            exchange = self._controller.state.transcript.exchanges[number - 1]
+            exchange = self._agent.conversation.state.transcript.exchanges[number - 1]
             words = f"Branched before question {number}; the original is kept"
-            self._switch(self._controller.fork(exchange), words, exchange)
+            self._switch(self._agent.conversation.fork(exchange), words, exchange)
 
     def _switch(self, switching: Awaitable[None], words: str, edited: Exchange | None = None) -> None:
         async def switch() -> None:
-            before_id = self._controller.state.id
+            before_id = self._agent.conversation.state.id
             await switching
-            if self._controller.state.id != before_id:
+            if self._agent.conversation.state.id != before_id:
                 self._on_switched(edited)
                 self._widget.post_message(StatusMessage(words))
 

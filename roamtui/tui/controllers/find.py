@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.quotes.cited_passage import locate_in_span
 from roamtui.tui.controllers.reader import ReaderController
@@ -22,32 +22,32 @@ class FindController:
 
     def __init__(
         self,
-        controller: ConversationController,
+        agent: Agent,
         outline: OutlineTree,
         reader: ReaderPane,
         reading: ReaderController,
     ) -> None:
         """Search the document of `controller`. `reading` shows the matches."""
-        self._controller = controller
+        self._agent = agent
         self._outline = outline
         self._reader = reader
         self._reading = reading
-        self._finder = Finder(controller.load_all, controller.search)
+        self._finder = Finder(agent.load_library, agent.search)
         self.results = FindResults()
         """The results of the last search."""
         self._matches = TextMatches()
         self._position: TextPosition | None = None
         """The match that was shown last."""
-        self._searcher = controller.agent.searcher
+        self._searcher = agent.searcher
         """The searcher of the last search."""
 
     @property
     def _library(self) -> Library:
-        return self._controller.state.library
+        return self._agent.conversation.state.library
 
     def begin(self) -> None:
         """Prepare a search. The last results stay, unless the document or the searcher has changed."""
-        searcher = self._controller.agent.searcher
+        searcher = self._agent.searcher
         if self.results.library is not self._library or searcher is not self._searcher:
             self.results = FindResults(query=self.results.query, is_complete=not self.results.query)
         self._searcher = searcher

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 
-from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.transcript import Citation
@@ -26,12 +26,12 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 class NotesController:
     """Saves a person's notes on the document, and marks them in the outline."""
 
-    def __init__(self, controller: ConversationController, outline: OutlineTree, keys: Keymap) -> None:
+    def __init__(self, agent: Agent, outline: OutlineTree, keys: Keymap) -> None:
         """Save notes on the document of `controller`, and mark their sections in `outline`."""
-        self._controller = controller
+        self._agent = agent
         self._outline = outline
         self._keys = keys
-        store, library = controller.session.store, controller.state.library
+        store, library = agent.conversation.store, agent.conversation.state.library
         self._notes = None if store is None else NoteStore(store.notes_folder, get_source_key(library))
 
     def add_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
@@ -43,7 +43,7 @@ class NotesController:
         self._run(self._add_note(section_id, span, citation))
 
     async def _add_note(self, section_id: str, span: Span | None, citation: Citation | None) -> None:
-        state = self._controller.state
+        state = self._agent.conversation.state
         if self._notes is None or section_id not in state.library:
             notes_off = "Notes are off: conversations are not saved here"
             self._show_status(notes_off if self._notes is None else "No such section")
@@ -78,7 +78,7 @@ class NotesController:
         self._run(self._choose(go_to))
 
     async def _choose(self, go_to: Callable[[SectionTarget], object]) -> None:
-        library = await self._controller.load_all()
+        library = await self._agent.load_library()
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
         if self._notes is None or not notes:
             key = self._keys.format_first_key("section.note")

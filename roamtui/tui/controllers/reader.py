@@ -11,8 +11,9 @@ from textual.app import SuspendNotSupported
 from textual.timer import Timer
 from textual.widget import Widget
 
-from roamtui.agent.controller import CommandFactory, ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import Command, ReadSection
+from roamtui.conversation.conversation import CommandFactory
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.reading_positions import ReadingPosition, ReadingPositions
 from roamtui.conversation.state import ConversationState
@@ -59,7 +60,7 @@ class ReaderController:
 
     def __init__(
         self,
-        controller: ConversationController,
+        agent: Agent,
         tree: TreePane,
         reader: ReaderPane,
         panes: PaneSwitcher,
@@ -70,7 +71,7 @@ class ReaderController:
 
         `dispatch` runs commands.
         """
-        self._controller = controller
+        self._agent = agent
         self._tree = tree
         self._reader = reader
         self._panes = panes
@@ -84,7 +85,7 @@ class ReaderController:
 
     @property
     def _library(self) -> Library:
-        return self._controller.state.library
+        return self._agent.conversation.state.library
 
     def read(self, section_id: str, *, came_from: Widget | None, highlight: Sequence[Span] = ()) -> None:
         """Show a section in the reader. Focus the reader only if it hides the pane that the person came from."""
@@ -147,7 +148,7 @@ class ReaderController:
     def _find_passage(self, target: SectionTarget) -> CitedPassage:
         if target.citation is None:
             return CitedPassage(section_id=target.section_id)
-        return find_cited_passage(target.citation, self._controller.state)
+        return find_cited_passage(target.citation, self._agent.conversation.state)
 
     def choose_page(self, *, came_from: Widget | None) -> str | None:
         """Ask for a page and go there. Return a sentence if the document has no pages."""
@@ -183,7 +184,7 @@ class ReaderController:
 
     def show_last_read(self) -> None:
         """Show the section that was last read in the conversation, or else in the document. The focus stays."""
-        state = self._controller.state
+        state = self._agent.conversation.state
         position = self._positions.load(get_source_key(state.library))
         if position is None or state.reading_id not in (None, position.section_id):
             position = ReadingPosition(state.reading_id or "", 0, "")
@@ -191,7 +192,7 @@ class ReaderController:
 
     def describe_position(self) -> str:
         """Return where the person stopped reading, such as "Amendments, 42 %". Empty at the start of the document."""
-        state = self._controller.state
+        state = self._agent.conversation.state
         position = self._positions.load(get_source_key(state.library))
         if position is None or position.section_id not in state.library:
             return ""

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 
-from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -28,7 +28,7 @@ class ReloadController:
     def __init__(
         self,
         context: AppContext,
-        controller: ConversationController,
+        agent: Agent,
         chat_log: ChatLog,
         stamp: SourceStamp | None,
         reload_key: str,
@@ -36,7 +36,7 @@ class ReloadController:
     ) -> None:
         """Watch the document of `context`. If it is a single file, `stamp` is the file's stamp when it was read."""
         self._context = context
-        self._controller = controller
+        self._agent = agent
         self._chat_log = chat_log
         self._reload_key = reload_key
         self._is_asking = is_asking
@@ -100,7 +100,7 @@ class ReloadController:
         """Return the stamp of each file by its key, or None while the source is missing. Schedule the next check."""
         started = time.monotonic()
         stamps: Mapping[str, SourceStamp] | None
-        sources = self._controller.state.library.sources
+        sources = self._agent.conversation.state.library.sources
         paths = [path for source in sources if is_path(source.name) for path in split_sources(source.name)]
         paths = [path for path in paths if os.path.lexists(path)]
         if paths != self._watched_paths:
@@ -111,7 +111,7 @@ class ReloadController:
         elif self._context.read_stamps is not None:
             stamps = self._context.read_stamps()
         else:
-            stamp = stamp_source(self._controller.state.library.source)
+            stamp = stamp_source(self._agent.conversation.state.library.source)
             stamps = {"": stamp} if stamp is not None else None
         ended = time.monotonic()
         self._next_check_at = ended + (ended - started) * _IDLE_FACTOR
@@ -151,7 +151,7 @@ class ReloadController:
             old_stamps, new_stamps = self._loaded_stamps or {}, stamps or {}
             keys = old_stamps.keys() | new_stamps.keys()
             changed = frozenset(key for key in keys if old_stamps.get(key) != new_stamps.get(key))
-            old_library = self._controller.state.library
+            old_library = self._agent.conversation.state.library
             library = await asyncio.to_thread(self._context.reload_library, old_library, changed)
             notes = [note for note in library.notes if note not in old_library.notes]
             more = len(notes) - _NOTES_SHOWN
@@ -162,7 +162,7 @@ class ReloadController:
             if _is_same(library, old_library):
                 words = "No changes"
             else:
-                await self._controller.reload(library)
+                await self._agent.conversation.reload(library)
                 words = f"Reloaded: {format_count(len(library), 'section')}"
             self._loaded_stamps = stamps
             self._chat_log.post_message(StatusMessage(words))

@@ -9,7 +9,7 @@ from functools import partial
 from textual.screen import Screen
 from textual.worker import Worker
 
-from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.conversation.notices import Severity
 from roamtui.errors import RoamtuiError
 from roamtui.models.embedders import SemanticSearchOffer
@@ -27,13 +27,13 @@ class SemanticSearchController:
     def __init__(
         self,
         screen: Screen[None],
-        controller: ConversationController,
+        agent: Agent,
         options: TuiOptions,
         warn: Callable[[str, Severity], None],
     ) -> None:
         """Ask in a dialog over `screen`. `warn` adds a notice to the conversation."""
         self._screen = screen
-        self._controller = controller
+        self._agent = agent
         self._options = options
         self._warn = warn
         self._indexing: Worker[None] | None = None
@@ -43,7 +43,7 @@ class SemanticSearchController:
 
         If semantic search can only be chosen at the start, only say so.
         """
-        propose, searcher = self._options.propose_semantic_search, self._controller.agent.searcher
+        propose, searcher = self._options.propose_semantic_search, self._agent.searcher
         if self.cancel():
             return
         if propose is None:
@@ -51,7 +51,7 @@ class SemanticSearchController:
         elif searcher is not None and searcher.uses_vectors:
             self._screen.run_worker(self._switch_off(), group="semantic", exit_on_error=False)
         else:
-            self._screen.app.push_screen(SemanticSearchDialog(self._controller.load_all, propose), self._start_indexing)
+            self._screen.app.push_screen(SemanticSearchDialog(self._agent.load_library, propose), self._start_indexing)
 
     def cancel(self) -> bool:
         """Cancel the indexing, and return whether it was running. Finished embeddings stay stored."""
@@ -77,7 +77,7 @@ class SemanticSearchController:
             call_soon(self._warn, _adapt_embedder_flag(sentence), Severity.WARNING)
 
         try:
-            await self._controller.change_searcher(lambda library: offer.make_searcher(library, warn), report)
+            await self._agent.change_searcher(lambda library: offer.make_searcher(library, warn), report)
         except RoamtuiError as error:
             self._show_status("")
             self._warn(f"Search stays by words: {_adapt_embedder_flag(str(error))}", Severity.ERROR)
@@ -86,7 +86,7 @@ class SemanticSearchController:
 
     async def _switch_off(self) -> None:
         assert self._options.make_keyword_searcher is not None
-        await self._controller.change_searcher(self._options.make_keyword_searcher, lambda _done, _total: None)
+        await self._agent.change_searcher(self._options.make_keyword_searcher, lambda _done, _total: None)
         self._show_status("Search by meaning is off")
 
     def _show_status(self, words: str, *, is_progress: bool = False) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 
 from textual.widget import Widget
 
-from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library_source import LibrarySource, make_short_name
 from roamtui.document.plain import sanitise_line
@@ -18,9 +18,9 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 class SourcesController:
     """Changes the sources of one conversation. While a question is being answered, a change waits for its end."""
 
-    def __init__(self, controller: ConversationController, widget: Widget) -> None:
+    def __init__(self, agent: Agent, widget: Widget) -> None:
         """Change the conversation of `controller`. `widget` posts messages and runs the work."""
-        self._controller = controller
+        self._agent = agent
         self._widget = widget
 
     def add(self, name: str) -> None:
@@ -29,7 +29,7 @@ class SourcesController:
 
         async def add() -> str:
             try:
-                source = await self._controller.add_source(name)
+                source = await self._agent.conversation.add_source(name)
             except BaseException:
                 self._widget.post_message(StatusMessage(""))
                 raise
@@ -44,7 +44,7 @@ class SourcesController:
             return
 
         async def toggle() -> str:
-            await self._controller.mute_source(source.key, is_muted=not source.is_muted)
+            await self._agent.conversation.mute_source(source.key, is_muted=not source.is_muted)
             words = "may be asked again" if source.is_muted else "muted: the model no longer sees it"
             return f"{sanitise_line(source.title)} {words}"
 
@@ -58,7 +58,7 @@ class SourcesController:
         title = sanitise_line(source.title)
 
         async def remove_source() -> str:
-            await self._controller.remove_source(source.key)
+            await self._agent.conversation.remove_source(source.key)
             return f"Took out {title}; its files stay as they are"
 
         question = f"Take {title} out of this conversation?"
@@ -75,7 +75,7 @@ class SourcesController:
         self._widget.run_worker(run(), group="sources", exit_on_error=False)
 
     def _get_source(self, section_id: str | None) -> LibrarySource | None:
-        library = self._controller.state.library
+        library = self._agent.conversation.state.library
         if section_id is None or section_id not in library:
             return None
         sources = list_sources_of(library)

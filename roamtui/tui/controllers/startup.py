@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from textual.message import Message
 
-from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.log import ConversationSummary
 from roamtui.conversation.notes import NoteStore
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationSummary
 from roamtui.errors import StoreError
 from roamtui.tui.chat.content_view import ConversationTarget, NotesTarget
 from roamtui.tui.chat.welcome import StaleQuote
@@ -24,7 +24,7 @@ _RECHECKED_CONVERSATIONS_MAX = 10
 """Maximum number of conversations whose quotes are looked up. Each takes some milliseconds."""
 
 
-async def index_with_progress(controller: ConversationController, post_message: Callable[[Message], object]) -> None:
+async def index_with_progress(agent: Agent, post_message: Callable[[Message], object]) -> None:
     """Bring the search index of a large source up to date before a question needs it, and post the progress."""
     loop, has_reported = asyncio.get_running_loop(), False
 
@@ -36,18 +36,18 @@ async def index_with_progress(controller: ConversationController, post_message: 
         loop.call_soon_threadsafe(post_message, StatusMessage(words, is_progress=True))
 
     try:
-        await controller.index_ahead(report)
+        await agent.index_ahead(report)
     finally:
         if has_reported:
             post_message(StatusMessage(""))
 
 
-async def list_saved_conversations(session: Session) -> tuple[ConversationSummary, ...]:
+async def list_saved_conversations(conversation: Conversation) -> tuple[ConversationSummary, ...]:
     """List the other answered conversations about the same document, but for those of `roamtui ask`.
 
     Empty if they cannot be read.
     """
-    state, store = session.state, session.store
+    state, store = conversation.state, conversation.store
     if store is None or store.problem:
         return ()
     try:
@@ -59,9 +59,11 @@ async def list_saved_conversations(session: Session) -> tuple[ConversationSummar
     )
 
 
-async def recheck_saved_quotes(session: Session, saved: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:
+async def recheck_saved_quotes(
+    conversation: Conversation, saved: tuple[ConversationSummary, ...]
+) -> tuple[StaleQuote, ...]:
     """Look up the quotes of the notes and of saved conversations. Return the stale ones, each once."""
-    store, library = session.store, session.state.library
+    store, library = conversation.store, conversation.state.library
     if store is None:
         return ()
 

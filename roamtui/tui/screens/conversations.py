@@ -17,10 +17,10 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 from typing_extensions import override
 
-from roamtui.agent.controller import ConversationController
+from roamtui.agent.loop import Agent
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
+from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.store import ConversationStore, ConversationSummary
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError
@@ -48,11 +48,11 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
     HEADING = "Conversations"
     SCOPES = (Scope.SAVED, Scope.CONVERSATIONS)
 
-    def __init__(self, controller: ConversationController, store: ConversationStore, keys: Keymap) -> None:
+    def __init__(self, agent: Agent, store: ConversationStore, keys: Keymap) -> None:
         super().__init__(keys)
-        self._controller = controller
+        self._agent = agent
         self._store = store
-        self._source = get_source_key(controller.state.library)
+        self._source = get_source_key(agent.conversation.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
         self._shows_all_documents = False
         self._exchange_texts: Mapping[str, str] = {}
@@ -70,7 +70,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
 
     @work(exit_on_error=False)
     async def _load(self) -> None:
-        current_id = self._controller.state.id
+        current_id = self._agent.conversation.state.id
         saved = await asyncio.to_thread(self._store.list)
         self._summaries = tuple(item for item in saved if not item.is_one_shot or item.id == current_id)
         self._show()
@@ -131,7 +131,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         if self._shows_all_documents:
             is_stdin = summary.source.startswith("-")
             parts.append("standard input" if is_stdin else sanitise_line(name_sources(summary.source)))
-        sign = "  ● now" if summary.id == self._controller.state.id else ""
+        sign = "  ● now" if summary.id == self._agent.conversation.state.id else ""
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
 
     @on(Input.Submitted)
@@ -180,9 +180,10 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
         if title is None:
             return
-        if summary.id == self._controller.state.id:
-            await self._controller.rename(title)
-        await asyncio.to_thread(self._store.rename, summary.id, title)
+        if summary.id == self._agent.conversation.state.id:
+            await self._agent.conversation.rename(title)
+        else:
+            await asyncio.to_thread(self._store.rename, summary.id, title)
         self._search_texts.pop(summary.id, None)
         self._summaries = tuple(
             replace(other, title=title) if other.id == summary.id else other for other in self._summaries
@@ -192,7 +193,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
 
     def action_delete(self) -> None:
         summary = self._selected
-        if summary is not None and summary.id == self._controller.state.id:
+        if summary is not None and summary.id == self._agent.conversation.state.id:
             self._show_message("Cannot delete the current conversation. Start a new one first.")
         elif summary is not None:
             self._mark_deleted(summary, f" “{_format_title(summary)}”")
@@ -205,7 +206,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
                 self._store.delete(conversation_id)
             except StoreError as error:
                 problems.append(str(error))
-        return [*problems, *self._store.pop_warnings()] if deleted_ids else []
+        return problems
 
     def action_export(self) -> None:
         summary = self._selected
@@ -218,7 +219,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         def render_page(_: Path) -> str:
             from roamtui.export.html import render_html  # noqa: PLC0415 - the other formats need no Markdown parser
 
-            library = self._controller.state.library if summary.source == self._source else None
+            library = self._agent.conversation.state.library if summary.source == self._source else None
             return render_html(load(), summary.source, library)
 
         renderers = {

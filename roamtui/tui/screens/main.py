@@ -74,8 +74,8 @@ from roamtui.tui.status_line import (
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:  # the first screen does without them
-    from roamtui.agent.controller import CommandFactory, ConversationController
-    from roamtui.conversation.session import Session
+    from roamtui.agent.loop import Agent
+    from roamtui.conversation.conversation import CommandFactory, Conversation
     from roamtui.tui.controllers.conversations import ConversationSwitcher
     from roamtui.tui.controllers.find import FindController
     from roamtui.tui.controllers.models import ModelController
@@ -138,13 +138,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         )
 
     @cached_property
-    def controller(self) -> ConversationController:
-        """Runs all changes of the conversation in one queue."""
-        from roamtui.agent.controller import ConversationController
-
-        controller = ConversationController(self.app_context.agent, self._approve)
-        controller.subscribe(lambda update: self._show_event(update.event, update.state))
-        return controller
+    def agent(self) -> Agent:
+        """Answers the questions, and holds the conversation on the screen."""
+        agent = self.app_context.agent
+        agent.conversation.approver = self._approve
+        self._unsubscribe = agent.conversation.subscribe(
+            lambda event: self._show_event(event, agent.conversation.state), draws_exchanges=True
+        )
+        return agent
 
     @cached_property
     def _model_controller(self) -> ModelController:
@@ -159,32 +160,32 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.controllers.reader import ReaderController
 
         positions = ReadingPositions(self.startup.options.reading_positions_path)
-        return ReaderController(self.controller, self.tree_pane, self.reader_pane, self.panes, positions, self.dispatch)
+        return ReaderController(self.agent, self.tree_pane, self.reader_pane, self.panes, positions, self.dispatch)
 
     @cached_property
     def _find_controller(self) -> FindController:
         from roamtui.tui.controllers.find import FindController
 
         outline = self.tree_pane.outline
-        return FindController(self.controller, outline, self.reader_pane, self.reader_controller)
+        return FindController(self.agent, outline, self.reader_pane, self.reader_controller)
 
     @cached_property
     def _semantic_search_controller(self) -> SemanticSearchController:
         from roamtui.tui.controllers.semantic_search import SemanticSearchController
 
-        return SemanticSearchController(self, self.controller, self.app_context.options, self.chat_log.add_notice)
+        return SemanticSearchController(self, self.agent, self.app_context.options, self.chat_log.add_notice)
 
     @cached_property
     def _notes_controller(self) -> NotesController:
         from roamtui.tui.controllers.notes import NotesController
 
-        return NotesController(self.controller, self.tree_pane.outline, self.keys)
+        return NotesController(self.agent, self.tree_pane.outline, self.keys)
 
     @cached_property
     def _conversation_switcher(self) -> ConversationSwitcher:
         from roamtui.tui.controllers.conversations import ConversationSwitcher
 
-        return ConversationSwitcher(self.controller, self, self.keys, self.warn_if_busy, self._on_switched)
+        return ConversationSwitcher(self.agent, self, self.keys, self.warn_if_busy, self._on_switched)
 
     @cached_property
     def _reload_controller(self) -> ReloadController:
@@ -192,14 +193,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         key = self.keys.format_first_key("global.reload")
         context, chat = self.app_context, self.chat_log
-        return ReloadController(context, self.controller, chat, self._stamp, key, lambda: self.is_asking)
+        return ReloadController(context, self.agent, chat, self._stamp, key, lambda: self.is_asking)
 
     @cached_property
     def sources_controller(self) -> SourcesController:
         """Adds sources to the conversation, takes them out, and mutes them."""
         from roamtui.tui.controllers.sources import SourcesController
 
-        return SourcesController(self.controller, self)
+        return SourcesController(self.agent, self)
 
     @property
     def has_started(self) -> bool:
@@ -212,9 +213,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return self.startup.app_context
 
     @property
-    def session(self) -> Session:
+    def conversation(self) -> Conversation:
         """The conversation on the screen."""
-        return self.app_context.agent.session
+        return self.app_context.agent.conversation
 
     @property
     def is_asking(self) -> bool:
@@ -252,10 +253,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_box.prepend_history(reversed(context.options.examples))
         for note in context.notices:
             self.chat_log.add_notice(note)
-        for event in self.session.list_unshown_events():
-            self._show_event(event, self.session.state)
         self._warm_up()
-        indexing = index_with_progress(self.controller, self.post_message)
+        indexing = index_with_progress(self.agent, self.post_message)
         self.run_worker(indexing, group="indexing", exit_on_error=False)
         if self.reader_pane.section_id is None:  # the person may have opened a section already
             self.reader_controller.show_last_read()
@@ -278,6 +277,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.has_started:
             self.reader_controller.save_position()
             self._notes_controller.flush()
+            self._unsubscribe()
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
@@ -316,7 +316,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="commands", exit_on_error=False)
     async def dispatch(self, make_command: CommandFactory) -> None:
         """Run a command once earlier requests are done. If there is nothing to do, show why."""
-        if reason := await self.controller.dispatch(make_command):
+        if reason := await self.agent.conversation.dispatch(make_command):
             self.post_message(StatusMessage(reason))
 
     async def _approve(self, approval: ApprovalRequest) -> bool:
@@ -328,7 +328,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="warming", exit_on_error=False)
     async def _warm_up(self) -> None:
         """Prepare the model for the first question, and show its note."""
-        if note := await self.controller.warm_up():
+        if note := await self.agent.warm_up():
             self.chat_log.add_notice(note)
 
     @work(group="earlier", exit_on_error=False)
@@ -340,12 +340,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """
         from roamtui.tui.controllers.startup import list_saved_conversations, recheck_saved_quotes
 
-        saved = await list_saved_conversations(self.session)
+        saved = await list_saved_conversations(self.conversation)
         if saved and is_announced:
             words = format_count(len(saved), "earlier conversation")
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
         self.welcome.show_saved_conversations(saved)
-        self.welcome.show_stale(await recheck_saved_quotes(self.session, saved))
+        self.welcome.show_stale(await recheck_saved_quotes(self.conversation, saved))
 
     def watch_state(self, state: ConversationState) -> None:
         self.tree_pane.show(state)
@@ -469,7 +469,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             is_shown = asyncio.Event()
             self.call_after_refresh(is_shown.set)
             await is_shown.wait()
-        await self.controller.ask(question, options)
+        await self.agent.ask(question, options)
 
     @property
     def _waiting_words(self) -> str:
@@ -482,13 +482,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(ChatLog.RetryRequested)
     def _retry_question(self, event: ChatLog.RetryRequested) -> None:
-        if self.is_asking or not self.session.state.transcript.exchanges:
+        if self.is_asking or not self.conversation.state.transcript.exchanges:
             return
         if event.is_edited:
             self.question_controller.edit_last()
             self.panes.focus_question_box()
         else:
-            self.question_controller.ask_again(len(self.session.state.transcript.exchanges), event.open_first)
+            self.question_controller.ask_again(len(self.conversation.state.transcript.exchanges), event.open_first)
 
     @on(ChatLog.ModelRequested)
     def _retry_with_model(self, event: ChatLog.ModelRequested) -> None:
@@ -521,7 +521,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._ask_for_selection()
         else:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
-            selected = self.session.state.library.text_at(span) if span and is_selected else ""
+            selected = self.conversation.state.library.text_at(span) if span and is_selected else ""
             self.question_controller.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_question_box()

@@ -37,7 +37,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
     HEADING = "Notes"
 
     def __init__(self, notes: NoteStore, located: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
-        super().__init__(keys, notes.damage)
+        super().__init__(keys)
         self._notes = notes
         self._located = located
         self._library = library

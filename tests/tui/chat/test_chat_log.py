@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation, start_log
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.tui.app import RoamApp
@@ -36,7 +36,7 @@ async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() ->
         await pilot.press("g")
         await wait_until(pilot, lambda: log.scroll_y == 0)
         assert log.current is not None
-        log.current.append_answer("\n\nMore of it.", app.main_screen.session.state)
+        log.current.append_answer("\n\nMore of it.", app.main_screen.conversation.state)
         before = log.max_scroll_y
         await wait_until(pilot, lambda: log.max_scroll_y > before)
         await pilot.pause()
@@ -49,8 +49,8 @@ def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
         Exchange(number=number, question=f"Question {number}?", answer=f"Answer {number}.", stopped=StopReason.ANSWERED)
         for number in range(1, count + 1)
     )
-    state = replace(context.agent.session.state, transcript=Transcript(exchanges=exchanges))
-    context.agent.session = Session(state)
+    state = replace(context.agent.conversation.state, transcript=Transcript(exchanges=exchanges))
+    context.agent.conversation = Conversation(start_log(state, None, None))
     return RoamApp(context)
 
 

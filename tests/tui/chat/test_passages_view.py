@@ -10,9 +10,9 @@ from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import Origin
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
 from roamtui.document.source_loader import build_library
 from roamtui.models.base import Model
 from roamtui.models.offline import OfflineModel
@@ -72,7 +72,7 @@ def make_offline_app(
 ) -> RoamApp:
     """Return an app over the handbook of a ferry; without a model, the offline model answers."""
     library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
-    session = Session.start(library, store=store)
+    session = Conversation.start(library, store=store)
     agent = Agent(session, model or OfflineModel(), KeywordSearcher(library))
     return RoamApp(AppContext(agent=agent, options=options or TuiOptions()))
 
@@ -144,13 +144,13 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
         await show_cards(pilot, app)
         screen.panes.focus_tree()
         await pilot.press("z")
-        await wait_until(pilot, lambda: not screen.session.state.open_sections)
+        await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
         screen.panes.focus_chat()
         await pilot.press("a")
         await wait_until(pilot, lambda: screen.status_line.status.message.startswith("Select a passage"))
         await pilot.press("1", "a")
-        await wait_until(pilot, lambda: screen.session.state.open_ids == (section_id,))
-        opened = screen.session.state.get_open(section_id)
+        await wait_until(pilot, lambda: screen.conversation.state.open_ids == (section_id,))
+        opened = screen.conversation.state.get_open(section_id)
         assert opened is not None
         assert opened.opened_by is Origin.PERSON
 
@@ -175,12 +175,12 @@ async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sectio
     async with running(make_offline_app(options=TuiOptions(model_offers=offers)), LARGE) as (app, pilot):
         await show_cards(pilot, app)
         screen = app.main_screen
-        shown = {citation.section_id for citation in screen.session.state.transcript.exchanges[0].citations}
+        shown = {citation.section_id for citation in screen.conversation.state.transcript.exchanges[0].citations}
         await pilot.press("i")
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
         await pilot.press("down", "enter")
         await wait_until(pilot, lambda: bool(model.requests) and not screen.is_asking)
-        (exchange,) = screen.session.state.transcript.exchanges
+        (exchange,) = screen.conversation.state.transcript.exchanges
         assert (exchange.question, exchange.model, exchange.answer) == (BICYCLE, "local", "Two crowns.")
         assert {section.section_id for section in exchange.open_before} == shown
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
@@ -196,8 +196,8 @@ async def test_i_asks_at_once_if_a_model_is_chosen_already_even_about_an_earlier
         await pilot.press("i")
         await wait_until(pilot, lambda: "Select a passage" in screen.status_line.status.message)
         await pilot.press("1", "i")
-        await wait_until(pilot, lambda: screen.session.state.question_number == 3 and not screen.is_asking)
-        questions = [exchange.question for exchange in screen.session.state.transcript.exchanges]
+        await wait_until(pilot, lambda: screen.conversation.state.question_number == 3 and not screen.is_asking)
+        questions = [exchange.question for exchange in screen.conversation.state.transcript.exchanges]
         assert questions == [BICYCLE, "What does the red flag mean?", BICYCLE]
 
 

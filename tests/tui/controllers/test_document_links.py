@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
@@ -29,7 +29,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def _open_source(source: str, _id: str | None, model: Model | None, _report: PageReport) -> StartupContext:
-    agent = Agent(Session.start(open_library([source])), model or ScriptedModel())
+    agent = Agent(Conversation.start(open_library([source])), model or ScriptedModel())
     return StartupContext.from_app_context(AppContext(agent=agent))
 
 
@@ -46,7 +46,7 @@ def _make_app(source: Path) -> RoamApp:
 async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
     screen = app.main_screen
     await wait_until(pilot, lambda: screen.has_started)
-    library = screen.session.state.library
+    library = screen.conversation.state.library
     screen.reader_controller.read(screen.reader_pane.section_id or next(library.walk()), came_from=None)
     screen.panes.focus_reader()
     screen.warn(screen.reader_controller.open_link(href, screen.reader_pane.section_id))

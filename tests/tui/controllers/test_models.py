@@ -56,7 +56,7 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         await wait_until(pilot, lambda: app.screen is app.main_screen)
         assert "openai/[b]other" in screen_text(app)
         await ask(pilot, "Who?")
-        assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Other."
+        assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Other."
 
 
 async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
@@ -71,7 +71,7 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
         assert app.screen is app.main_screen, "nobody else gets the text, so nobody is asked"
         for question in ("Two?", "Three?", "Four?"):
             await ask(pilot, question)
-        exchanges = app.main_screen.session.state.transcript.exchanges
+        exchanges = app.main_screen.conversation.state.transcript.exchanges
     assert [exchange.model for exchange in exchanges] == ["scripted", "local", "local", "local"]
     sent = [request.messages for request in other.requests]
     assert len(sent) == 3
@@ -248,7 +248,7 @@ async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_sa
             await pilot.press("y")
             await wait_until(pilot, lambda: app.screen is app.main_screen)
             await ask(pilot, "How many loaves?")
-            assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Forty."
+            assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
         assert len(server.requests) == 2
         assert all(KEY not in request.headers.get("authorization", "") for request in server.requests)
         assert (load_settings().model, load_settings().api_base) == (f"{provider}/tiny", server.url)

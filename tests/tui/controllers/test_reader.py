@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.links import locate_section
 from roamtui.document.source_loader import open_sources
 from roamtui.library_loader import open_library
@@ -39,12 +39,12 @@ BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 1
 def read(app: RoamApp) -> str:
     """Return the title of the section that is read."""
     section_id = app.main_screen.reader_pane.section_id
-    return app.main_screen.session.state.library.title_of(section_id) if section_id else ""
+    return app.main_screen.conversation.state.library.title_of(section_id) if section_id else ""
 
 
 def cursor(app: RoamApp) -> str:
     section_id = app.main_screen.tree_pane.outline.cursor_id
-    return app.main_screen.session.state.library.title_of(section_id) if section_id else ""
+    return app.main_screen.conversation.state.library.title_of(section_id) if section_id else ""
 
 
 async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outline_and_conversation_follow(
@@ -62,10 +62,10 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
             passed.add(read(app))
         assert passed == {f"Chapter {number}" for number in range(6)}
         # What is only scrolled past is not read.
-        assert app.main_screen.session.state.reading_id == find_id(app, "Chapter 0")
+        assert app.main_screen.conversation.state.reading_id == find_id(app, "Chapter 0")
         monkeypatch.setattr(reader, "_READING_SECONDS", 0.01)
         await pilot.press("pageup", "pagedown")
-        await wait_until(pilot, lambda: app.main_screen.session.state.reading_id == find_id(app, "Chapter 5"))
+        await wait_until(pilot, lambda: app.main_screen.conversation.state.reading_id == find_id(app, "Chapter 5"))
         await pilot.press("backspace")
         await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "Nothing to go back to")
 
@@ -91,7 +91,7 @@ def make_folder_app(tmp_path: Path, places: Path | None = None) -> RoamApp:
     (root / "a.md").write_text("# Ovens\n\n## Stone\n\nOne.\n", "utf-8")
     (root / "guides/b.md").write_text("# Dough\n\n## Rye\n\n" + "Two.\n\n" * 60, "utf-8")
     library, loader = open_sources([str(root)])
-    agent = Agent(Session.start(library, loader=loader), ScriptedModel(()))
+    agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(()))
     return RoamApp(AppContext(agent=agent, options=TuiOptions(reading_positions_path=places)))
 
 
@@ -123,9 +123,9 @@ async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
         await pilot.press("j")
         await wait_until(pilot, lambda: read(app) == "Stones")
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
-        state = app.main_screen.session.state
+        state = app.main_screen.conversation.state
         await wait_until(
-            pilot, lambda: state.library.title_of(app.main_screen.session.state.reading_id or "") == "Stones"
+            pilot, lambda: state.library.title_of(app.main_screen.conversation.state.reading_id or "") == "Stones"
         )
         await run(pilot, "global.follow")
         await pilot.press("j")
@@ -143,10 +143,10 @@ async def test_the_reader_follows_the_model_where_it_does_not_hide_the_answer(wi
         await run(pilot, "global.follow")
         await pilot.press("2")
         await pilot.pause()
-        reading = app.main_screen.session.state.reading_id
+        reading = app.main_screen.conversation.state.reading_id
         loft = find_id(app, "Loft")
         model_of(app).add_replies(expand(loft), ScriptedReply(text="Dried."))
         await ask(pilot, "Where?")
         assert (read(app) == "Loft") is is_shown
-        assert app.main_screen.session.state.reading_id == reading, "the person did not choose it"
+        assert app.main_screen.conversation.state.reading_id == reading, "the person did not choose it"
         assert "Dried." in screen_text(app)

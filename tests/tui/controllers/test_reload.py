@@ -15,7 +15,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.source_loader import build_library
 from roamtui.errors import SourceError
@@ -46,7 +46,7 @@ def read(file: Path) -> Library:
 
 def make_reading_app(file: Path, *, is_watching: bool = False) -> RoamApp:
     library = read(file)
-    agent = Agent(Session.start(library), ScriptedModel(), KeywordSearcher(library))
+    agent = Agent(Conversation.start(library), ScriptedModel(), KeywordSearcher(library))
     return RoamApp(AppContext(agent=agent, reload_library=lambda *_: read(file), reload_on_change=is_watching))
 
 
@@ -82,7 +82,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert "Flour" not in screen_text(app)
         await pilot.press("f5")
         await wait_until(pilot, lambda: "9 sections" in screen_text(app))
-        state = app.main_screen.session.state
+        state = app.main_screen.conversation.state
         assert state.open_ids == (deck,)
         assert "a hundred loaves" in state.library.text(deck)
         assert "changed on disk" not in screen_text(app)
@@ -143,13 +143,13 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
         await open_deck(pilot)
         write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
         await pilot.press("f5")
-        await wait_until(pilot, lambda: "It is old" in str(app.main_screen.session.state.library.root.text))
+        await wait_until(pilot, lambda: "It is old" in str(app.main_screen.conversation.state.library.root.text))
         await wait_until(pilot, lambda: "Reloaded" in screen_text(app))
         app.main_screen.panes.focus_chat()
         await pilot.press("j", "j", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
         (highlight,) = app.main_screen.reader_pane.reader._highlights.quote
-        assert app.main_screen.session.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
+        assert app.main_screen.conversation.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
 
 
 async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_starts(file: Path) -> None:
@@ -163,11 +163,11 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
         write(file, CHANGED)
         for _ in range(3):
             await look(pilot)
-        assert len(screen.session.state.library) == 8
+        assert len(screen.conversation.state.library) == 8
         gate.set()
         await wait_until(pilot, lambda: not screen.is_asking)
         await look(pilot)
-        await wait_until(pilot, lambda: len(screen.session.state.library) == 9)
+        await wait_until(pilot, lambda: len(screen.conversation.state.library) == 9)
 
 
 async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None:
@@ -177,7 +177,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         assert loader is not None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
         library = open_pages(library, loader, [link])
-        agent = Agent(Session.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
+        agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
         context = AppContext(agent=agent, reload_library=partial(reload_library, sources=sources, web=None))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
@@ -186,7 +186,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
             site.pages["/bakery.md"] = TEXT.replace("ninety loaves", "a hundred loaves")
             await pilot.press("f5")
             await wait_until(pilot, lambda: "Reloaded" in screen_text(app))
-            state = app.main_screen.session.state
+            state = app.main_screen.conversation.state
             assert state.open_ids == (find_id(app, "Deck oven"),)
             assert "a hundred loaves" in state.library.own_text(state.open_ids[0])
             assert state.needs_rebuild
@@ -205,7 +205,7 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     (folder / "bakery.md").write_text(TEXT, "utf-8")
     (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
     library, loader = open_lazily([str(folder)])
-    session = Session.start(library, loader=loader)
+    session = Conversation.start(library, loader=loader)
     context = AppContext(
         agent=Agent(session, ScriptedModel(), KeywordSearcher(library)),
         reload_library=partial(reload_library, sources=[str(folder)], web=None),
@@ -258,7 +258,7 @@ class SlowFolder:
     async def running(self, *, is_watching: bool = False) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
         """Run an app over the folder, which has looked at it once."""
         library, loader = open_lazily(self._source)
-        agent = Agent(Session.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
+        agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
         context = AppContext(
             agent=agent, reload_library=self.read_again, read_stamps=self.look, reload_on_change=is_watching
         )
@@ -270,7 +270,7 @@ class SlowFolder:
 
 def has_flour(app: RoamApp) -> bool:
     """Return whether the conversation is about the changed text."""
-    return any("### Flour" in str(document.text) for document in app.main_screen.session.state.library.documents)
+    return any("### Flour" in str(document.text) for document in app.main_screen.conversation.state.library.documents)
 
 
 @pytest.fixture

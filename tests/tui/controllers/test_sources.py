@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.library_loader import (
     open_added_source,
     open_lazily,
@@ -37,7 +37,7 @@ def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
     def make_first(source: str) -> StartupContext:
         library, loader = open_lazily([source])
         store = ConversationStore(folder / "conversations")
-        session = Session.start(library, store=store, loader=loader, open_source=open_added_source)
+        session = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
         return StartupContext.from_app_context(
             AppContext(agent=Agent(session, OfflineModel(), KeywordSearcher(library)))
         )
@@ -55,7 +55,7 @@ def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
 
 
 def list_keys(app: RoamApp) -> list[str]:
-    return [source.key for source in app.main_screen.session.state.library.sources]
+    return [source.key for source in app.main_screen.conversation.state.library.sources]
 
 
 async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None:
@@ -78,7 +78,7 @@ async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None
         await go_to(pilot, find_id(app, "Term"))
         await pilot.press("t")
         await wait_until(pilot, lambda: "– acts" in screen_text(app))
-        assert app.main_screen.session.state.library.sources[1].is_muted
+        assert app.main_screen.conversation.state.library.sources[1].is_muted
         await pilot.press("t")
         await wait_until(pilot, lambda: "✓ acts" in screen_text(app))
 

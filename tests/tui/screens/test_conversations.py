@@ -14,9 +14,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 from typing_extensions import override
 
-from roamtui.conversation.log import ConversationLog
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationLog, ConversationStore
+from roamtui.conversation.question_flow import begin_question
 from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -58,7 +58,7 @@ async def make_two(pilot: Pilot[None]) -> None:
     """Hold a conversation about steam, then one about the starter."""
     await talk(pilot, "What of steam?", "Steam")
     await pilot.press("ctrl+n")
-    await wait_until(pilot, lambda: not app_of(pilot).main_screen.session.state.transcript.exchanges)
+    await wait_until(pilot, lambda: not app_of(pilot).main_screen.conversation.state.transcript.exchanges)
     await talk(pilot, "What of the starter?", "Starter")
 
 
@@ -78,9 +78,9 @@ def listed(app: RoamApp) -> list[str]:
 async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
-        first = app.main_screen.session.state.id
+        first = app.main_screen.conversation.state.id
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: app.main_screen.session.state.id != first)
+        await wait_until(pilot, lambda: app.main_screen.conversation.state.id != first)
         await wait_until(pilot, lambda: "Try" in screen_text(app))
         shown = screen_text(app)
         assert "❯ What of steam?" not in shown  # only the welcome names it, among the saved ones
@@ -129,7 +129,7 @@ async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: ConversationS
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
         await wait_until(pilot, lambda: "[b]Mine[/b]" in " ".join(listed(app)))
-        renamed_id = store.list()[downs].id
+        renamed_id = next(summary.id for summary in store.list() if summary.title == "[b]Mine[/b]")
         assert store.load(renamed_id).title == "[b]Mine[/b]"
         await pilot.press("escape")
         await talk(pilot, "And?", "Dough")
@@ -183,8 +183,9 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
 async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goes_on(
     app: RoamApp, store: ConversationStore
 ) -> None:
-    other = Session.start(build_library(RawText(text="# Other\n", source="/x/gone.md", name="o")), store=store)
-    await other.begin_question("Elsewhere?", PROMPT_CONTEXT)
+    other = Conversation.start(build_library(RawText(text="# Other\n", source="/x/gone.md", name="o")), store=store)
+    await other.apply(begin_question(other.state, "Elsewhere?", PROMPT_CONTEXT))
+    other.close()
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
         await open_list(pilot)
@@ -201,18 +202,18 @@ async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, st
     async with app.run_test(size=(120, 35)) as pilot:
         for question, title in (("One?", "Steam"), ("Two?", "Starter"), ("Three?", "Dough")):
             await talk(pilot, question, title)
-        trunk = app.main_screen.session.state
+        trunk = app.main_screen.conversation.state
         app.main_screen.panes.focus_chat()
         await pilot.press("f")
-        await wait_until(pilot, lambda: app.main_screen.session.state.id != trunk.id)
+        await wait_until(pilot, lambda: app.main_screen.conversation.state.id != trunk.id)
         await wait_until(pilot, lambda: app.main_screen.question_box.text == "Three?")
-        assert app.main_screen.session.state.open_ids == trunk.open_ids[:2]
+        assert app.main_screen.conversation.state.open_ids == trunk.open_ids[:2]
         assert "Three?" not in screen_text(app).split("╭")[0]
         await talk(pilot, "Otherwise?", "Deck oven")
         questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
     assert questions == {
         trunk.id: ["One?", "Two?", "Three?"],
-        app.main_screen.session.state.id: ["One?", "Two?", "Otherwise?"],
+        app.main_screen.conversation.state.id: ["One?", "Two?", "Otherwise?"],
     }
 
 
@@ -224,9 +225,9 @@ class SlowStore(ConversationStore):
         self.gate = Event()
 
     @override
-    def read(self, conversation_id: str) -> ConversationLog:
+    def open(self, conversation_id: str) -> tuple[ConversationLog, str]:
         assert self.gate.wait(20)
-        return super().read(conversation_id)
+        return super().open(conversation_id)
 
 
 @dataclass
@@ -243,7 +244,7 @@ class Turning:
     async def finish(self) -> None:
         """Let the conversation open, then the model start."""
         self.store.gate.set()
-        await wait_until(self.pilot, lambda: self.app.main_screen.session.state.id == self.first_id)
+        await wait_until(self.pilot, lambda: self.app.main_screen.conversation.state.id == self.first_id)
         self.model_gate.set()
         await wait_until(self.pilot, lambda: not self.app.main_screen.is_asking)
         await self.pilot.pause()
@@ -259,7 +260,7 @@ async def turning(tmp_path: Path) -> AsyncIterator[Turning]:
     app = RoamApp(make_context(store=store))
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
-        second_id = app.main_screen.session.state.id
+        second_id = app.main_screen.conversation.state.id
         first_id = next(summary.id for summary in store.list() if summary.id != second_id)
         await talk(pilot, "And who feeds it?", "Starter")
         gate = asyncio.Event()

@@ -10,7 +10,7 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.source_loader import open_sources
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
@@ -51,7 +51,7 @@ class MeaningSearcher(KeywordSearcher):
 
 
 def make_searching_app(text: str = TEXT, searcher: type[KeywordSearcher] | None = KeywordSearcher) -> RoamApp:
-    session = make_context(text=text).agent.session
+    session = make_context(text=text).agent.conversation
     made = searcher(session.state.library) if searcher is not None else None
     return RoamApp(AppContext(agent=Agent(session, ScriptedModel(()), made)))
 
@@ -76,7 +76,7 @@ def list_found(screen: FindDialog) -> list[tuple[SearchKind, str, list[str]]]:
 def read(pilot: Pilot[None]) -> str:
     app = app_of(pilot)
     section_id = app.main_screen.reader_pane.section_id
-    return app.main_screen.session.state.library.title_of(section_id) if section_id else ""
+    return app.main_screen.conversation.state.library.title_of(section_id) if section_id else ""
 
 
 def list_marks(reader: Reader, overlay: HighlightKind) -> list[str]:
@@ -173,7 +173,7 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
     for name, word in (("a", "boat"), ("b", "rye"), ("c", "rye")):
         (tmp_path / f"{name}.md").write_text(f"# Of {name}\n\nIt is {word}.\n", "utf-8")
     library, loader = open_sources([str(tmp_path)])
-    app = RoamApp(AppContext(agent=Agent(Session.start(library, loader=loader), ScriptedModel(()))))
+    app = RoamApp(AppContext(agent=Agent(Conversation.start(library, loader=loader), ScriptedModel(()))))
     async with app.run_test(size=(160, 30)) as pilot:
         screen = await find(pilot, "rye")
         assert [told for _, told, _ in list_found(screen)] == ["2 matches"]

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from textual.selection import Selection
 from textual.widgets import Input
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import Note, NoteStore
-from roamtui.conversation.store import ConversationStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import ItemList, PromptDialog
 from roamtui.tui.screens.notes import NotesScreen
@@ -118,7 +118,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == batch.citation.section_id)
         span = app.main_screen.reader_pane.reader.get_selection_span()
         assert span is not None
-        assert app.main_screen.session.state.library.text_at(span) == BATCH, "the words that were kept are marked"
+        assert app.main_screen.conversation.state.library.text_at(span) == BATCH, "the words that were kept are marked"
 
 
 async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is_left(store: ConversationStore) -> None:

@@ -8,8 +8,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from roamtui import Agent, QuestionAnswered, RetrievalOptions, Session, make_model, make_searcher, open_library
-from roamtui.conversation.store import ConversationSummary
+from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationSummary
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.offers import list_offers
@@ -222,9 +223,9 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
         questions = choose_example_questions(model, library)
         assert questions
         for question in questions:
-            events = [event async for event in Agent(Session.start(library), model, searcher).ask(question)]
-            assert isinstance(events[-1], QuestionAnswered)
-            assert any("](" not in (citation.quote or "](") for citation in events[-1].citations), question
+            exchange = await Agent(Conversation.start(library), model, searcher).ask(question)
+            assert exchange is not None
+            assert any("](" not in (citation.quote or "](") for citation in exchange.citations), question
 
 
 def test_neither_unanswered_nor_one_shot_questions_are_offered_nor_are_files_of_the_latter(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.errors import SourceError
 from roamtui.library_loader import WebArguments, fetch_picture, open_library
 from roamtui.sources.convert.drawing import DrawingRequest, compute_viewport
@@ -46,7 +46,7 @@ async def _read(
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
     options = TuiOptions(image_mode=mode, fetch_picture=fetch)
-    app = RoamApp(AppContext(agent=Agent(Session.start(library), ScriptedModel(())), options=options))
+    app = RoamApp(AppContext(agent=Agent(Conversation.start(library), ScriptedModel(())), options=options))
     async with running(app, (100, 40)) as (_, pilot):
         screen = app.main_screen
         screen.reader_controller.read(next(library.walk()), came_from=None)
@@ -114,7 +114,7 @@ async def test_an_image_link_that_is_followed_is_shown(tmp_path: Path) -> None:
 async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> None:
     (tmp_path / "boats.pdf").write_bytes(_PDF)
     async with _read(tmp_path / "boats.pdf") as (app, pilot):
-        library = app.main_screen.session.state.library
+        library = app.main_screen.conversation.state.library
         document = library.root
         start = str(document.text).index("of oak")
         section_id = library.section_at("", start)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.session import Session
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.source_loader import build_library
 from roamtui.errors import OpeningCancelledError, SourceError
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
@@ -34,7 +34,7 @@ def _make_app(file: Path, read_scans: object = None) -> RoamApp:
 
     library = build_library(read_source(str(file), conversion=cached))
     context = AppContext(
-        agent=Agent(Session.start(library), ScriptedModel()),
+        agent=Agent(Conversation.start(library), ScriptedModel()),
         reload_library=lambda *_: build_library(read_source(str(file), conversion=cached)),
         read_scans=read_scans or read,  # type: ignore[arg-type]
     )
@@ -54,8 +54,10 @@ async def test_the_text_of_scanned_pages_appears_after_a_key(file: Path) -> None
     async with running(app) as (_, pilot):
         await pilot.press("escape", "enter", "3")
         await run(pilot, "global.read_scans")
-        library = app.main_screen.session.state.library
-        await wait_until(pilot, lambda: "Boats pay 340 euros" in str(app.main_screen.session.state.library.root.text))
+        library = app.main_screen.conversation.state.library
+        await wait_until(
+            pilot, lambda: "Boats pay 340 euros" in str(app.main_screen.conversation.state.library.root.text)
+        )
         assert "Boats pay" not in str(library.root.text)
 
 

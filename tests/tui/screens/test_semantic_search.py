@@ -51,7 +51,7 @@ async def offering(
 ) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
     """Run the app with a searcher by words, and press the key."""
     context = make_context(text=text, options=make_options(**retrieval))
-    context.agent.searcher = KeywordSearcher(context.agent.session.state.library)
+    context.agent.searcher = KeywordSearcher(context.agent.conversation.state.library)
     async with running(RoamApp(context), size) as (app, pilot):
         await run(pilot, "global.search_by_meaning")
         await wait_until(pilot, lambda: isinstance(app.screen, SemanticSearchDialog))
@@ -164,9 +164,9 @@ async def test_a_document_that_is_reloaded_meanwhile_is_indexed_as_it_is_now(oll
         await wait_until(pilot, lambda: "64 of " in screen_text(app))
         text = LONG + "\n## Kangaroos\n\nThey hop at night.\n"
         grown = build_library(RawText(text=text, source="bakery.md", name="bakery"))
-        await app.main_screen.controller.reload(grown)
+        await app.main_screen.conversation.reload(grown)
         ollama.gate.set()
         await wait_until(pilot, lambda: "Search by meaning is on" in screen_text(app))
-        hits = await app.main_screen.controller.search("kangaroohopping", 1)
+        hits = await app.main_screen.agent.search("kangaroohopping", 1)
         assert [grown.title_of(hit.section_id) for hit in hits] == ["Kangaroos"]
         assert len(ollama.texts) == len(set(ollama.texts))

@@ -1,0 +1,545 @@
+"""`Conversation`: holds the state and the log of a conversation, and tells its subscribers what happens."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from roamtui.conversation.commands import (
+    Approver,
+    Command,
+    FoldNodes,
+    Origin,
+    OriginApprovalRequest,
+    ReadSection,
+    UnfoldNodes,
+    deny,
+)
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ConversationRenamed,
+    ConversationStarted,
+    ConversationSwitched,
+    DocumentReloaded,
+    LoadingProgressed,
+    NodesLoaded,
+    OriginsApproved,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionsRewound,
+    SourcesChanged,
+    WarningRaised,
+    list_visible_events,
+    strip_texts,
+    to_stored_event,
+)
+from roamtui.conversation.library_sync import (
+    change_sources,
+    graft_documents,
+    list_links_to_reload,
+    list_nodes_to_load,
+    load_linked_pages,
+    load_nodes,
+    make_document_events,
+    reload_state,
+    resume_state,
+    reuse_loaded_pages,
+)
+from roamtui.conversation.log import ConversationLog, ConversationStore
+from roamtui.conversation.question_flow import rewind
+from roamtui.conversation.state import (
+    OPEN_TOKENS_DEFAULT,
+    ConversationState,
+    Exchange,
+    OpenSectionOptions,
+    apply_all,
+    fold_events,
+    start_conversation,
+)
+from roamtui.conversation.update import make_undo_events, update
+from roamtui.document.added_sources import (
+    SourceOpener,
+    add_loader,
+    add_source,
+    list_sources_of,
+    make_source_key,
+    mute_source,
+    restore_sources,
+)
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.library_source import LibrarySource, make_short_name
+from roamtui.document.loader import Loader, load_files
+from roamtui.document.parallel import run_in_thread
+from roamtui.errors import StoreError, UsageError
+
+Subscriber = Callable[[ConversationEvent], None]
+CommandFactory = Callable[[ConversationState], Command | str]
+"""A function that makes a command from the state at the moment when it is the command's turn.
+
+So each of several fast key presses sees the effect of those before it. If there is nothing to do, the function returns
+the reason instead, or an empty string if no reason needs to be shown.
+"""
+_FILES_PER_REPORT_MAX = 100
+"""Maximum number of files between two progress reports."""
+_REPORT_SECONDS_MAX = 0.5
+"""Maximum time between two progress reports. The program can exit only at a report."""
+_WINDOW_SHARE = 0.4
+"""Share of a context window that open sections may fill."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedConversation:
+    """A conversation that can become the current one."""
+
+    state: ConversationState
+    log: ConversationLog
+    loader: Loader | None = None
+    """Reads files and pages when they are needed. Without a loader, nothing more is loaded."""
+    events: tuple[ConversationEvent, ...] = ()
+    """What happened when it was matched with the library."""
+
+
+class Conversation:
+    """The current conversation. Every change to it is an event, which is applied, saved and published here.
+
+    Questions, reloads, rewinds and switches to another conversation hold `lock`, so that a question ends in the
+    conversation in which it began. Section commands do not wait for an answer: during a question, sections are only
+    marked for closing.
+    """
+
+    def __init__(
+        self,
+        opened: OpenedConversation,
+        store: ConversationStore | None = None,
+        open_source: SourceOpener | None = None,
+    ) -> None:
+        """Continue from `opened`.
+
+        Args:
+            opened: A new conversation, or one that was read from its log.
+            store: Where conversations are saved. Without a store, nothing is saved.
+            open_source: Opens a source that is added. Without it, none can be added.
+        """
+        self.state = opened.state
+        self.store = store
+        self._log = opened.log
+        self.loader = opened.loader
+        self._unseen = opened.events
+        """Events that arose before anybody subscribed."""
+        self.open_source = open_source
+        self.approver: Approver = deny
+        """Asked before pages are fetched from an origin that the person did not type."""
+        self.lock = asyncio.Lock()
+        self.is_one_shot = False
+        """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
+        self.save_failure = store.problem if store is not None else ""
+        """Why the last save failed; empty if it succeeded."""
+        self._saving = asyncio.Lock()
+        """Held while events are written and published, so that both happen in order."""
+        self._subscribers: list[Subscriber] = []
+        self._unsaved_logs: list[ConversationLog] = []
+        """Conversations that could not be saved before the person switched to another one."""
+        self._refused: dict[str, int] = {}
+        """For each refused origin, the number of the question during which the person last refused it.
+
+        The agent does not ask for it again during that question.
+        """
+
+    @classmethod
+    def start(
+        cls,
+        library: Library,
+        *,
+        store: ConversationStore | None = None,
+        options: OpenSectionOptions | None = None,
+        loader: Loader | None = None,
+        open_source: SourceOpener | None = None,
+    ) -> Conversation:
+        """Start a new conversation about `library`. It is not saved until it has a question or an open section."""
+        state = start_conversation(library, options or OpenSectionOptions())
+        return cls(start_log(state, store, loader), store, open_source)
+
+    @classmethod
+    def resume(
+        cls,
+        library: Library,
+        conversation_id: str,
+        *,
+        store: ConversationStore,
+        options: OpenSectionOptions | None = None,
+        loader: Loader | None = None,
+        open_source: SourceOpener | None = None,
+    ) -> Conversation:
+        """Resume a saved conversation with the current `library`, and load the pages that it needs.
+
+        Raises:
+            StoreError: The conversation does not exist or cannot be read.
+        """
+        log, warning = store.open(conversation_id)
+        state = start_conversation(library, options or OpenSectionOptions())
+        return cls(_match_log(log, state, loader, open_source, warning), store, open_source)
+
+    def subscribe(self, subscriber: Subscriber, *, draws_exchanges: bool = False) -> Callable[[], None]:
+        """Call `subscriber` with each event, in order, when `state` includes it. It must not block.
+
+        The first subscriber also gets the events that arose when the conversation was resumed. If it draws all
+        exchanges, it does not get those that the exchanges hold.
+
+        Returns:
+            A function that ends the subscription.
+        """
+        self._subscribers.append(subscriber)
+        unseen, self._unseen = self._unseen, ()
+        is_drawn = draws_exchanges and bool(self.state.transcript.exchanges)
+        self.publish(*(event for event in unseen if not (is_drawn and to_stored_event(event))))
+        return lambda: self._subscribers.remove(subscriber)
+
+    def publish(self, *events: ConversationEvent) -> None:
+        """Tell the subscribers about events that change nothing, such as streamed text and progress."""
+        for event in events:
+            for subscriber in [*self._subscribers]:
+                subscriber(event)
+
+    async def apply(self, events: tuple[ConversationEvent, ...]) -> None:
+        """Fold events into the state, append them to the log, and publish them, in this order.
+
+        The events take effect at once. If the task is cancelled while they are written, they are still saved and
+        published.
+        """
+        self.fold(events)
+        await asyncio.shield(asyncio.ensure_future(self._save_and_publish(events)))
+
+    def apply_unsaved(self, *events: ConversationEvent) -> None:
+        """Fold and publish events at once. They are saved together with the next ones."""
+        self.fold(events)
+        self.publish(*list_visible_events(events))
+
+    def fold(self, events: tuple[ConversationEvent, ...]) -> None:
+        """Fold events into the state without publishing them. They are saved together with the next ones."""
+        self.state = apply_all(self.state, events)
+        self._log.events += map(strip_texts, events)
+        document_events = make_document_events(self.state, events)
+        self.state = apply_all(self.state, document_events)
+        self._log.events += document_events
+
+    async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
+        async with self._saving:
+            before = self.save_failure
+            if not self._log.is_saved and self._is_worth_saving:
+                await asyncio.to_thread(self.flush)
+            self.publish(*list_visible_events(events))
+            if self.save_failure and not before:
+                self.publish(WarningRaised(message=self.save_failure))
+
+    @property
+    def _is_worth_saving(self) -> bool:
+        return bool(self.state.transcript.exchanges or self.state.open_sections)
+
+    def flush(self) -> None:
+        """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
+        try:
+            if self._is_worth_saving:
+                self._log.save()
+            while self._unsaved_logs:
+                self._unsaved_logs[0].save()
+                self._unsaved_logs.pop(0).close()
+            self.save_failure = ""
+        except StoreError as error:
+            self.save_failure = str(error)
+
+    def close(self) -> None:
+        """Save everything, and let other programs use the conversation."""
+        self.flush()
+        self._log.close()
+
+    async def dispatch(self, make: CommandFactory) -> str:
+        """Carry out a section command of a person, without waiting for an answer.
+
+        Returns:
+            The reason why nothing happened, or an empty string.
+        """
+        command = make(self.state)
+        if isinstance(command, str):
+            return command
+        await self.execute(command)
+        return ""
+
+    async def execute(self, command: Command) -> tuple[ConversationEvent, ...]:
+        """Load what a command needs, carry it out, and return its events once they are published.
+
+        Folding, unfolding and reading a section are not saved until something else changes.
+        """
+        conversation_id, is_agent = self.state.id, command.origin is Origin.AGENT
+        needed = list_nodes_to_load(self.state.unmuted_library if is_agent else self.state.library, command)
+        # The reading section changes now, because the person may read another one once a slow page is loaded.
+        events = self._update(command) if isinstance(command, ReadSection) else ()
+        self.publish(*events)
+        if needed and self.loader is not None:
+            documents, approved = await load_nodes(
+                self.loader, self.state, needed, partial(self._approve, command.origin), self.publish
+            )
+            if self.state.id != conversation_id:  # the person switched to another conversation during the fetch
+                return ()
+            self._graft(documents, approved)
+        if isinstance(command, ReadSection):
+            return events
+        events = self._update(command)
+        if isinstance(command, FoldNodes | UnfoldNodes):
+            self.publish(*events)
+        elif events:
+            await asyncio.shield(asyncio.ensure_future(self._save_and_publish(events)))
+        return events
+
+    async def _approve(self, origin: Origin, request: OriginApprovalRequest) -> bool:
+        """Ask the person about a web origin, but not again for the agent during a question in which it was refused."""
+        number = self.state.question_number
+        if origin is Origin.AGENT and self._refused.get(request.origin) == number:
+            return False
+        is_approved = await self.approver(request)
+        if not is_approved:
+            self._refused[request.origin] = number
+        return is_approved
+
+    def _update(self, command: Command) -> tuple[ConversationEvent, ...]:
+        before = self.state
+        events = update(before, command)
+        self.fold(events)
+        if undo_events := make_undo_events(before, self.state, command):
+            self.fold(undo_events)
+        return events
+
+    async def load_all(self) -> None:
+        """Load all files that are not loaded yet, and publish the progress.
+
+        If the caller stops early, the files loaded so far are kept.
+        """
+        loader = self.loader
+        node_ids = pending = self.state.library.list_unloaded_files() if loader is not None else ()
+        problems: tuple[tuple[str, str], ...] = ()
+        while loader is not None and pending:
+            self.publish(LoadingProgressed(done=max(0, len(node_ids) - len(pending)), total=len(node_ids)))
+            batch = pending[:_FILES_PER_REPORT_MAX]
+            documents = await asyncio.to_thread(_load_until_report, loader, self.state.library, batch)
+            problems += self._graft(documents, is_published=False).problems
+            pending = self.state.library.list_unloaded_files()
+        if node_ids:
+            self.publish(NodesLoaded(section_ids=node_ids, problems=problems))
+
+    def _graft(
+        self,
+        documents: Mapping[str, Document],
+        approved: frozenset[str] = frozenset(),
+        *,
+        is_published: bool = True,
+    ) -> NodesLoaded:
+        if new := approved - self.state.approved_origins:
+            self.fold((OriginsApproved(origins=tuple(sorted(new))),))
+        state, event = graft_documents(self.state, documents)
+        self.state = replace(self.state, library=state.library)
+        if event.moved or to_stored_event(event):
+            self.fold((event,))
+        if is_published:
+            self.publish(event)
+        return event
+
+    def set_context_window(self, window_tokens: int | None) -> None:
+        """Compute the budget of open sections from a model's context window, unless the person set the budget."""
+        if self.state.options.follows_window:
+            budget = OPEN_TOKENS_DEFAULT
+            if window_tokens is not None:
+                budget = min(budget, int(window_tokens * _WINDOW_SHARE))
+            self.state = replace(self.state, options=replace(self.state.options, budget_tokens=budget))
+
+    def has_exchange(self, exchange: Exchange) -> bool:
+        """Check whether the conversation still has an exchange, which a rewind or a switch may have removed."""
+        # Does not compare the events, because the exchange may have more of them by now.
+        found = self.state.transcript.exchanges[exchange.number - 1 : exchange.number]
+        return [(one.question, one.answer) for one in found] == [(exchange.question, exchange.answer)]
+
+    async def rewind(self, exchange: Exchange) -> None:
+        """Remove an exchange and all later ones, if the conversation still has it."""
+        async with self.lock:
+            await self.rewind_now(exchange)
+
+    async def rewind_now(self, exchange: Exchange) -> None:
+        """Do the same as `rewind` for a caller that holds `lock`."""
+        if self.has_exchange(exchange):
+            await self.apply(rewind(self.state, exchange.number))
+
+    async def rename(self, title: str) -> None:
+        """Change the title."""
+        await self.apply((ConversationRenamed(title=title),))
+
+    async def reload(self, library: Library) -> None:
+        """Continue with a new version of the document, after the current question has ended.
+
+        Open sections are looked up in it by their ids, then by their texts.
+        """
+        async with self.lock:
+            library = reuse_loaded_pages(self.state.library, library)
+            events = reload_state(self.state, library)
+            self.state = replace(self.state, library=library)
+            await self.apply((DocumentReloaded(), *events))
+
+    async def add_source(self, name: str) -> LibrarySource:
+        """Add a source, after the current question has ended. The next question sees it.
+
+        Raises:
+            RoamtuiError: The source cannot be opened, or the conversation has it already. Nothing changes.
+        """
+        open_source = self.open_source
+        if open_source is None:
+            raise UsageError("no source can be added here. Start roamtui with all of them.")
+        part, loader = await asyncio.wrap_future(run_in_thread(lambda: _open_and_load(open_source, name)))
+        async with self.lock:
+            library = self.state.library
+            if part.source in {source.name for source in list_sources_of(library)}:
+                raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
+            source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
+            await self._change_sources(
+                await asyncio.to_thread(add_source, library, source, part), add_loader(self.loader, source.key, loader)
+            )
+        return source
+
+    async def remove_source(self, key: str) -> None:
+        """Take a source out, after the current question has ended. Its files stay as they are.
+
+        Raises:
+            UsageError: No unmuted source would be left.
+        """
+        async with self.lock:
+            library = self.state.library
+            _check_other_unmuted(library, key)
+            keys = {source.key for source in list_sources_of(library)} - {key}
+            await self._change_sources(library.select_sources(keys), self.loader)
+
+    async def mute_source(self, key: str, *, is_muted: bool) -> None:
+        """Mute or unmute a source, after the current question has ended. The model does not see a muted source.
+
+        Raises:
+            UsageError: No unmuted source would be left.
+        """
+        async with self.lock:
+            library = self.state.library
+            if is_muted:
+                _check_other_unmuted(library, key)
+            await self._change_sources(mute_source(library, key, is_muted=is_muted), self.loader)
+
+    async def _change_sources(self, library: Library, loader: Loader | None) -> None:
+        if library is self.state.library:
+            return
+        events = change_sources(self.state, library)
+        self.state, self.loader = replace(self.state, library=library), loader
+        await self.apply((DocumentReloaded(), *events))
+
+    async def start_new(self) -> None:
+        """Switch to a new conversation about the same document."""
+        await self._switch(
+            lambda: start_log(start_conversation(self.state.library, self.state.options), self.store, self.loader)
+        )
+
+    async def open(self, conversation_id: str) -> None:
+        """Switch to a saved conversation about the same document.
+
+        Raises:
+            StoreError: The conversation cannot be read. The current one stays.
+        """
+        store = self.store
+        assert store is not None, "without a store there is no saved conversation"
+
+        def read() -> OpenedConversation:
+            log, warning = store.open(conversation_id)
+            return _match_log(log, self.state, self.loader, self.open_source, warning)
+
+        await self._switch(read)
+
+    async def fork(self, exchange: Exchange) -> None:
+        """Branch off a new conversation that ends before `exchange`, and switch to it. Do nothing if it was removed."""
+
+        def copy() -> OpenedConversation | None:
+            if not self.has_exchange(exchange):
+                return None
+            starts: list[int] = []
+            for index, event in enumerate(self._log.events):
+                if isinstance(event, QuestionAsked):
+                    starts.append(index)
+                elif isinstance(event, QuestionsRewound):
+                    del starts[event.first - 1 :]
+            log = self._log.copy(starts[exchange.number - 1])
+            return _match_log(log, self.state, self.loader, self.open_source)
+
+        await self._switch(copy)
+
+    async def _switch(self, make: Callable[[], OpenedConversation | None]) -> None:
+        """Continue with the conversation that `make` returns. It is called in a thread."""
+        async with self.lock:
+            await self.load_all()
+            async with self._saving:
+                await asyncio.to_thread(self.flush)
+            other = await asyncio.to_thread(make)
+            if other is None:
+                return
+            self.flush()  # a section command may have changed something meanwhile
+            if self._log.is_saved or not self._is_worth_saving:
+                self._log.close()
+            else:
+                self._unsaved_logs.append(self._log)
+            self._log, self.state, self.loader = other.log, other.state, other.loader
+            is_drawn = bool(self.state.transcript.exchanges)
+            unseen = (event for event in other.events if not (is_drawn and to_stored_event(event)))
+            self.publish(ConversationSwitched(conversation_id=self.state.id), *unseen)
+
+
+def start_log(state: ConversationState, store: ConversationStore | None, loader: Loader | None) -> OpenedConversation:
+    """Start the log of a conversation that begins with `state`. Without a store, nothing is ever written."""
+    started = ConversationStarted(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
+    events = (started, *((SourcesChanged(sources=state.sources),) if state.sources else ()))
+    log = ConversationLog(None, events) if store is None else store.start(state.id, events)
+    return OpenedConversation(state=state, log=log, loader=loader)
+
+
+def _match_log(
+    log: ConversationLog,
+    current: ConversationState,
+    loader: Loader | None,
+    open_source: SourceOpener | None,
+    warning: str = "",
+) -> OpenedConversation:
+    """Continue a log with the library and options of `current`, after loading what its open sections need."""
+    library, options = current.library, current.options
+    before = fold_events(library, log.events, options)
+    if before.sources != library.sources and open_source is not None:
+        library, loader = restore_sources(library, loader, before.sources, open_source)
+    if loader is not None and (links := list_links_to_reload(before)):
+        library = load_linked_pages(library, links, loader, before.approved_origins)
+    state, events = resume_state(log.events, library, options)
+    log.events += events
+    first = [WarningRaised(message=warning)] if warning else []
+    unseen = [event for event in list_visible_events(events) if not isinstance(event, QuestionAnswered)]
+    return OpenedConversation(state=state, log=log, loader=loader, events=(*first, *unseen))
+
+
+def _open_and_load(open_source: SourceOpener, name: str) -> tuple[Library, Loader | None]:
+    library, loader = open_source(name)
+    return (library if loader is None else load_files(library, loader)), loader
+
+
+def _check_other_unmuted(library: Library, key: str) -> None:
+    """Raise a `UsageError` if `key` is the only unmuted source."""
+    if not any(source.key != key and not source.is_muted for source in list_sources_of(library)):
+        raise UsageError("this is the only source that may be asked. Add or unmute another one first.")
+
+
+def _load_until_report(loader: Loader, library: Library, node_ids: tuple[str, ...]) -> dict[str, Document]:
+    """Load at least one node, and more until the next progress report is due."""
+    started = time.monotonic()
+    documents: dict[str, Document] = {}
+    for node_id in node_ids:
+        documents[node_id] = loader.load(library, node_id)
+        if time.monotonic() - started > _REPORT_SECONDS_MAX:
+            break
+    return documents

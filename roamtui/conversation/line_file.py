@@ -1,0 +1,120 @@
+"""`LineFile`: a file of JSON lines that one program at a time appends to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Self
+
+from roamtui.errors import StoreError, format_reason
+from roamtui.paths import make_private_folder, open_private_file, write_all
+
+LOG_SUFFIX = ".jsonl"
+_BUSY_SECONDS = 5.0
+_LOCKS_NAME = "locks"
+"""Folder of the files to lock. The files of lines are not locked, because on Windows nobody could read them."""
+
+
+class LineFile:
+    """A file of lines, locked for other programs from `open` until `close`."""
+
+    def __init__(self, path: Path, release: Callable[[], None]) -> None:
+        self._path = path
+        self._release = release
+        self._size = 0
+        """Length of the complete lines. Whatever follows was left by a write that failed."""
+        with suppress(FileNotFoundError):
+            self._size = path.read_bytes().rfind(b"\n") + 1
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Lock a file of lines, which need not exist yet, and create its folder if it is missing.
+
+        Raises:
+            OSError: Another program uses the file (`EBUSY`), or the folder cannot be written.
+        """
+        # The import takes 20 ms, and nothing is saved before the first question.
+        from filelock import FileLock, Timeout  # noqa: PLC0415
+
+        prepare_folder(path.parent)
+        make_private_folder(path.parent / _LOCKS_NAME)
+        lock = FileLock(path.parent / _LOCKS_NAME / path.stem, timeout=0, mode=0o600, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise OSError(errno.EBUSY, "another program uses it") from None
+        return cls(path, lock.release)
+
+    @property
+    def was_deleted(self) -> bool:
+        """Whether somebody deleted or emptied the file, so that earlier lines are lost."""
+        return self._size > 0 and not (self._path.exists() and self._path.stat().st_size)
+
+    def append(self, lines: bytes) -> None:
+        """Append complete lines. When this returns, they are on disk.
+
+        Raises:
+            OSError: They cannot be written. What was written of them is cut off by the next call.
+        """
+        if self.was_deleted:
+            self._size = 0
+        file = open_private_file(self._path)
+        try:
+            os.ftruncate(file, self._size)
+            os.lseek(file, self._size, os.SEEK_SET)
+            write_all(file, lines)
+            os.fsync(file)
+        finally:
+            os.close(file)
+        self._size += len(lines)
+
+    def close(self) -> None:
+        """Let other programs write the file."""
+        self._release()
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other programs that do the same from changing a small file that is rewritten whole.
+
+    Raises:
+        OSError: Another program holds the lock for too long.
+    """
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - as above
+
+    try:
+        with FileLock(path.with_suffix(".lock"), timeout=_BUSY_SECONDS, mode=0o600):
+            yield
+    except Timeout:
+        raise OSError(errno.EBUSY, "another program uses it") from None
+
+
+def prepare_folder(folder: Path) -> None:
+    """Create a folder if it is missing, and make it accessible only to its owner.
+
+    Raises:
+        OSError: The folder cannot be created.
+    """
+    make_private_folder(folder)
+    if stat.S_IMODE(folder.stat().st_mode) & 0o077:
+        with suppress(OSError):
+            folder.chmod(0o700)
+
+
+@contextmanager
+def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
+    """Turn an `OSError` into a `StoreError`. Its message is `failure` with ``{reason}`` and ``{folder}`` replaced.
+
+    Raises:
+        StoreError: An operation on disk failed.
+    """
+    try:
+        yield
+    except OSError as error:
+        # `str.format` would fail if the sentence already contains a path with braces.
+        message = failure.replace("{folder}", str(folder)).replace("{reason}", format_reason(error))
+        raise StoreError(message) from None
