@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
@@ -12,6 +11,7 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten, strip_blank_lines
 from roamtui.errors import RoamtuiError
+from roamtui.models.registry import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.quotes.read import is_not_found
 from roamtui.quotes.verdicts import verify_citations
@@ -94,21 +94,13 @@ def _format_nearby_sections(state: ConversationState, searcher: Searcher | None)
     return "\n\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnopenedHits:
-    """Likely search results for a question whose sections were not opened."""
+def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:
+    """List the likeliest search hits whose sections a model did not open or cite, and that were not open before.
 
-    likely: tuple[SearchHit, ...]
-    """The results with a score close to the best one, best first."""
-
-    @property
-    def summary(self) -> str:
-        """A short text for the person, such as ``2 likely sections not opened``."""
-        return f"{format_count(len(self.likely), 'likely section')} not opened"
-
-
-def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
-    """List the likeliest search hits whose sections were not open before the question, nor opened or cited for it."""
+    An answer without a model has none: it opens what it shows.
+    """
+    if exchange.model == OFFLINE:
+        return ()
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
     hits_by_id = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
     likely_ids = {hit.section_id for hits in searches for hit in hits if hit.score >= _LIKELY_SHARE * hits[0].score}
@@ -120,7 +112,7 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
     likely = [hit for hit in hits_by_id.values() if hit.section_id in likely_ids]
     likely = [hit for hit in likely if known_ids.isdisjoint((hit.section_id, *library.ancestors(hit.section_id)))]
     likely.sort(key=lambda hit: -hit.score)
-    return UnopenedHits(likely=tuple(likely[:_NEAREST_MAX]))
+    return tuple(likely[:_NEAREST_MAX])
 
 
 def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:

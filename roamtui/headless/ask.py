@@ -39,6 +39,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
+from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.export.json import to_json_citation, to_json_passage
@@ -158,7 +159,7 @@ class _AskReport:
             "open": list(state.open_ids),
             "not_opened": [
                 {"id": hit.section_id, "path": list(library.node(hit.section_id).path), "score": hit.score}
-                for hit in unopened.likely
+                for hit in unopened
             ],
             "steps": self._steps,
             "usage": asdict(final.usage),
@@ -235,9 +236,9 @@ def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
 def _format_outcome(agent: Agent, final: QuestionAnswered) -> list[str]:
     library, lines = agent.conversation.state.library, []
     unopened = list_unopened_hits(agent.conversation.state.transcript.exchanges[-1], library)
-    if unopened.likely:
-        likely = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unopened.likely)
-        lines.append(f"{unopened.summary}: {likely}")
+    if unopened:
+        likely = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unopened)
+        lines.append(f"{format_count(len(unopened), 'likely section')} not opened: {likely}")
     tokens = final.usage.input_tokens + final.usage.output_tokens
     lines.append(f"({agent.model.name}; {tokens:,} tokens)" if tokens else f"({agent.model.name})")
     return lines

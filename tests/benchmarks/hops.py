@@ -82,7 +82,7 @@ async def trace_question() -> list[str]:
             await pilot.pause()
             tracer.clear()
             await pilot.press("enter")
-            await wait_until(pilot, lambda: "1/1 quote" in screen_text(app) and not app.main_screen.is_asking)
+            await wait_until(pilot, lambda: "1 quote" in screen_text(app) and not app.main_screen.is_asking)
             reports = [tracer.report("Enter to a cited answer, second question")]
             box.fill("Which classes are there?")
             await pilot.press("enter")

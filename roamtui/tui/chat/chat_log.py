@@ -453,8 +453,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_open_and_ask(self) -> None:
         """Ask the last question again, after opening the likely search results that were not opened."""
-        if self.current is not None and self.current.unopened is not None and self.current.unopened.likely:
-            opening = tuple(hit.section_id for hit in self.current.unopened.likely)
+        if self.current is not None and self.current.unopened:
+            opening = tuple(hit.section_id for hit in self.current.unopened)
             self.post_message(self.RetryRequested(is_edited=False, open_first=opening))
 
     def action_edit(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -10,11 +10,12 @@ from textual.content import Content
 from textual.message import Message
 from typing_extensions import override
 
-from roamtui.agent.answer import UnopenedHits, format_verification, list_unopened_hits
+from roamtui.agent.answer import format_verification, list_unopened_hits
 from roamtui.agent.passages import read_passage_reply, replies_with_passages
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
+    SearchHit,
     SectionsExpanded,
     SectionsSearched,
     make_draft_events,
@@ -88,7 +89,7 @@ class ExchangeView(Vertical):
         self.answer = ""
         """The answer so far, as the model wrote it."""
         self._is_waiting = False
-        self.unopened: UnopenedHits | None = None
+        self.unopened: tuple[SearchHit, ...] | None = None
         """Search results that were not opened, or None before the exchange has ended."""
 
     @property
@@ -205,7 +206,7 @@ def count_steps(exchange: Exchange) -> str:
     return f"{searched}opened {format_count(len(opened), 'section') if opened else 'no sections'}"
 
 
-def format_outcome(notices: Iterable[Notice], statements: str, unopened: UnopenedHits, open_key: str) -> Content:
+def format_outcome(notices: Iterable[Notice], statements: str, unopened: Sequence[SearchHit], open_key: str) -> Content:
     """Format how an exchange ended, how many statements are quoted, and which key opens likely sections."""
     parts: list[Content] = []
     for notice in notices:
@@ -213,7 +214,7 @@ def format_outcome(notices: Iterable[Notice], statements: str, unopened: Unopene
         parts.append(Content.styled(f"{sign}{adapt_flags(notice.text)}", _STYLES[notice.severity]))
     if statements:
         parts.append(Content(statements))
-    if count := len(unopened.likely):
+    if count := len(unopened):
         sections, them = ("section was", "it") if count == 1 else ("sections were", "them")
         parts += (
             Content(f"{count} likely {sections} not read"),
