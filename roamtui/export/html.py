@@ -289,7 +289,7 @@ class _BlockRenderer:
                 self._render_link(index, linked) for index, linked in groupby(quoted, key=lambda words: words.link)
             )
             if group is not None:
-                state = self.proof.quotes[group].verdict
+                state = self.proof.quotes[group].state
                 text = f'<span class="quote {state.value}" title="{escape(state.label)}">{text}</span>'
             parts.append(text)
         return "".join(parts)

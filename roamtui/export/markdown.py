@@ -67,7 +67,7 @@ def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, i
     for quote in proof.quotes:
         # Inside the quotation marks, because outside them ~~ has no effect next to a letter, as in Chinese.
         words = _QUOTED_WORDS.match(answer, quote.start, quote.end)
-        if quote.verdict is QuoteState.NOT_FOUND and words is not None and not _NO_STRIKE.search(words["words"]):
+        if quote.state is QuoteState.NOT_FOUND and words is not None and not _NO_STRIKE.search(words["words"]):
             yield words.start("words"), words.start("words"), "~~"
             yield words.end("words"), words.end("words"), "~~"
 

@@ -318,7 +318,7 @@ class _Layout:
             return _Segment(text, (_BOLD, _COLOURS[mark.verdict]), is_whole=True)
         codes += tuple(code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in words.emphasis)
         if words.group is not None:
-            state = self.proof.quotes[words.group].verdict
+            state = self.proof.quotes[words.group].state
             codes += (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])
         text = f"[image: {words.text}]" if words.is_image else words.text
         return _Segment(text, tuple(dict.fromkeys(codes)))

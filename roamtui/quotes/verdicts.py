@@ -45,18 +45,6 @@ _FROM_WORST_TO_BEST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedQuote:
-    """A quote of an answer with its verdict."""
-
-    start: int
-    """Offset of the opening quotation mark."""
-    end: int
-    verdict: QuoteState
-    number: int
-    """Number of the quote's citation, counted from 1."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedMark:
     """An id between square brackets, as a person sees it."""
 
@@ -81,48 +69,26 @@ class AnswerProof:
     """The verdicts of an answer. All offsets are in its text."""
 
     answer: str
-    quotes: tuple[JudgedQuote, ...]
-    """In order."""
+    quotes: tuple[Citation, ...]
+    """The citations with a quote, in order."""
     marks: tuple[JudgedMark, ...]
     """In order."""
 
-    # Computed when they are first needed, because an answer that streams in is judged again and again without them.
     @cached_property
-    def statements(self) -> tuple[Bounds, ...]:
-        """Start and end of each statement: a sentence, a list item or a table row that claims something."""
-        return tuple(bounds for bounds, _ in self._quoted_statements)
-
-    @cached_property
-    def unquoted(self) -> tuple[Bounds, ...]:
-        """The statements without a quote."""
-        cited_starts = {quote.start for quote in self.quotes}
-        return tuple(
-            bounds
-            for bounds, quotes in self._quoted_statements
-            if cited_starts.isdisjoint(quote.start for quote in quotes)
-        )
-
-    @cached_property
-    def _quoted_statements(self) -> Sequence[tuple[Bounds, Sequence[Quotation]]]:
-        return () if is_not_found(self.answer) else [*list_statements(self.answer, read_answer(self.answer))]
-
-    @property
     def summary(self) -> str:
         """A sentence such as "5 of 6 statements are quoted"; empty if there are no statements."""
-        count = len(self.statements)
-        if not count:
+        if is_not_found(self.answer):
             return ""
-        noun_and_verb = "statement is" if count == 1 else "statements are"
-        return f"{count - len(self.unquoted)} of {count} {noun_and_verb} quoted"
+        starts = {quote.start for quote in self.quotes}
+        statements = [*list_statements(self.answer, read_answer(self.answer))]
+        quoted = sum(not starts.isdisjoint(quote.start for quote in quotes) for _, quotes in statements)
+        noun_and_verb = "statement is" if len(statements) == 1 else "statements are"
+        return f"{quoted} of {len(statements)} {noun_and_verb} quoted" if statements else ""
 
 
 def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     """Collect the verdicts of an answer. `citations` is the result of `verify_citations`, perhaps from a log."""
-    quotes = tuple(
-        JudgedQuote(start=citation.start, end=citation.end, verdict=citation.state, number=number)
-        for number, citation in enumerate(citations, start=1)
-        if citation.start < citation.end
-    )
+    quotes = tuple(citation for citation in citations if citation.start < citation.end)
     by_mark: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number, citation in enumerate(citations, start=1):
         for start in citation.marks:

@@ -69,11 +69,6 @@ def test_the_nearest_words_may_be_in_another_section_that_was_read() -> None:
     assert read_spans(state, passage) == ["Rooms are let by the", "to members"]
 
 
-def test_of_equal_passages_the_cited_section_has_the_nearest() -> None:
-    state, passage = look_up('It says "2.50 euros a month" [{rooms}].', "Loans", "Rooms")
-    assert passage.section_id == find(state, "Rooms")
-
-
 def test_a_quote_like_nothing_in_the_text_leads_to_its_section() -> None:
     state, passage = look_up('It says "Bicycles sleep in the tower of the mill" [{loans}].', "Loans")
     assert passage == CitedPassage(section_id=find(state, "Loans"), is_missing=True)

@@ -340,7 +340,7 @@ def test_words_of_another_delivered_section_are_elsewhere(state: ConversationSta
     assert state.library.text_at(citation.span) == "2 euros a day"
 
 
-def test_a_quote_of_an_undelivered_section_is_not_list_found() -> None:
+def test_a_quote_of_an_undelivered_section_is_not_found() -> None:
     state = _open("Hours")
     assert _list_found('It costs "2 euros a day" [{Fees}].', state) == [("Fees", "2 euros a day", _NOT_FOUND)]
     assert _list_found('It costs "2 euros a day" [{Lending}].', state) == [("Lending", "2 euros a day", _NOT_FOUND)]

@@ -137,7 +137,7 @@ async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_tex
         assert stone not in last(app, AnswerView)
         assert last(app, AnswerView).count("[1 ✓]") == last(app, AnswerView).count("[2 ✗]") == 1
         lines = last(app, SourcesView).splitlines()
-        assert lines[0] == "Sources  1/2 quotes found in the text"
+        assert lines[0] == "Sources  2 quotes: 1 where cited, 1 nowhere"
         assert lines[1] == " 1 ✓ Deck oven · line 15"
         assert lines[2] == " 2 ✗ Stone oven · these words are not in the text"
         assert last(app, OutcomeView) == "2 of 2 statements are quoted"
@@ -151,9 +151,9 @@ async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_th
         view = app.main_screen.query(AnswerView).last()
         view.finish("", ())
         view.append('"The deck oven takes ninety loaves"', app.main_screen.conversation.state)
-        await wait_until(pilot, lambda: [quote.verdict.sign for quote in view.proof.quotes] == ["✓"])
+        await wait_until(pilot, lambda: [quote.state.sign for quote in view.proof.quotes] == ["✓"])
         view.append(f' [{deck}]. "It takes five" [{deck}].', app.main_screen.conversation.state)
-        await wait_until(pilot, lambda: [quote.verdict.sign for quote in view.proof.quotes] == ["✓", "✗"])
+        await wait_until(pilot, lambda: [quote.state.sign for quote in view.proof.quotes] == ["✓", "✗"])
         assert view.render_content(80).plain == '"The deck oven takes ninety loaves" [1 ✓]. "It takes five" [2 ✗].'
 
 

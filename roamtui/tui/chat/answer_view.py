@@ -122,7 +122,7 @@ class AnswerView(ContentView):
                     run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].verdict]}"
                 )
             elif group is not None:
-                state = self.proof.quotes[group].verdict
+                state = self.proof.quotes[group].state
                 line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
                 words = words.stylize(f"{line_style} {QUOTE_COLOURS[state]}")
             if index is not None:
