@@ -441,10 +441,8 @@ def index(args: Namespace) -> int:
         help="a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]",
     ),
     _argument("--questions", dest="file", type=_path, metavar="FILE", help="more questions, as TOML or JSON lines"),
-    _argument("--rows", choices=("files", "chapters"), default="files", help="a row for each file or chapter"),
-    _argument("-o", dest="output", type=_path, metavar="FILE", help="write FILE.csv, .md, .html or .json"),
+    _argument("-o", dest="output", type=_path, metavar="FILE", help="write FILE.csv, .md or .json"),
     _argument("--folder", type=_path, metavar="DIR", help="where to keep the table (default: by its sources)"),
-    _argument("--shard", metavar="I/N", help="fill every N-th row, from the I-th; several machines share a --folder"),
     _JOBS,
     _MAX_COST,
     *_COMMON,
@@ -453,14 +451,12 @@ def table(args: Namespace) -> int:
     """Ask the same questions about many documents."""
     from roamtui.headless.table import check_output, run_table
     from roamtui.table.columns import parse_question, read_columns
-    from roamtui.table.store import parse_shard
     from roamtui.table_setup import TableOptions, prepare_table
 
     check_output(args.output)
     columns = [parse_question(_decode(question)) for question in args.questions]
     columns += read_columns(args.file) if args.file is not None else ()
-    shard = parse_shard(args.shard) if args.shard is not None else None
-    options = TableOptions(by_chapters=args.rows == "chapters", folder=args.folder, jobs=args.jobs, shard=shard)
+    options = TableOptions(folder=args.folder, jobs=args.jobs)
     job = prepare_table(tuple(args.sources), columns, _load_settings(args), _get_web_arguments(args), options)
     return run_table(job.store, job.defined, job.plan, args.output)
 

@@ -34,10 +34,9 @@ def conversations_path() -> Path:
     return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations"
 
 
-def table_path(sources: Iterable[str], *, by_chapters: bool) -> Path:
+def table_path(sources: Iterable[str]) -> Path:
     """Return the folder of the table of some sources. It does not depend on the questions."""
-    name = "\x1f".join([*sources, "chapters" if by_chapters else ""])
-    return conversations_path().with_name("tables") / make_index_stem(name)
+    return conversations_path().with_name("tables") / make_index_stem("\x1f".join(sources))
 
 
 def reading_positions_path() -> Path:

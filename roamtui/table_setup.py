@@ -16,19 +16,17 @@ from roamtui.sources.file_sources import split_sources
 from roamtui.table.columns import Column, drop_repeated_columns
 from roamtui.table.rows import list_rows
 from roamtui.table.runner import TableJob, TablePlan
-from roamtui.table.store import Shard, TableDefined, TableStore, is_table, read_table
+from roamtui.table.store import TableDefined, TableStore, is_table, read_table
 from roamtui.wiring import build_model, make_agent_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """What the rows of a table are, where it is kept, and how it is filled."""
+    """Where a table is kept, and how it is filled."""
 
-    by_chapters: bool = False
     folder: Path | None = None
     """The folder of the table, or None for the default folder of its sources."""
     jobs: int = 1
-    shard: Shard | None = None
 
 
 def prepare_table(
@@ -41,6 +39,7 @@ def prepare_table(
     """Return the definition of a table, the store for its folder, and the plan for filling its cells.
 
     An existing table is continued if its folder is the only source, or if its sources are given without columns.
+    With its folder, it keeps its rows; with its sources, their documents are listed again.
 
     Raises:
         SourceError: A source cannot be read.
@@ -48,17 +47,18 @@ def prepare_table(
         StoreError: The folder of the table cannot be read.
     """
     options = options or TableOptions()
-    by_chapters, folder = options.by_chapters, options.folder
+    folder, rows = options.folder, None
     is_folder = len(sources) == 1 and is_table(Path(sources[0]))
     if is_folder:
         folder = Path(sources[0])
     else:
         paths = [path for name in sources for path in split_sources(name)]
         sources = tuple(path if path == "-" or is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
-        folder = folder or table_path(sources, by_chapters=by_chapters)
+        folder = folder or table_path(sources)
     if is_folder or (not columns and options.folder is None and is_table(folder)):
         known = read_table(folder)
-        sources, by_chapters, columns = known.sources, known.by_chapters, columns or known.columns
+        sources, columns = known.sources, columns or known.columns
+        rows = known.rows if is_folder else None
     plan = TablePlan(
         model=build_model(settings),
         open_source=lambda source: open_lazily(split_sources(source), load_all=True, web=web),
@@ -67,17 +67,10 @@ def prepare_table(
         open_section_options=settings.open_section_options(),
         jobs=options.jobs,
         limit_usd=settings.limits.max_cost_usd,
-        shard=options.shard,
     )
     defined = TableDefined(
         sources=tuple(sources),
-        by_chapters=by_chapters,
-        rows=list_rows(
-            sources,
-            plan.open_source,
-            by_chapters=by_chapters,
-            read_known=lambda: read_table(folder).rows if is_table(folder) else (),
-        ),
+        rows=rows or list_rows(sources),
         columns=drop_repeated_columns(columns),
     )
-    return TableJob(store=TableStore(folder, options.shard), defined=defined, plan=plan)
+    return TableJob(store=TableStore(folder), defined=defined, plan=plan)

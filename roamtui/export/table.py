@@ -1,8 +1,4 @@
-"""Tables as JSON, CSV, Markdown or an HTML page.
-
-The Markdown is written so that `roamtui.quotes.recheck` can read its quotes: with the source lines of a conversation if
-the table has one document, and with links to the documents if it has several.
-"""
+"""Tables as JSON, CSV or Markdown. `roamtui.quotes.recheck` reads the quotes and links of the Markdown."""
 
 from __future__ import annotations
 
@@ -13,18 +9,15 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from html import escape
-from itertools import chain, count, repeat
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.plain import escape_json, sanitise_line, shorten
-from roamtui.export.html import make_csp_hash, render_quote
 from roamtui.export.json import to_json_citation
-from roamtui.export.markdown import format_source_line
-from roamtui.quotes.recheck import PASSAGE_LABEL, format_quote
+from roamtui.quotes.recheck import format_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, to_json_column
 from roamtui.table.runner import TableRun
@@ -35,17 +28,6 @@ _GRID_LENGTH = 80
 _PASSAGE_NOTE = "The values are the best passages that the offline model found. No model has read them."
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
 """The start of a text that a spreadsheet may run as a formula, unlike a number with a sign and a unit in words."""
-_STYLE = """
-:root { color-scheme: light dark; --line: #d9d8d2; --soft: #5d6664; --good: #2c6b4b; --warn: #7d5600; --bad: #a03535; }
-@media (prefers-color-scheme: dark) {
-  :root { --line: #2c373b; --soft: #98a19e; --good: #86c9a8; --warn: #e0bd6e; --bad: #e89a94; }
-}
-body { font: 15px/1.5 system-ui, sans-serif; margin: 1.5rem; } table { border-collapse: collapse; }
-th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; vertical-align: top; max-width: 24rem; }
-thead th { position: sticky; top: 0; background: Canvas; } small, .not_found { color: var(--soft); }
-.found b { color: var(--good); } .partly b { color: var(--warn); } .failed b, .failed { color: var(--bad); }
-summary { cursor: pointer; } q { font-style: italic; }
-"""
 
 
 def to_json_table(content: TableContent, model: str = "") -> dict[str, Any]:
@@ -108,7 +90,7 @@ def _disarm(text: str) -> str:
 
 
 def render_markdown_table(content: TableContent, model: str = "", folder: Path | None = None) -> str:
-    """Render a table as Markdown: one document as questions and answers, several as a grid with the proofs below.
+    """Render a table as Markdown: several documents as a grid, and the proofs of each document.
 
     Args:
         content: The table.
@@ -116,8 +98,6 @@ def render_markdown_table(content: TableContent, model: str = "", folder: Path |
         folder: Where the file will be. Paths of documents are relative to it; None for absolute paths.
     """
     notes = [f"*{_PASSAGE_NOTE}*"] if _has_passages(content, model) else []
-    if len(content.rows) == 1:
-        return "\n\n".join(filter(None, _render_answers(content, content.rows[0], model, folder, notes))) + "\n"
     head = ["", *(_escape_markdown(column.title) for column in content.columns)]
     grid = [_render_line(head), _render_line(["---"] * len(head))]
     details = []
@@ -131,28 +111,15 @@ def render_markdown_table(content: TableContent, model: str = "", folder: Path |
             if cell is not None
         ]
         details += ["\n".join(proofs)] if proofs else []
-    title = f"# {len(content.rows)} documents, {len(content.columns)} questions"
-    return "\n\n".join([title, *notes, "\n".join(grid), *details]) + "\n"
+    if len(content.rows) > 1:
+        notes.append("\n".join(grid))
+    documents, questions = format_count(len(content.rows), "document"), format_count(len(content.columns), "question")
+    return "\n\n".join([f"# {documents}, {questions}", *notes, *details]) + "\n"
 
 
 def _has_passages(content: TableContent, model: str) -> bool:
     cells = chain.from_iterable(content.list_cells(row, model) for row in content.rows)
     return any(cell is not None and cell.is_passage for cell in cells)
-
-
-def _render_answers(content: TableContent, row: Row, model: str, folder: Path | None, notes: list[str]) -> list[str]:
-    parts = [f"# {row.title}", f"Source: {_format_source_path(row, folder)}", *notes]
-    for column, cell in zip(content.columns, content.list_cells(row, model), strict=True):
-        if cell is None:
-            continue
-        parts += [f"## {sanitise_line(column.question)}", _escape_markdown(cell.value)]
-        if cell.note or not cell.value:
-            parts.append(f"*{_escape_markdown(cell.note or cell.state.label)}*")
-        if cell.citations:
-            label = PASSAGE_LABEL if cell.is_passage else ""
-            lines = map(format_source_line, cell.citations, count(1), repeat(label))
-            parts.append("\n".join(lines))
-    return parts
 
 
 def _render_line(fields: list[str]) -> str:
@@ -199,50 +166,6 @@ def _format_source_path(row: Row, folder: Path | None) -> str:
         return row.source
 
 
-def render_html_table(content: TableContent, model: str = "") -> str:
-    """Render a table as a page without scripts. Each value unfolds to its quote."""
-    policy = make_csp_hash(_STYLE)
-    head = "".join(f"<th>{escape(column.title)}" for column in content.columns)
-    body = "".join(
-        f"<tr><th>{escape(row.title)}{''.join(map(_render_html_cell, cells, repeat(row)))}\n"
-        for row in content.rows
-        for cells in [content.list_cells(row, model)]
-    )
-    note = f"<p>{_PASSAGE_NOTE}</p>" if _has_passages(content, model) else ""
-    title = f"{len(content.rows)} documents, {len(content.columns)} questions"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {policy}; base-uri 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} · roamtui</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<h1>{title}</h1>{note}
-<table><thead><tr><th>{head}</thead><tbody>
-{body}</tbody></table>
-</body>
-</html>
-"""
-
-
-def _render_html_cell(cell: Cell | None, row: Row) -> str:
-    if cell is None:
-        return "<td>"
-    words = f"<b>{cell.state.sign}</b> {escape(sanitise_line(cell.value or cell.state.label))}"
-    proof = cell.proof
-    parts = [f"<p><small>{escape(sanitise_line(cell.note))}</small>"] if cell.note else []
-    if proof is not None:
-        verdict = "" if cell.is_passage else f" ({proof.state.label})"
-        place = " > ".join([*proof.path, f"{proof.place}{verdict}"])
-        quote = render_quote(proof, row.source, sanitise_line(proof.quote or ""))
-        parts.append(f"<p>{quote}<p><small>{escape(place)}</small>")
-    details = f"<details><summary>{words}</summary>{''.join(parts)}</details>" if parts else words
-    return f'<td class="{cell.state.value}">{details}'
-
-
 def format_progress(run: TableRun) -> str:
     """Format what a run has done, used and found, and what it may cost."""
     parts = [f"{run.done:,} of {run.total:,} cells"]
@@ -256,8 +179,6 @@ def format_progress(run: TableRun) -> str:
         expected = run.expected_usd
         rest = f" of about ${expected:.2f}" if expected is not None and run.done < run.total else ""
         parts.append(f"${run.usage.cost_usd:.2f}{rest}")
-    if run.waiting_reason:
-        parts.append(f"waiting: {run.waiting_reason}")
     return " · ".join(parts)
 
 
@@ -268,7 +189,6 @@ def _count_state(state: CellState, number: int) -> str:
 RENDERERS: Mapping[str, Callable[[TableContent, str, Path], str]] = {
     ".csv": lambda content, model, _: render_csv(content, model),
     ".md": render_markdown_table,
-    ".html": lambda content, model, _: render_html_table(content, model),
     ".json": lambda content, model, _: render_json_table(content, model),
 }
 """Renderers by the suffix of the file. The arguments are the table, the model and the folder of the file."""

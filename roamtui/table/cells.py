@@ -95,7 +95,7 @@ class Cell:
         return next((citation for citation in quotes if citation.is_verified), quotes[0] if quotes else None)
 
 
-def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library, within: str | None) -> Cell:
+def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library) -> Cell:
     """Return `cell` with the value and the citations of an answer, and with the state that follows from them.
 
     Args:
@@ -103,7 +103,6 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
         exchange: The question of `column` with its answer, or with the reason why there is none.
         column: The column, whose type the value must have.
         library: The document of the row.
-        within: The section that the row consists of, or None for the whole document.
     """
     if exchange.stopped is StopReason.NOT_FOUND:
         note = sanitise_line(exchange.answer.partition("\n\n")[0])
@@ -120,7 +119,7 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
     if not value:
         return replace(cell, state=CellState.FAILED, note="the answer has no value")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
-    faults += [_describe_fault(citations, library, within)]
+    faults += [_describe_fault(citations)]
     note = ", ".join(filter(None, faults))
     state = CellState.PASSAGE if passages else CellState.PARTLY if note else CellState.FOUND
     return replace(cell, state=state, value=value, note=note, citations=citations)
@@ -143,13 +142,8 @@ def _parse_value(answer: str) -> str:
     return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()
 
 
-def _describe_fault(citations: Sequence[Citation], library: Library, within: str | None) -> str:
+def _describe_fault(citations: Sequence[Citation]) -> str:
     quotes = [citation for citation in citations if citation.quote is not None]
     if not quotes:
         return "no quote"
-    for citation in quotes:
-        if not citation.is_verified:
-            return citation.state.label
-        if within is not None and within not in (*library.ancestors(citation.section_id), citation.section_id):
-            return "quote from outside the row"
-    return ""
+    return next((citation.state.label for citation in quotes if not citation.is_verified), "")

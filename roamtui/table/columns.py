@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
@@ -22,12 +22,11 @@ from roamtui.errors import UsageError, format_reason
 _NAME_LENGTH = 40
 _TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")
 _NUMBER = re.compile(
-    r"(?:[^\W\d]{1,4}[\s.]?|[$€£¥₹]\s?)?(?P<number>[-+\N{MINUS SIGN}]?\d[\d.,'\N{NO-BREAK SPACE} ]*)"
+    r"(?:[^\W\d]{1,4}[\s.]?|[$€£¥₹]\s?)?(?:[-+\N{MINUS SIGN}]?\d[\d.,'\N{NO-BREAK SPACE} ]*)"
     r"(?:\s*[^\s\d]+(?:\s+[^\s\d]+){0,4})?"
 )
 """A currency, a number, and a unit of up to five words."""
-_WRITTEN_DATES = ("%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%B %Y", "%d.%m.%Y")
-_PARTIAL_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
+_DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 
 
 class ColumnType(StrEnum):
@@ -88,20 +87,11 @@ class Column:
             case ColumnType.NUMBER:
                 return _NUMBER.fullmatch(value) is not None
             case ColumnType.DATE:
-                return parse_date(value) is not None
+                return _is_date(value)
             case ColumnType.CHOICE:
                 return value.casefold() in map(str.casefold, self.choices)
             case ColumnType.TEXT:
                 return bool(value)
-
-    def make_sort_key(self, value: str) -> tuple[bool, float, str]:
-        """Return a key that sorts numbers and dates by size, other values alphabetically, and empty ones last."""
-        number = 0.0
-        if self.type is ColumnType.NUMBER and (match := _NUMBER.fullmatch(value)):
-            number = _parse_number(match["number"])
-        elif self.type is ColumnType.DATE and (day := parse_date(value)):
-            number = float(day.toordinal())
-        return not value, number, value.casefold()
 
 
 _FORM_HINT = (
@@ -193,25 +183,9 @@ def to_json_column(column: Column) -> dict[str, Any]:
     return {"question": column.question, "name": column.name, "type": column.type.value, **choices}
 
 
-def parse_date(value: str) -> date | None:
-    """Parse a date as a person or a model writes it, or return None. A missing day or month counts as the first."""
-    if _PARTIAL_DATE.fullmatch(value):
-        return date.fromisoformat(f"{value}-01-01"[:10]) if value[:4] != "0000" else None
-    with suppress(ValueError):
-        return date.fromisoformat(value)
-    for form in _WRITTEN_DATES:
+def _is_date(value: str) -> bool:
+    """Check a date of the form YYYY-MM-DD, in which the day and the month may be missing."""
+    if _DATE.fullmatch(value):
         with suppress(ValueError):
-            return datetime.strptime(value, form).date()  # noqa: DTZ007 - a day has no time zone
-    return None
-
-
-def _parse_number(digits: str) -> float:
-    """Read a number in which commas or dots group digits, or mark the fraction."""
-    text = re.sub(r"['\s]", "", digits.replace("\N{MINUS SIGN}", "-")).rstrip(".,")
-    last = max(text.rfind("."), text.rfind(","))
-    if last >= 0 and (text.count(text[last]) > 1 or (len(text) - last == 4 and text[last] == ",")):
-        last = -1  # it groups thousands
-    whole = re.sub(r"[.,]", "", text[:last] if last >= 0 else text)
-    with suppress(ValueError):
-        return float(f"{whole}.{text[last + 1 :]}" if last >= 0 else whole)
-    return 0.0
+            return bool(date.fromisoformat(f"{value}-01-01"[:10]))
+    return False

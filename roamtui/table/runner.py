@@ -12,17 +12,19 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation, start_log
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import AskOptions, OpenSectionOptions, make_conversation_id, start_conversation
+from roamtui.conversation.state import OpenSectionOptions, make_conversation_id, start_conversation
 from roamtui.conversation.transcript import Usage
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, read_answer
 from roamtui.table.columns import Column
-from roamtui.table.pace import SharedModel
-from roamtui.table.rows import OpenSource, RowDocument, open_row
-from roamtui.table.store import Row, Shard, TableContent, TableDefined, TableStore, read_table
+from roamtui.table.pace import LimitedModel
+from roamtui.table.rows import OpenSource, open_row
+from roamtui.table.store import Row, TableContent, TableDefined, TableStore, read_table
 
 _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""
@@ -41,8 +43,6 @@ class TablePlan:
     """Number of cells at a time."""
     limit_usd: float | None = None
     """Spending limit of the run, or None for no limit."""
-    shard: Shard | None = None
-    """The rows to fill, or None for all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +69,6 @@ class TableRun:
     """Number of answered cells by state, old and new."""
     stop_reason: str = ""
     """Why the run ended early; empty if it did not."""
-    waiting_reason: str = ""
-    """Why the provider makes the run wait at the moment. Empty if the run does not wait."""
     failures: int = 0
     """Number of consecutive failures of the model."""
     unread: list[str] = field(default_factory=list)
@@ -84,10 +82,9 @@ class TableRun:
     @property
     def unread_note(self) -> str:
         """A warning about documents that could not be read; empty if there are none."""
-        count = len(self.unread)
-        subject = "A document" if count == 1 else f"{count:,} documents"
-        lead = f"{subject} could not be read, so earlier answers stay unchecked. "
-        return f"{lead}{'' if count == 1 else 'The first is '}{self.unread[0]}" if count else ""
+        count = format_count(len(self.unread), "document")
+        lead = f"{count} could not be read, so earlier answers stay unchecked, such as "
+        return f"{lead}{self.unread[0]}" if self.unread else ""
 
     @property
     def expected_usd(self) -> float | None:
@@ -105,7 +102,8 @@ class TableRun:
 class _Question(NamedTuple):
     row: Row
     column: Column
-    document: RowDocument
+    library: Library
+    loader: Loader | None
     conversation_id: str
     searcher: Searcher | None
 
@@ -121,12 +119,11 @@ async def fill_table(
     Raises:
         StoreError: A cell cannot be saved.
     """
-    rows = plan.shard.select(defined.rows) if plan.shard is not None else defined.rows
-    run = TableRun(total=len(rows) * len(defined.columns))
+    run = TableRun(total=len(defined.rows) * len(defined.columns))
     with store.start_run() as conversations:
         content = store.define(defined, read_table(store.folder))
         filler = _Filler(store, content, plan, run, conversations, on_progress)
-        pending = iter(rows)
+        pending = iter(defined.rows)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):
@@ -157,7 +154,7 @@ class _Filler:
         self._run = run
         self._conversations = conversations
         self._on_progress = on_progress
-        self._model = SharedModel(plan.model, plan.limit_usd)
+        self._model = LimitedModel(plan.model, plan.limit_usd)
         self._slots = asyncio.Semaphore(plan.jobs)
 
     async def fill_rows(self, pending: Iterator[Row]) -> None:
@@ -170,7 +167,7 @@ class _Filler:
         """Ask about one row: the first question by itself, so that the provider has cached the text for the others."""
         plan, run, model = self._plan, self._run, self._model.name
         try:
-            document = await asyncio.to_thread(open_row, row, plan.open_source)
+            library, loader = await asyncio.to_thread(open_row, row, plan.open_source)
         except RoamtuiError as error:
             has_answers = False
             for column in self._content.columns:
@@ -188,16 +185,16 @@ class _Filler:
         missing = []
         for column in self._content.columns:
             cell = self._content.get_cell(row.key, column.key, model)
-            if cell is None or cell.content != document.content_hash or cell.state is CellState.FAILED:
+            if cell is None or cell.content != library.content_hash or cell.state is CellState.FAILED:
                 missing.append(column)
             else:
                 run.keep(cell)
         self._on_progress(run, None)
         if not missing:
             return
-        searcher = await asyncio.to_thread(plan.make_searcher, document.library) if document.loader is None else None
+        searcher = await asyncio.to_thread(plan.make_searcher, library) if loader is None else None
         prefix = make_conversation_id()
-        questions = [_Question(row, one, document, prefix + os.urandom(3).hex(), searcher) for one in missing]
+        questions = [_Question(row, one, library, loader, prefix + os.urandom(3).hex(), searcher) for one in missing]
         await self._fill_cell(questions[0])
         async with asyncio.TaskGroup() as group:
             for question in questions[1:]:
@@ -220,37 +217,31 @@ class _Filler:
                 self._run.stop_reason = f"{_FAILURES_MAX} cells in a row have failed: {cell.note}"
 
     async def _ask(self, question: _Question) -> Cell:
-        row, column, document, conversation_id, searcher = question
+        row, column, library, loader, conversation_id, searcher = question
         plan = self._plan
-        state = replace(start_conversation(document.library, plan.open_section_options), id=conversation_id)
-        conversation = Conversation(start_log(state, self._conversations, document.loader), self._conversations)
+        state = replace(start_conversation(library, plan.open_section_options), id=conversation_id)
+        conversation = Conversation(start_log(state, self._conversations, loader), self._conversations)
         conversation.is_one_shot = True
-        if document.loader is not None:  # each conversation loads pages of its own, so each needs an index of its own
-            searcher = await asyncio.to_thread(plan.make_searcher, document.library)
+        if loader is not None:  # each conversation loads pages of its own, so each needs an index of its own
+            searcher = await asyncio.to_thread(plan.make_searcher, library)
         note = f"The value must be {column.type_description}." if column.type_description else ""
         options = replace(plan.agent_options, cost_usd_max=None, instructions=CELL_INSTRUCTIONS, question_note=note)
-        conversation.subscribe(lambda _: self._report_waiting())
         agent = Agent(conversation, self._model, searcher, options)
         try:
-            exchange = await agent.ask(column.question, AskOptions(within=row.within))
+            exchange = await agent.ask(column.question)
         finally:
             conversation.close()
         assert exchange is not None
         cell = Cell(
             row=row.key,
             column=column.key,
-            content=document.content_hash,
+            content=library.content_hash,
             model=self._model.name,
             state=CellState.FAILED,
             conversation=conversation.state.id,
             usage=exchange.usage,
         )
-        return read_answer(cell, exchange, column, conversation.state.library, row.within)
-
-    def _report_waiting(self) -> None:
-        if self._run.waiting_reason != self._model.waiting_reason:
-            self._run.waiting_reason = self._model.waiting_reason
-            self._on_progress(self._run, None)
+        return read_answer(cell, exchange, column, conversation.state.library)
 
     def _finish(self, cell: Cell) -> None:
         cell = self._store.record(cell)

@@ -36,14 +36,12 @@ def test_a_missing_source_is_wrong_before_anything_is_asked(run: RunCommand, tmp
 def test_a_table_goes_on_without_a_source_that_is_gone(run: RunCommand, tmp_path: Path) -> None:
     leases = write_leases(tmp_path / "leases")
     sources = (leases / "anna.md", leases / "bert.md")
-    for rows in ("files", "chapters"):
-        first = run("table", *sources, "-q", PERIOD, "--rows", rows).json
-        (leases / "anna.md").rename(tmp_path / "away.md")
-        again = run("table", first["table"])
-        assert again.code == 1
-        assert again.json["rows"] == first["rows"]
-        assert "could not be read, so earlier answers stay unchecked" in again.err
-        (tmp_path / "away.md").rename(leases / "anna.md")
+    first = run("table", *sources, "-q", PERIOD).json
+    (leases / "anna.md").unlink()
+    again = run("table", first["table"])
+    assert again.code == 1
+    assert again.json["rows"] == first["rows"]
+    assert "could not be read, so earlier answers stay unchecked" in again.err
 
 
 def test_two_tables_of_the_same_sources_share_their_cells(run: RunCommand, tmp_path: Path) -> None:

@@ -63,10 +63,10 @@ def answering_model(count: int = 100, name: str = "scripted") -> ScriptedModel:
     return ScriptedModel([answer] * count, name=name)
 
 
-def define(folder: Path, *questions: str, by_chapters: bool = False) -> TableDefined:
-    rows = list_rows((str(folder),), open_one, by_chapters=by_chapters)
+def define(folder: Path, *questions: str) -> TableDefined:
+    rows = list_rows((str(folder),))
     columns = tuple(map(parse_question, questions))
-    return TableDefined(sources=(str(folder),), by_chapters=by_chapters, rows=rows, columns=columns)
+    return TableDefined(sources=(str(folder),), rows=rows, columns=columns)
 
 
 def open_one(source: str) -> tuple[Library, None]:
@@ -95,7 +95,7 @@ async def fill(
             on_cell(cell)
 
     plan = make_plan(model, **changes)
-    run = await fill_table(TableStore(table, plan.shard), defined, plan, report)
+    run = await fill_table(TableStore(table), defined, plan, report)
     return run, read_table(table)
 
 

@@ -23,7 +23,7 @@ from roamtui.paths import conversations_path
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.rows import list_rows
-from roamtui.table.store import Shard, TableStore, read_table
+from roamtui.table.store import TableStore, read_table
 from tests.agent.asking import collect_events
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
@@ -64,7 +64,7 @@ async def test_conversations_of_cells_stand_beside_the_table_alone(tmp_path: Pat
     for row in content.rows:
         cell = content.list_cells(row)[0]
         assert cell is not None
-        state = ConversationStore(content.conversation_folders[cell.conversation]).load(cell.conversation)
+        state = ConversationStore(table / "conversations").load(cell.conversation)
         assert state.transcript.exchanges[0].question == PERIOD
     assert ConversationStore(conversations_path()).list() == ()
 
@@ -149,7 +149,9 @@ async def test_a_document_that_can_no_longer_be_read_keeps_its_answers(tmp_path:
     (leases / "anna.md").unlink()
     run, content = await fill(table, defined, answering_model())
     assert list_states(content) == [["found", "failed"], ["found", "partly"]]
-    assert run.unread_note.startswith("A document could not be read, so earlier answers stay unchecked. anna.md: ")
+    assert run.unread_note.startswith(
+        "1 document could not be read, so earlier answers stay unchecked, such as anna.md: "
+    )
     assert (run.kept, run.asked) == (2, 2)
     run, content = await fill(table, defined, answering_model(name="other"))
     assert list_states(content)[0][0] == "found", "the newest answer of any model"
@@ -163,10 +165,7 @@ def test_a_source_that_is_not_there_is_no_row(tmp_path: Path) -> None:
 
 def test_a_file_and_its_folder_are_listed_once(tmp_path: Path) -> None:
     leases = write_leases(tmp_path / "leases")
-    for by_chapters, count in ((False, 2), (True, 4)):
-        rows = list_rows((str(leases / "bert.md"), str(leases)), open_one, by_chapters=by_chapters)
-        assert len(rows) == count
-        assert rows[0].key.startswith("bert.md")
+    assert [row.key for row in list_rows((str(leases / "bert.md"), str(leases)))] == ["bert.md", "anna.md"]
 
 
 async def test_the_first_cell_of_a_row_comes_before_its_others(tmp_path: Path) -> None:
@@ -219,43 +218,6 @@ async def test_a_spending_limit_stops_before_it_is_passed(tmp_path: Path) -> Non
     assert run.stop_reason == "The next request could exceed the spending limit of $0.8."
     run, _ = await fill(table, define(leases, *questions), ScriptedModel(replies), limit_usd=10.0)
     assert (run.kept, run.asked) == (2, 10)
-
-
-async def test_shards_share_a_folder_and_are_merged(tmp_path: Path) -> None:
-    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
-    defined = define(leases, PERIOD)
-    for number in (1, 2):
-        model = answering_model()
-        run, _ = await fill(table, defined, model, shard=Shard(number=number, count=2))
-        assert (run.total, len(model.requests)) == (1, 1)
-    assert sorted(path.name for path in table.glob("results*.jsonl")) == [
-        "results-1-of-2.jsonl",
-        "results-2-of-2.jsonl",
-    ]
-    model = answering_model()
-    _, content = await fill(table, defined, model)
-    assert (model.requests, list_values(content)) == ([], [["60 days"], ["three months"]])
-
-
-async def test_rows_are_chapters_too(tmp_path: Path) -> None:
-    leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
-    defined = define(leases, PERIOD, by_chapters=True)
-    assert [row.title for row in defined.rows] == [
-        "anna.md › Notice",
-        "anna.md › Pets",
-        "bert.md › Notice",
-        "bert.md › Pets",
-    ]
-    _, content = await fill(table, defined, answering_model())
-    assert list_states(content) == [["found"], ["partly"], ["found"], ["partly"]]
-    cell = content.list_cells(content.rows[1])[0]
-    assert cell is not None
-    assert cell.note == "quote from outside the row"
-    path = leases / "anna.md"
-    path.write_text(path.read_text("utf-8").replace("No pets", "No big pets"), "utf-8")
-    model = answering_model()
-    await fill(table, define(leases, PERIOD, by_chapters=True), model)
-    assert len(model.requests) == 1
 
 
 async def test_with_the_offline_model_a_cell_is_its_best_passage(tmp_path: Path) -> None:

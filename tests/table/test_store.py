@@ -7,14 +7,14 @@ from pathlib import Path
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, Shard, TableContent, TableDefined, TableStore, is_table, read_table
+from roamtui.table.store import Row, TableContent, TableDefined, TableStore, is_table, read_table
 
 COLUMNS = (Column(question="Why?"), Column(question="When?"))
 
 
 def define(count: int) -> TableDefined:
     rows = tuple(Row(key=f"{number}.md", title=f"{number}.md", source=f"/docs/{number}.md") for number in range(count))
-    return TableDefined(sources=("/docs",), by_chapters=False, rows=rows, columns=COLUMNS)
+    return TableDefined(sources=("/docs",), rows=rows, columns=COLUMNS)
 
 
 def make_cell(row: str, value: str) -> Cell:
@@ -68,13 +68,4 @@ def test_a_damaged_line_is_skipped_and_stays_and_a_torn_one_is_cut_off(tmp_path:
 
 def test_a_folder_with_results_of_another_program_is_not_a_table(tmp_path: Path) -> None:
     (tmp_path / "results.jsonl").write_text('{"event": "epoch", "loss": 0.3}\n')
-    (tmp_path / "results-old.jsonl").write_bytes(b"\xff\n")
     assert not is_table(tmp_path)
-
-
-def test_a_table_is_known_by_any_of_its_logs(tmp_path: Path) -> None:
-    store = TableStore(tmp_path, Shard(number=2, count=3))
-    (tmp_path / "results.jsonl").write_bytes(b'{"event": "table_def')  # the computer went down
-    with store.start_run():
-        store.record(make_cell("0.md", "60 days"))
-    assert is_table(tmp_path)

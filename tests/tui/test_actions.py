@@ -35,7 +35,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.CONVERSATIONS | Scope.SAVED:
             return app.screen
         case Scope.TABLE:
-            defined = TableDefined(sources=(), by_chapters=False, rows=(), columns=())
+            defined = TableDefined(sources=(), rows=(), columns=())
             job = TableJob(store=TableStore(Path()), defined=defined, plan=make_plan(ScriptedModel()))
             return TableScreen(job, TableContent(folder=Path()), build_keymap())
         case Scope.PICTURE:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -20,14 +18,13 @@ from typing_extensions import override
 
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.source_loader import is_url
 from roamtui.export.table import RENDERERS, format_progress
 from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell
 from roamtui.table.columns import drop_repeated_columns, parse_question
-from roamtui.table.rows import check_output, list_rows
+from roamtui.table.rows import check_output
 from roamtui.table.runner import TableJob, TableRun, fill_table
-from roamtui.table.store import Row, TableContent
+from roamtui.table.store import TableContent
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.labels import STEP, format_error
 from roamtui.tui.messages import CellRequested
@@ -38,7 +35,6 @@ from roamtui.tui.status_line import ScreenKeyHints
 
 _WRAP_SLACK = 8
 """Average number of cells that a line leaves empty because it breaks between words."""
-_FILTER_LENGTH = 20
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
 _OFFLINE_NOTE = "cells are best passages, which no model has read"
 
@@ -62,10 +58,6 @@ class TableScreen(Dialog[None]):
         self._grid = TableGrid()
         self._run: TableRun | None = None
         self._worker: Worker[None] | None = None
-        self._filter = ""
-        self._sort: tuple[str, bool] | None = None
-        """Key of the column to sort by, and whether to reverse the order. None for the order of the sources."""
-        self._listing_lock = asyncio.Lock()
 
     @override
     def compose(self) -> ComposeResult:
@@ -91,34 +83,13 @@ class TableScreen(Dialog[None]):
         return self._worker is not None and not self._worker.is_finished
 
     def _show(self) -> None:
-        """Sort and filter the rows, and show them."""
-        defined = self._job.defined
-        words = self._filter.casefold().split()
-        rows = [row for row in defined.rows if all(word in self._get_search_text(row) for word in words)]
-        column = next((column for column in defined.columns if self._sort and column.key == self._sort[0]), None)
-        if column is not None and self._sort is not None:
-            cells = ((row, self._cells.get((row.key, column.key, ""))) for row in rows)
-            values = {row.key: cell.value for row, cell in cells if cell is not None}
-            filled = sorted(
-                (row for row in rows if values.get(row.key)),
-                key=lambda row: column.make_sort_key(values[row.key]),
-                reverse=self._sort[1],
-            )
-            rows = [*filled, *(row for row in rows if not values.get(row.key))]  # rows without a value stay last
-        self._grid.show(rows, defined.columns, self._cells, self._sort)
+        self._grid.show(self._job.defined.rows, self._job.defined.columns, self._cells)
         self._show_head()
 
-    def _get_search_text(self, row: Row) -> str:
-        if not self._filter:
-            return ""
-        cells = [self._cells.get((row.key, column.key, "")) for column in self._job.defined.columns]
-        return " ".join([row.title, *(f"{cell.value} {cell.state.label}" for cell in cells if cell)]).casefold()
-
     def _show_head(self) -> None:
-        rows, total = len(self._grid.rows), len(self._job.defined.rows)
-        count = format_count(total, "row") if rows == total else f"{rows:,} of {format_count(total, 'row')}"
-        count += f" with “{shorten(self._filter, _FILTER_LENGTH)}”" if self._filter else ""
-        parts = [count, format_count(len(self._job.defined.columns), "question"), self._job.plan.model.name]
+        defined = self._job.defined
+        counts = [format_count(len(defined.rows), "row"), format_count(len(defined.columns), "question")]
+        parts = [*counts, self._job.plan.model.name]
         if self._run is not None:
             parts.append(("asking: " if self.is_filling else "") + format_progress(self._run))
         elif self._job.plan.model.name == OFFLINE:
@@ -190,7 +161,7 @@ class TableScreen(Dialog[None]):
             return
         log = self._content.get_log_path(cell) if cell is not None else None
         proof = cell.proof if cell is not None and with_quote else None
-        section_id = proof.section_id if proof is not None else row.within if with_quote else None
+        section_id = proof.section_id if proof is not None else None
         self.post_message(CellRequested(row.source, str(log) if log is not None else None, section_id, proof))
 
     @work(group="typing", exclusive=True, exit_on_error=False)
@@ -203,54 +174,22 @@ class TableScreen(Dialog[None]):
             self._grid.move_to(self._grid.cursor_row, len(columns) - 1)
             self._start()
 
-    @work(group="typing", exclusive=True, exit_on_error=False)
-    async def action_add_rows(self) -> None:
-        typed = await self.app.push_screen_wait(PromptDialog("Add a file, a folder or an address", ""))
-        if not typed:
-            return
-        source = typed if is_url(typed) else os.path.abspath(os.path.expanduser(typed))  # noqa: ASYNC240, PTH100, PTH111 - reads no disk, keeps links
-        self._list_rows(source)
-
-    @work(group="listing", exit_on_error=False)
-    async def _list_rows(self, source: str) -> None:
-        self._show_message(f"Listing {source}…")
-        async with self._listing_lock:  # one source after the other, so that none replaces the rows of another
-            before, open_source = self._job.defined, self._job.plan.open_source
-            sources = tuple(dict.fromkeys((*before.sources, source)))
-            rows = await asyncio.to_thread(
-                list_rows, sources, open_source, by_chapters=before.by_chapters, read_known=lambda: before.rows
-            )
-            added = len(rows) - len(before.rows)
-            # A question may have been added meanwhile.
-            self._job = replace(self._job, defined=replace(self._job.defined, sources=sources, rows=rows))
-        self._show()
-        self._show_message(
-            f"Added {format_count(added, 'row')}. {self._keys.format_first_key('table.run')} asks about them."
-        )
-
     def action_run(self) -> None:
         self._start()
 
     def _start(self) -> None:
         if not self._job.defined.columns:
             self._show_message("Add a question first.")
-        elif self.is_filling:
-            self._restart()
         else:
-            self._worker = self._fill()
-
-    @work(group="restarting", exclusive=True, exit_on_error=False)
-    async def _restart(self) -> None:
-        """Cancel the current run, and start one with the current questions and rows."""
-        worker = self._worker
-        if worker is not None:
-            worker.cancel()
-            with suppress(WorkerFailed, WorkerCancelled):
-                await worker.wait()
-        self._worker = self._fill()
+            self._worker = self._fill(self._worker)
 
     @work(group="filling", exit_on_error=False)
-    async def _fill(self) -> None:
+    async def _fill(self, previous: Worker[None] | None) -> None:
+        """Ask the questions without an answer, once the previous run has been cancelled."""
+        if previous is not None:
+            previous.cancel()
+            with suppress(WorkerFailed, WorkerCancelled):
+                await previous.wait()
         self._show_message("")
         job = self._job
         try:
@@ -271,28 +210,6 @@ class TableScreen(Dialog[None]):
                 self._show_proof()
         self._show_head()
 
-    def action_sort(self) -> None:
-        column = self._grid.column
-        if column is None:
-            return
-        if self._sort is None or self._sort[0] != column.key:
-            self._sort = (column.key, False)
-        else:
-            self._sort = None if self._sort[1] else (column.key, True)
-        order = "the order of the sources" if self._sort is None else f"sorted by {column.title}"
-        self._show()
-        self._show_message(f"{order[0].upper()}{order[1:]}{', reversed' if self._sort and self._sort[1] else ''}")
-
-    @work(group="typing", exclusive=True, exit_on_error=False)
-    async def action_filter(self) -> None:
-        foot = "words of a title, value or state, such as not found · enter to filter, esc to cancel"
-        words = await self.app.push_screen_wait(
-            PromptDialog("Show the rows that contain", self._filter, foot=foot, may_be_empty=True)
-        )
-        if words is not None:
-            self._filter = words
-            self._show()
-
     def action_export(self) -> None:
         content = self.content
 
@@ -305,13 +222,10 @@ class TableScreen(Dialog[None]):
 
     @override
     def action_leave(self) -> None:
-        """Stop the questions that are being asked, or else clear the filter, or else leave."""
+        """Stop the questions that are being asked, or else leave."""
         if self.is_filling and self._worker is not None:
             self._worker.cancel()
             self._show_message("Stopped. What is done is kept.")
-        elif self._filter:
-            self._filter = ""
-            self._show()
         else:
             self.dismiss(None)
 

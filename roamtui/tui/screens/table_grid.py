@@ -54,7 +54,6 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         self.cells: Mapping[tuple[str, str, str], Cell] = {}
         self.cursor_row = 0
         self.cursor_column = 0
-        self._sort: tuple[str, bool] | None = None
         self._first_column = 0
         self._styles: dict[str, Style] = {}
         self._title_width = 0
@@ -81,23 +80,13 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         """Return the newest cell of a row and column, or None."""
         return self.cells.get((row.key, column.key, ""))
 
-    def show(
-        self,
-        rows: Sequence[Row],
-        columns: Sequence[Column],
-        cells: Mapping[tuple[str, str, str], Cell],
-        sort: tuple[str, bool] | None = None,
-    ) -> None:
-        """Replace the rows, columns and cells. The cursor stays on its row if the row still exists.
-
-        `sort` has the key of the column that the rows are sorted by, and whether in reverse. An arrow marks the column.
-        """
-        key = self.row.key if self.row is not None else ""
-        self.rows, self.columns, self.cells, self._sort = rows, columns, cells, sort
+    def show(self, rows: Sequence[Row], columns: Sequence[Column], cells: Mapping[tuple[str, str, str], Cell]) -> None:
+        """Replace the rows, columns and cells."""
+        self.rows, self.columns, self.cells = rows, columns, cells
         self._lines = {row.key: line for line, row in enumerate(rows)}
         self._title_width = max((cell_len(row.title) for row in rows[:1_000]), default=0)
         self.virtual_size = Size(self.scrollable_content_region.width, len(rows) + 1)
-        self.move_to(self._lines.get(key, self.cursor_row), self.cursor_column)
+        self.move_to(self.cursor_row, self.cursor_column)
         self.refresh()
 
     def refresh_cell(self, cell: Cell) -> None:
@@ -150,7 +139,7 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
         if y == 0:
             more = ("‹" if self._first_column else "") + ("›" if end < len(self.columns) else "")
             segments = [Segment(_fit(more, titles), styles["head"])]
-            segments += [Segment(_fit(self._format_head(column), column_width), styles["head"]) for column in shown]
+            segments += [Segment(_fit(column.title, column_width), styles["head"]) for column in shown]
             return Strip(segments).adjust_cell_length(width, styles["head"])
         line = y - 1 + round(self.scroll_y)
         if line >= len(self.rows):
@@ -172,10 +161,6 @@ class TableGrid(ScrollView, can_focus=True, inherit_bindings=False):
             segments.append(Segment(f"{cell.state.sign} ", state))
             segments.append(Segment(_fit(words, column_width - 2), ground if cell.value else state))
         return Strip(segments).adjust_cell_length(width, ground)
-
-    def _format_head(self, column: Column) -> str:
-        is_sorted = self._sort is not None and self._sort[0] == column.key
-        return f"{'↓' if self._sort[1] else '↑'} {column.title}" if self._sort and is_sorted else column.title
 
     @override
     def notify_style_update(self) -> None:

@@ -1,4 +1,4 @@
-"""The table on the screen: filling it, looking at its proofs, sorting, filtering and exporting it."""
+"""The table on the screen: filling it, looking at its proofs, and exporting it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from roamtui.table.store import read_table
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.table import TableScreen
-from roamtui.tui.screens.table_grid import TableGrid
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, answer
 from tests.tui.driving import make_app, run, running, screen_text, wait_until
@@ -39,10 +38,6 @@ async def _answer_prompt(pilot: Pilot[None], words: str) -> None:
     pilot.app.screen.query_one(Input).value = words
     await pilot.press("enter")
     await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PromptDialog))
-
-
-def _titles(grid: TableGrid) -> list[str]:
-    return [row.title for row in grid.rows]
 
 
 async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(filled: Tables) -> None:
@@ -108,38 +103,6 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         assert [column.question for column in read_table(filled.folder).columns] == [PERIOD, "Since when?"]
 
 
-async def test_sources_are_added_as_rows(filled: Tables, tmp_path: Path) -> None:
-    more = tmp_path / "carl.md"
-    more.write_text("# Lease of Carl\n\n## Notice\n\nThe notice period is 60 days.\n", "utf-8")
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        grid = await await_grid(pilot)
-        await pilot.press("a")
-        await _answer_prompt(pilot, str(more))
-        await wait_until(pilot, lambda: len(grid.rows) == 3)
-        await wait_until(pilot, lambda: "Added 1 row" in screen_text(app))
-        await pilot.press("a")
-        await _answer_prompt(pilot, str(tmp_path / "none.md"))
-        await wait_until(pilot, lambda: "none.md" in screen_text(app))
-        assert len(grid.rows) == 3
-
-
-async def test_rows_are_sorted_and_filtered_by_value(filled: Tables) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        grid = await await_grid(pilot)
-        await pilot.press("right", "s")
-        await wait_until(pilot, lambda: "Sorted by" in screen_text(app))
-        assert _titles(grid) == ["anna.md", "bert.md"]
-        await pilot.press("s")
-        await wait_until(pilot, lambda: _titles(grid) == ["bert.md", "anna.md"])
-        await pilot.press("s", "/")
-        await _answer_prompt(pilot, "partly cat")
-        await wait_until(pilot, lambda: _titles(grid) == ["bert.md"])
-        assert "1 of 2 rows" in screen_text(app)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: len(grid.rows) == 2)
-        assert isinstance(app.screen, TableScreen)
-
-
 async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(filled: Tables) -> None:
     async with running(filled.make_app(), (160, 40)) as (app, pilot):
         await await_grid(pilot)
@@ -179,7 +142,7 @@ async def test_backspace_returns_from_the_document_of_a_cell_to_the_table(filled
 async def test_the_table_is_exported_in_the_format_of_its_ending(filled: Tables, tmp_path: Path) -> None:
     async with running(filled.make_app(), (100, 24)) as (app, pilot):
         await await_grid(pilot)
-        for ending, words in ((".csv", "anna.md,60 days,found"), (".html", "<table>"), (".json", '"60 days"')):
+        for ending, words in ((".csv", "anna.md,60 days,found"), (".json", '"60 days"')):
             path = tmp_path / f"out{ending}"
             await pilot.press("w")
             await _answer_prompt(pilot, str(path))
