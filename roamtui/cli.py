@@ -440,7 +440,7 @@ def index(args: Namespace) -> int:
         "-q", dest="questions", action="append", default=[], metavar="QUESTION",
         help="a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]",
     ),
-    _argument("--questions", dest="file", type=_path, metavar="FILE", help="more questions, as TOML or JSON lines"),
+    _argument("--questions", dest="file", type=_path, metavar="FILE", help="a TOML file of more questions"),
     _argument("-o", dest="output", type=_path, metavar="FILE", help="write FILE.csv, .md or .json"),
     _argument("--folder", type=_path, metavar="DIR", help="where to keep the table (default: by its sources)"),
     _JOBS,

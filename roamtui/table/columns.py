@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from hashlib import blake2b
@@ -47,7 +46,6 @@ _DESCRIPTIONS = {
     ColumnType.NUMBER: "one number with its unit",
     ColumnType.DATE: "one date, as YYYY-MM-DD or as much of it as the text has",
 }
-_ALIASES = {"yes/no": ColumnType.YES_NO, "yes or no": ColumnType.YES_NO}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,21 +92,11 @@ class Column:
                 return bool(value)
 
 
-_FORM_HINT = (
-    'Write for each question a line such as {"question": "When does it end?", "type": "date"}, '
-    'or in a TOML file a table [[questions]] with question = "When does it end?".'
-)
-
-
-class _QuestionRecord(msgspec.Struct):
-    question: str
-    name: str = ""
-    type: str = ""
-    choices: list[str] = []
+_FORM_HINT = 'Write for each question a TOML table [[questions]] with question = "When does it end?" and type = "date".'
 
 
 class _QuestionsFile(msgspec.Struct):
-    questions: list[_QuestionRecord] = []
+    questions: tuple[Column, ...] = ()
 
 
 def parse_question(text: str) -> Column:
@@ -118,52 +106,42 @@ def parse_question(text: str) -> Column:
         UsageError: The question is empty.
     """
     match = _TYPE_IN_QUESTION.search(text)
-    question = text.strip()
     if match is not None:
+        question, kind = text[: match.start()], match["type"].strip().lower().replace("/", "_")
         choices = tuple(choice.strip() for choice in match["type"].split("|") if choice.strip())
-        name = _ALIASES.get(match["type"].strip().lower(), match["type"].strip().lower())
-        question_alone = text[: match.start()].strip()
         if len(choices) > 1:
-            return _make_column(question_alone, "", ColumnType.CHOICE, choices)
-        if name in tuple(ColumnType) and name != ColumnType.CHOICE:
-            return _make_column(question_alone, "", name, ())
-    return _make_column(question, "", "", ())
+            return _check_column(Column(question=question, choices=choices))
+        if kind in tuple(ColumnType) and kind != ColumnType.CHOICE:
+            return _check_column(Column(question=question, type=ColumnType(kind)))
+    return _check_column(Column(question=text))
 
 
-def _make_column(question: str, name: str, kind: str, choices: Sequence[str]) -> Column:
-    """Make a column.
+def _check_column(column: Column) -> Column:
+    """Return a column without space around its texts, and with the type choice if it has choices.
 
     Raises:
-        UsageError: The question is empty, or its type or choices are invalid.
+        UsageError: The question is empty, or its type and choices contradict each other.
     """
-    if not question.strip():
+    if not column.question.strip():
         raise UsageError("a question of a table is empty.")
-    kind = _ALIASES.get(kind.lower(), kind.lower()) or (ColumnType.CHOICE if choices else ColumnType.TEXT)
-    if kind not in tuple(ColumnType):
-        raise UsageError(f'"{sanitise_line(kind)}" is not a type of a column. Types are {", ".join(ColumnType)}.')
-    if (kind == ColumnType.CHOICE) != bool(choices):
-        raise UsageError(f'"{sanitise_line(question)}" needs the type choice and a list of choices, or neither.')
-    return Column(question=question.strip(), name=name.strip(), type=ColumnType(kind), choices=tuple(choices))
+    kind = ColumnType.CHOICE if column.choices and column.type is ColumnType.TEXT else column.type
+    if (kind is ColumnType.CHOICE) != bool(column.choices):
+        raise UsageError(f'"{sanitise_line(column.question)}" needs the type choice and a list of choices, or neither.')
+    return replace(column, question=column.question.strip(), name=column.name.strip(), type=kind)
 
 
 def read_columns(path: Path) -> tuple[Column, ...]:
-    """Read questions from a TOML file with ``[[questions]]``, or from a file with a JSON object on each line.
+    """Read questions from a TOML file with ``[[questions]]``.
 
     Raises:
         UsageError: The file cannot be read, is not valid, or contains no question.
     """
     try:
-        text = path.read_text("utf-8-sig")
-        if path.suffix.lower() == ".toml":
-            records = msgspec.convert(tomllib.loads(text), _QuestionsFile).questions
-        else:
-            records = [msgspec.convert(json.loads(line), _QuestionRecord) for line in text.split("\n") if line.strip()]
-        columns = tuple(_make_column(one.question, one.name, one.type, one.choices) for one in records)
+        columns = msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), _QuestionsFile).questions
+        columns = tuple(map(_check_column, columns))
     except OSError as error:
         raise UsageError(f"could not read {path}: {format_reason(error)}. Name a file of questions.") from None
-    except msgspec.ValidationError:
-        raise UsageError(f"{path} is not a file of questions. {_FORM_HINT}") from None
-    except (ValueError, RecursionError) as error:
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not a file of questions: {sanitise_line(str(error))}. {_FORM_HINT}") from None
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
