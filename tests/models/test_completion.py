@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.conversation.transcript import ToolCall
 from roamtui.models.base import ModelRequest
-from roamtui.models.completion import CallAssembler, ThinkingAssembler, build_arguments
+from roamtui.models.completion import CallAssembler, build_arguments
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_protocol import Job, ResolvedModel
 from tests.models.asking import answer_calls, make_request
@@ -92,13 +92,6 @@ def test_thinking_goes_back_to_anthropic_alone() -> None:
         assert messages[2].get("thinking_blocks") == expected
 
 
-def test_what_the_request_before_ended_with_is_marked_again() -> None:
-    request = answer_calls(make_request(), (ToolCall(id="a", name="x", arguments="{}"),))
-    messages = build(ANTHROPIC, request)["messages"]
-    assert isinstance(messages, list)
-    assert [message["role"] for message in messages if "cache_control" in str(message)] == ["system", "user", "tool"]
-
-
 def test_a_server_of_ones_own_gets_a_placeholder_for_a_key() -> None:
     own = ResolvedModel(
         model="openai/x", provider="openai", api_base="http://localhost:1", missing_keys=("OPENAI_API_KEY",)
@@ -149,43 +142,3 @@ def test_ids_are_unique_in_the_conversation(wanted: str | None) -> None:
     ids = {call.id for call in calls}
     assert len(ids | {"a"}) == 3
     assert "" not in ids
-
-
-def assemble_thoughts(*pieces: dict[str, object]) -> str:
-    assembler = ThinkingAssembler()
-    for piece in pieces:
-        assembler.add([piece])
-    return assembler.finish()
-
-
-def think(text: str, signature: str | None = None) -> dict[str, object]:
-    block: dict[str, object] = {"type": "thinking", "thinking": text}
-    return block | ({"signature": signature} if signature else {})
-
-
-def test_pieces_are_joined_until_the_signature() -> None:
-    blocks = json.loads(
-        assemble_thoughts(think("one "), think("two"), think("", "s1"), think("three"), think("", "s2"))
-    )
-    assert blocks == [think("one two", "s1"), think("three", "s2")]
-
-
-def test_the_whole_text_may_come_again_with_the_signature() -> None:
-    assert json.loads(assemble_thoughts(think("one "), think("two"), think("one two", "s"))) == [think("one two", "s")]
-
-
-def test_a_block_may_come_whole() -> None:
-    assert json.loads(assemble_thoughts(think("one", "s1"), think("one", "s2"))) == [
-        think("one", "s1"),
-        think("one", "s2"),
-    ]
-
-
-def test_redacted_blocks_keep_their_place() -> None:
-    redacted: dict[str, object] = {"type": "redacted_thinking", "data": "opaque"}
-    assert json.loads(assemble_thoughts(think("one", "s"), redacted)) == [think("one", "s"), redacted]
-
-
-def test_nothing_is_kept_of_unsigned_thoughts() -> None:
-    assert assemble_thoughts(think("only aloud")) == ""
-    assert assemble_thoughts() == ""

@@ -11,7 +11,6 @@ from roamtui.conversation.log import ConversationLog
 from roamtui.errors import UsageError
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.registry import (
-    get_ollama_url,
     inspect_model,
     inspect_providers,
     is_loopback,
@@ -83,12 +82,6 @@ async def test_every_offer_is_a_model_that_litellm_knows(worker: WorkerProcess) 
 KEY = "sk-0123456789abcdef"
 
 
-def test_the_address_is_the_persons_own_or_ollamas() -> None:
-    assert get_ollama_url({}) == "http://127.0.0.1:11434"
-    assert get_ollama_url({"OLLAMA_API_BASE": " "}) == "http://127.0.0.1:11434"
-    assert get_ollama_url({"OLLAMA_API_BASE": "http://gpu:11434"}) == "http://gpu:11434"
-
-
 @pytest.mark.parametrize("end", ["", "/"])
 def test_its_models_are_listed(end: str) -> None:
     with make_ollama("qwen3:latest", "llama3.1:8b") as server:
@@ -152,13 +145,6 @@ async def test_a_model_that_needs_nothing_is_usable(tmp_path: Path) -> None:
         report = await inspect_model(name)
         assert (report.is_usable, report.window_tokens) == (True, window)
         assert report.window_tokens == make_model(name).window_tokens
-
-
-@pytest.mark.parametrize("name", ["two words", "recorded:/nowhere/t.jsonl", ""])
-async def test_a_name_without_sense_is_explained(name: str) -> None:
-    report = await inspect_model(name)
-    assert not report.is_usable
-    assert report.reason.endswith(".")
 
 
 @pytest.mark.usefixtures("forked_models")

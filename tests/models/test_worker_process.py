@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import select
 import signal
@@ -13,34 +12,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
 
-import msgspec
 import pytest
 import pytest_asyncio
 
-from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import (
-    ModelRequest,
     ReplyFinished,
     RetryPending,
     TextDelta,
-    ThinkingDelta,
-    ToolCallReceived,
-    ToolSpec,
-    UsageReported,
 )
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.litellm_worker import prepare_environment
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_protocol import (
-    EmbeddingBatch,
-    Job,
-    JobEvent,
-    ModelFailure,
     ResolvedModel,
-    decode_event,
-    encode_event,
-    encode_frame,
 )
 from tests.fakes import model_process
 from tests.models.asking import collect, join_text, make_request
@@ -241,44 +226,6 @@ def test_servers_of_this_machine_are_asked_without_a_proxy() -> None:
     prepare_environment(environ)
     assert environ["NO_PROXY"] == "intranet,localhost,127.0.0.1,::1"
     assert environ["no_proxy"] == "localhost,127.0.0.1,::1"
-
-
-CALL = ToolCall(id="call_1", name="expand_sections", arguments='{"section_ids": [')
-
-
-@pytest.mark.parametrize(
-    "event",
-    [
-        TextDelta("text\ud83d\u2028\n"),
-        ThinkingDelta("thought"),
-        ToolCallReceived(CALL),
-        UsageReported(Usage(input_tokens=3, output_tokens=2, cached_tokens=1, cost_usd=0.5, source="provider")),
-        UsageReported(Usage()),
-        RetryPending("busy", 1.5),
-        ReplyFinished("stop", "[]"),
-        EmbeddingBatch.encode([[0.5, -1.0]]),
-        ModelFailure(reason="It is busy", advice="wait", is_transient=True, wait_seconds=2.0),
-    ],
-)
-def test_events_come_back_as_they_were(event: JobEvent) -> None:
-    assert decode_event(json.loads(encode_frame(encode_event(event)))) == event
-
-
-def test_a_job_comes_back_as_it_was() -> None:
-    parameters = {"type": "object", "properties": {"section_ids": {"type": "array"}}, "required": ["section_ids"]}
-    request = ModelRequest(
-        messages=(
-            Message(role=Role.SYSTEM, text="You roam."),
-            Message(role=Role.USER, text="Grüße"),
-            Message(role=Role.ASSISTANT, text="", tool_calls=(CALL, CALL), thinking="[]"),
-            Message(role=Role.TOOL, text="result", tool_call_id="call_1"),
-        ),
-        tools=(ToolSpec(name="expand_sections", description="Opens.", parameters=parameters),),
-        allow_calls=False,
-    )
-    options = ModelOptions(window_tokens=9_000, gap_seconds=2.5)
-    job = Job(operation="complete", model="openai/x", api_base="http://localhost", options=options, request=request)
-    assert msgspec.convert(json.loads(encode_frame(msgspec.to_builtins(job))), Job) == job
 
 
 @pytest.mark.parametrize(
