@@ -278,6 +278,10 @@ def choose_ranges(
     return ranges
 
 
+_FILE_NAME = re.compile(r"\S[^/]*\.[A-Za-z0-9]{1,8}")
+"""The first title of a section in a folder. A passage names it, because files may have the same headings."""
+
+
 def _write_range(quoted: QuotedRange) -> str:
     """Write the titles above a range, its text as one quotation, and the id of its section."""
     section, words = quoted.section, quoted.text.strip()
@@ -289,7 +293,8 @@ def _write_range(quoted: QuotedRange) -> str:
     opening, closing = next(
         (pair for pair in _QUOTATION_MARKS if pair[0] not in words and pair[1] not in words), ('"', '"')
     )
-    titles = filter(None, (" ".join(_MARKUP.sub(" ", title).translate(_WITHOUT_QUOTES).split()) for title in path[-2:]))
+    named = path[-2:] if len(path) < 3 or not _FILE_NAME.fullmatch(path[0]) else [path[0], *path[-2:]]
+    titles = filter(None, (" ".join(_MARKUP.sub(" ", title).translate(_WITHOUT_QUOTES).split()) for title in named))
     # a list, a table or code needs lines of its own
     gap_before = "\n\n" if _STARTS_AS_BLOCK.match(words) else ""
     gap_after = "\n\n" if _STARTS_AS_BLOCK.match(words.rpartition("\n")[2]) else ""

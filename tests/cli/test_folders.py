@@ -120,3 +120,11 @@ def test_a_folder_and_a_zip_hold_any_of_them(run: RunCommand, manual: Path) -> N
             if path != archive:
                 packed.write(path, f"x/{path.name}")
     assert titles < {section["title"] for section in run("outline", archive, "--json").json["sections"]}
+
+
+def test_a_piped_answer_about_a_folder_names_the_file_of_each_passage(tmp_path: Path, run: RunCommand) -> None:
+    for name in ("lease", "act"):
+        text = f"# The {name}\n\n## Term\n\n### Length\n\nThe {name} lasts for nine years.\n"
+        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+    result = run("ask", str(tmp_path), "How many years does the lease last?", "--model", "offline")
+    assert "**lease.md › Term › Length**" in result.out

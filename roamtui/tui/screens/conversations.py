@@ -22,8 +22,10 @@ from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
 from roamtui.document.counts import format_count
+from roamtui.document.library import Library
+from roamtui.document.loader import load_files
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import StoreError
+from roamtui.errors import SourceError, StoreError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.sources.file_sources import name_sources
@@ -219,8 +221,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         def render_page(_: Path) -> str:
             from roamtui.export.html import render_html  # noqa: PLC0415 - the other formats need no Markdown parser
 
-            library = self._agent.conversation.state.library if summary.source == self._source else None
-            return render_html(load(), summary.source, library)
+            return render_html(load(), summary.source, self._load_library(summary.source))
 
         renderers = {
             ".md": lambda _: render_markdown(load(), summary.source),
@@ -230,6 +231,20 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         words = re.findall(r"\w+", summary.title.lower())
         stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
         self._export(ExportDialog("Export conversation to", stem, renderers))
+
+    def _load_library(self, source: str) -> Library:
+        """Return the document of a conversation, whose sections its page shows. Called in a thread.
+
+        Raises:
+            RoamtuiError: The document cannot be opened.
+        """
+        conversation = self._agent.conversation
+        if source == self._source:
+            return conversation.state.library
+        if conversation.open_source is None or source.startswith("-"):
+            raise SourceError("A page needs its document, which cannot be opened here. Choose a name that ends in .md.")
+        library, loader = conversation.open_source(source)
+        return library if loader is None else load_files(library, loader)
 
 
 def _format_title(summary: ConversationSummary) -> str:
