@@ -671,7 +671,7 @@ def render_completion(shell: str) -> str:
 
 def _print(text: str) -> int:
     try:
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(text.encode())  # UTF-8 on Windows too
         sys.stdout.flush()
     except BrokenPipeError:
         return 1

@@ -56,6 +56,8 @@ _SITE_LINE = re.compile(
     r"|(?:(?:discord|facebook|github|instagram|linkedin|twitter|x|youtube)\W*){2,})\W*"
 )
 _DOUBLED_LINES_MAX, _DOUBLED_LENGTH_MAX = 4, 2_000
+_DOUBLED_LETTERS_MIN = 6
+"""Minimum number of letters in a doubled line. Two lines of the same few letters need not be a footer."""
 _CONTENTS_TITLES_MIN = 3
 
 
@@ -145,7 +147,8 @@ def _count_doubled_lines(lines: Sequence[re.Match[str]], titles: Sequence[str]) 
         if _fold(first) != "".join(map(_fold, others)) or not all(map(_fold, others)):
             continue
         is_same = len(others) == 1 and first == others[0] and first not in titles
-        if not is_same and len(first) <= _DOUBLED_LENGTH_MAX and not any(map(_SENTENCE_END.search, others)):
+        is_long = len(_fold(first)) >= _DOUBLED_LETTERS_MIN
+        if is_long and not is_same and len(first) <= _DOUBLED_LENGTH_MAX and not any(map(_SENTENCE_END.search, others)):
             return size
     return 0
 

@@ -177,7 +177,8 @@ def _read_json_claims(text: str, name: str) -> tuple[Claim, ...]:
 def _read_markdown_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     exported = [*_CITATION_LINE.finditer(markdown)]
     cells = [*_CELL_LINE.finditer(markdown)]
-    exported_quotes = {" ".join(_parse_quote(line["quote"]).split()) for line in (*exported, *cells)}
+    # sanitised, because the text of an export shows control characters as signs
+    exported_quotes = {sanitise_line(_parse_quote(line["quote"])) for line in (*exported, *cells)}
     claims = [
         Claim(
             quote=_parse_quote(line["quote"]),
@@ -211,7 +212,7 @@ def _read_markdown_claims(markdown: str, name: str) -> tuple[Claim, ...]:
         if quotation.is_code or not quotation.marks:
             continue
         quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)
-        words = " ".join(quote.split())
+        words = sanitise_line(quote)
         if any(words in exported_quote for exported_quote in exported_quotes):
             continue  # only a part is compared, because `read_answer` may end a quote at a mark inside it
         section_id, source, anchor = quotation.marks[0].section_id, "", ""

@@ -143,7 +143,7 @@ def test_every_module_can_be_imported(run: RunOnWindows) -> None:
 def test_a_conversation_is_asked_resumed_exported_and_deleted(
     roamtui: Callable[..., str], in_turn: Callable[..., list[str]], garden: Path, home_dir: Path
 ) -> None:
-    listing = ("conversations", "list", "--format", "json")
+    listing = ("conversations", "list", "--all", "--format", "json")
     going_on = ("ask", garden, "How long is a plot?", "--continue", "--json")
     answer, first, asked, later = in_turn(("ask", garden, _QUESTION), listing, going_on, listing)
     assert "24 euros" in answer

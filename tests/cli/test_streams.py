@@ -45,7 +45,7 @@ def test_notes_that_nobody_takes_cost_no_result(tmp_path: Path, where: str) -> N
 
 def test_all_streams_closed_write_into_no_file(garden: Path) -> None:
     result = run_in_shell(
-        "roamtui ask $1 'What is a late spade?' <&- >&- 2>&-; roamtui conversations --format json", garden
+        "roamtui ask $1 'What is a late spade?' <&- >&- 2>&-; roamtui conversations --all --format json", garden
     )
     assert [saved["questions"] for saved in json.loads(result.stdout)] == [1]
 
