@@ -87,9 +87,8 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert "a hundred loaves" in state.library.text(deck)
         assert "changed on disk" not in screen_text(app)
         assert "◆ Deck oven" in screen_text(app)
-        searcher = app.app_context.agent.searcher
-        assert searcher is not None
-        assert searcher.search("rye flour")[0].section_id == find_id(app, "Flour")
+        (hit,) = await app.app_context.agent.search("rye flour", 1)
+        assert hit.section_id == find_id(app, "Flour")
         model = model_of(app)
         model.add_replies(ScriptedReply(text=f'"The deck oven takes a hundred loaves" [{deck}].'))
         await ask(pilot, "And now?")
