@@ -199,8 +199,7 @@ def make_close_agent_command(state: ConversationState, _section_id: str) -> Comm
     from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
 
     command = CloseAgentOpened()
-    _, events = update(state, command)
-    return command if events else "The model has no open sections"
+    return command if update(state, command) else "The model has no open sections"
 
 
 SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]] = {

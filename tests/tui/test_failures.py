@@ -9,8 +9,7 @@ import pytest
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.commands import Command, Origin
-from roamtui.conversation.events import ConversationEvent, NodesUnfolded
+from roamtui.conversation.conversation import CommandFactory
 from roamtui.conversation.notices import Severity
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
@@ -68,8 +67,7 @@ async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit(
 async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     app = make_app()
 
-    async def fail(_command: Command) -> AsyncGenerator[ConversationEvent]:
-        yield NodesUnfolded(section_ids=(), origin=Origin.PERSON)
+    async def fail(_make: CommandFactory) -> str:
         raise OSError("disk on fire")
 
     async with app.run_test(size=(100, 30)) as pilot:
