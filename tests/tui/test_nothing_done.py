@@ -14,8 +14,6 @@ from tests.tui.driving import app_of, make_app, wait_until
         ("u", "Nothing to undo"),
         ("z", "The model has no open sections"),
         ("full_stop", "No open sections"),
-        ("right_curly_bracket", "No open sections"),
-        ("left_curly_bracket", "No open sections"),
         ("n", "Nothing to search for"),
         ("N", "Nothing to search for"),
     ],

@@ -63,7 +63,7 @@ async def test_only_an_event_that_changes_the_state_shows_it_again() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
         app = app_of(pilot)
         main, shown = app.main_screen, list[ConversationState]()
-        await wait_until(pilot, lambda: bool(main.conversation.state.id))
+        await wait_until(pilot, lambda: "agent" in vars(main))
         main.watch(main, "state", lambda state: shown.append(state), init=False)  # noqa: PLW0108 - Textual asks its code
         await main.conversation.dispatch(lambda state: make_fold_toggle(state, find_id(app, "Dough")))
         assert shown == [main.conversation.state]
