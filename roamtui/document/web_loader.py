@@ -311,11 +311,24 @@ class PageLoader:
 
 def _fetch_text(fetch: Fetch, url: str | None) -> FetchedPage | None:
     """Fetch the text at a URL, or return None if there is no text."""
-    if url is None:
-        return None
+    with suppress(SourceError):
+        return _fetch_list(fetch, url) if url is not None else None
+    return None
+
+
+def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
+    """Fetch the llms.txt at a URL, or return None if its site answers with something else.
+
+    Raises:
+        SourceError: The site does not answer, so asking it for other pages is pointless.
+    """
     try:
         page = fetch(url)
-    except SourceError:
+    except OriginNotApprovedError:
+        return None
+    except FetchError as error:
+        if error.status is None:
+            raise
         return None
     return page if classify_page(page) is PageKind.MARKDOWN else None
 
@@ -352,7 +365,7 @@ def open_web_source(url: str, page_loader: PageLoader) -> Library:
     notes: list[str] = []
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
-    page = next(filter(None, (_fetch_text(fetch, urljoin(url, path)) for path in _LIST_PATHS if is_site)), None)
+    page = next(filter(None, (_fetch_list(fetch, urljoin(url, path)) for path in _LIST_PATHS if is_site)), None)
     if page is None:
         page = fetch(url)
         is_html = classify_page(page) is PageKind.HTML

@@ -156,11 +156,13 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             yield self._log
             labels = {action.id: action.label.lower() for action in self._keys.actions}
             can_add = not (self.is_adding or self.has_class("-alone"))
-            action_ids = (*(["start.add"] if can_add else []), "start.complete", *SHARED_IDS)
+            keys = {one: format_key_hint(self._keys.format_first_key(one), labels[one]) for one in labels}
             hints = [
                 format_key_hint("enter", "add" if self.is_adding else "open"),
-                *(format_key_hint(self._keys.format_first_key(one), labels[one]) for one in action_ids),
+                *([keys["start.add"]] if can_add else []),
+                keys["start.complete"],
                 format_key_hint("esc", "close"),
+                *(keys[one] for one in SHARED_IDS),  # last, because a narrow terminal cuts off the end
             ]
             yield Static(Content("  ").join(hints), id="open-foot")
 
