@@ -23,8 +23,8 @@ _NOT_NEEDED_FOR_HELP = (
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "argparse", "json", "litellm", "markdown_it", "pathspec", "rapidfuzz",
-    "roamtui.agent.loop", "roamtui.agent.loop",
-    "roamtui.wiring", "roamtui.conversation.session", "roamtui.models.registry",
+    "roamtui.agent.loop",
+    "roamtui.wiring", "roamtui.conversation.conversation", "roamtui.models.registry",
     "roamtui.search.base",
     "roamtui.sources.archive", "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
