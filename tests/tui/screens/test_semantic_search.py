@@ -150,7 +150,8 @@ async def test_without_an_embedder_or_numpy_one_sentence_says_what_to_do(monkeyp
     find_spec, missing = importlib.util.find_spec, {"model2vec"}
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in missing else find_spec(name))
     async with offering() as (app, pilot):
-        assert 'No embedder found: install model2vec with: pip install "roamtui[meaning]", install Ollama' in words_of(app)
+        shown = words_of(app)
+        assert 'No embedder found: install model2vec with: pip install "roamtui[meaning]", install Ollama' in shown
         assert 'run "ollama pull nomic-embed-text"' in words_of(app)
         await pilot.press("enter", "escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
