@@ -9,15 +9,19 @@ import roamtui
 async def ask(source: str, question: str, model: str = "offline") -> None:
     library = roamtui.open_library([source])
     print(roamtui.render_outline(library, budget_tokens=200))
-    searcher = roamtui.make_searcher(library, roamtui.RetrievalOptions())
-    agent = roamtui.Agent(roamtui.Session.start(library), roamtui.make_model(model), searcher)
-    async for event in agent.ask(question):
+
+    def show_opened(event: roamtui.ConversationEvent) -> None:
         if isinstance(event, roamtui.SectionsExpanded):
             print("opened:", *map(library.title_of, event.opened_ids), sep="\n  ")
-        elif isinstance(event, roamtui.QuestionAnswered):
-            print(event.answer)
-            for citation in event.citations:
-                print(f"[{citation.section_id}] {citation.place}: {citation.state.value}: {citation.quote}")
+
+    conversation = roamtui.Conversation.start(library)
+    conversation.subscribe(show_opened)
+    searcher = roamtui.make_searcher(library, roamtui.RetrievalOptions())
+    agent = roamtui.Agent(conversation, roamtui.make_model(model), searcher)
+    if exchange := await agent.ask(question):
+        print(exchange.answer)
+        for citation in exchange.citations:
+            print(f"[{citation.section_id}] {citation.place}: {citation.state.value}: {citation.quote}")
     await agent.model.close()
 
 
