@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from roamtui.document.library import Library
-from roamtui.document.markdown.fences import update_fence
 from roamtui.document.node import Span
+from roamtui.markdown.fences import update_fence
 from roamtui.outline.id_marks import insert_marks, list_id_marks
 from roamtui.outline.labels import escape
 from roamtui.search.units import UnitKind, find_units

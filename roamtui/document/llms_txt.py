@@ -19,10 +19,10 @@ from itertools import groupby
 from roamtui.document.document import Columns, Document, NodeRow, build_columns
 from roamtui.document.front_matter import find_body_start, measure_front_matter
 from roamtui.document.headings import restore_offsets, scan_headings
-from roamtui.document.markdown.blocks import Block, Details, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
-from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
+from roamtui.markdown.blocks import Block, Details, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
+from roamtui.markdown.parser import read_markdown
 from roamtui.sources.web.urls import resolve_href
 
 _LIST_NAME = re.compile(r"llms(?!-full)[\w.-]*\.(?:txt|md)", re.IGNORECASE)

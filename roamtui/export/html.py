@@ -23,7 +23,8 @@ from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
-from roamtui.document.markdown.blocks import (
+from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
     Code,
@@ -40,9 +41,8 @@ from roamtui.document.markdown.blocks import (
     Words,
     flatten_blocks,
 )
-from roamtui.document.markdown.line_parts import CHECKBOXES
-from roamtui.document.markdown.parser import read_markdown
-from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.markdown.layout import CHECKBOXES
+from roamtui.markdown.parser import read_markdown
 from roamtui.paths import display_path
 from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.recheck import PASSAGE_LABEL, format_quote

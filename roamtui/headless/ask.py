@@ -40,18 +40,17 @@ from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.counts import format_count
-from roamtui.document.plain import sanitise_line
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.export.json import to_json_citation, to_json_passage
-from roamtui.headless.output import warn, write_json, write_notices, write_sanitised, write_styled, write_text
-from roamtui.headless.terminal import (
-    LineWrapper,
+from roamtui.headless.answer_lines import (
     compute_text_width,
     render_answer,
     render_passages,
     render_source_list,
     supports_styles,
+    wrap_lines,
 )
+from roamtui.headless.output import warn, write_json, write_notices, write_sanitised, write_styled, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference, resolve_scope
@@ -210,9 +209,7 @@ class _AskReport:
             elif final.is_unproven:
                 outcome.append("no quotes to verify")
         if parts:
-            wrapper = LineWrapper(width)
-            lines = [sanitise_line(line) for line in (*outcome, *_format_outcome(self._agent, final))]
-            parts.append("".join(wrapper.feed(f"{line}\n") for line in lines))
+            parts.append(wrap_lines((*outcome, *_format_outcome(self._agent, final)), width))
             write_styled("\n".join(parts))
 
 

@@ -44,10 +44,12 @@ from roamtui.document.library import Library
 from roamtui.document.loader import is_loadable
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
+from roamtui.headless.answer_lines import compute_text_width
 from roamtui.headless.ask import format_sources
 from roamtui.headless.hits import format_hits
 from roamtui.headless.output import warn, write_notices, write_sanitised
-from roamtui.headless.terminal import LineWrapper, compute_text_width
+from roamtui.markdown.fences import FENCE
+from roamtui.markdown.lines import LINE_SPACE, UNBROKEN_TEXT, measure
 from roamtui.models.base import Model, get_startup_note
 from roamtui.models.registry import OFFLINE, list_usable_models
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_path, format_size
@@ -56,6 +58,8 @@ from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference, parse_
 _PROMPT = "Ask: "
 _SENTENCE_END = re.compile(r"[.!?:;][\"')\]*_]*\s|\n")
 _SEPARATORS = re.compile(r"[\s,]+")
+_WORD_OR_SPACE = re.compile(rf"{LINE_SPACE}+|{UNBROKEN_TEXT}")
+"""Spaces, a word, or a character of a script without spaces (with marks that may not begin a line)."""
 _HITS_MAX = 10
 _SAME_TITLE_MAX = 10
 _HELP = """\
@@ -79,7 +83,7 @@ class AnswerWriter:
     def __init__(self) -> None:
         self._pending = ""
         """Text that is not written yet, because its sentence is incomplete."""
-        self._wrapper = LineWrapper(compute_text_width())
+        self._wrapper = _LineWrapper(compute_text_width())
         self._step_text = ""
         """The text of the current step."""
 
@@ -381,8 +385,55 @@ def _name_commands(text: str) -> str:
     return text
 
 
+class _LineWrapper:
+    """Wraps text at words while it arrives. Table rows and code stay as they are."""
+
+    def __init__(self, width: int | None) -> None:
+        """Wrap at `width` columns. None means no wrapping."""
+        self._width = width
+        self._column = 0
+        self._gap = ""
+        """The space before the next word. If the line ends there, a line end replaces it."""
+        self._is_verbatim = False
+        self._is_in_fence = False
+
+    def feed(self, text: str) -> str:
+        """Return the next text, with line ends in place of some of its spaces. The text must not end inside a word."""
+        if self._width is None:
+            return text
+        first, *others = text.split("\n")
+        parts = [self._wrap(first, self._width)]
+        for line in others:
+            self._column, self._gap = 0, ""
+            parts.append(f"\n{self._wrap(line, self._width)}")
+        return "".join(parts)
+
+    def _wrap(self, words: str, width: int) -> str:
+        if not words:
+            return ""
+        if self._column == 0:
+            is_fence = FENCE.match(words) is not None
+            self._is_verbatim = is_fence or self._is_in_fence or words.startswith(("|", "    "))
+            self._is_in_fence ^= is_fence
+        if self._is_verbatim:
+            self._column += 1
+            return words
+        parts: list[str] = []
+        for match in _WORD_OR_SPACE.finditer(words):
+            if match[0].isspace():
+                self._gap = match[0]
+                continue
+            cells = measure(match[0])
+            if self._column and self._column + len(self._gap) + cells > width:
+                self._gap, self._column = "\n", -1
+            parts += (self._gap, match[0])
+            self._column += len(self._gap) + cells
+            self._gap = ""
+        return "".join(parts)
+
+
 def _write_lines(*lines: str) -> None:
-    wrapper = LineWrapper(compute_text_width())
+    wrapper = _LineWrapper(compute_text_width())
     write_sanitised("".join(wrapper.feed(f"{line}\n") for line in lines))
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from roamtui.document.markdown.blocks import (
+from roamtui.document.plain import sanitise_text, strip_blank_lines
+from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
     Code,
@@ -25,8 +26,7 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.document.markdown.parser import read_markdown
-from roamtui.document.plain import sanitise_text, strip_blank_lines
+from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")

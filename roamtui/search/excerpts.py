@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from roamtui.document.markdown.fences import FENCE
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens
+from roamtui.markdown.fences import FENCE
 from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
 from roamtui.search.lexicon import Language
 from roamtui.search.sentences import (

@@ -18,10 +18,10 @@ from textual.app import App
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.errors import OpeningCancelledError, RoamtuiError
+from roamtui.markdown.lines import PictureLine
 from roamtui.sources.convert.drawing import DrawingRequest, PictureFile
 from roamtui.sources.pictures import find_picture, measure_picture, read_picture
 from roamtui.tui.image_mode import ImageMode
-from roamtui.tui.markdown.line import PictureLine
 from roamtui.tui.terminal_images import (
     encode_deletion,
     encode_image,

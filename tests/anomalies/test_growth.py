@@ -13,10 +13,10 @@ from roamtui.agent.tools.base import parse_section_ids
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.library import Library
-from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.document.plain import strip_anchor
 from roamtui.export.markdown import render_markdown
+from roamtui.markdown.parser import read_markdown
 from roamtui.models.search_models import parse_choice, parse_scores
 from roamtui.outline.expansion import render_section
 from roamtui.outline.id_marks import strip_ids

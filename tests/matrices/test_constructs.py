@@ -29,10 +29,10 @@ from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
+from roamtui.headless.answer_lines import render_answer, render_passages
 from roamtui.headless.ask import run_ask
 from roamtui.headless.mcp import read_section
 from roamtui.headless.mcp_session import ClientSession, SharedLibrary
-from roamtui.headless.terminal import render_answer, render_passages
 from roamtui.outline.spans import split_pages
 from roamtui.quotes.verdicts import make_proof
 from roamtui.tui.chat.answer_view import AnswerView

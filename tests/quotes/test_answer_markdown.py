@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.conversation.state import ConversationState
-from roamtui.document.markdown.blocks import Markdown, flatten_blocks
-from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text
+from roamtui.markdown.blocks import Markdown, flatten_blocks
+from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.verdicts import make_proof, verify_citations
 from tests.agent.asking import MANUAL

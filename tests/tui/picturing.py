@@ -140,7 +140,7 @@ Mind the **door**, see [[Steam]].
 :::
 
 === "Stone"
-    It heats at $t = \\frac{m c}{P}$ :fire: to 300<sup>2</sup>.
+    It heats at $t = \\frac{m c}{P}$ to 300<sup>2</sup>.
 
 === "Deck"
     ```mermaid

@@ -13,13 +13,14 @@ from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.document.markdown.blocks import Link
-from roamtui.document.markdown.fences import update_fence
+from roamtui.markdown.blocks import Link
+from roamtui.markdown.fences import update_fence
+from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.lines import Line
 from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, attach_target
-from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import Line, add_code_background, render_run
+from roamtui.tui.run_styles import add_code_background, render_run
 
 _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4

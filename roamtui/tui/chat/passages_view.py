@@ -15,16 +15,16 @@ from typing_extensions import override
 from roamtui.agent.passages import PassageReply, ShownPassage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.markdown.blocks import Block
-from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text
+from roamtui.markdown.blocks import Block
+from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.source_list import describe_place, list_passage_titles
 from roamtui.search.passages import QuestionWords, find_question_words
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, attach_target, wrap
 from roamtui.tui.labels import STEP, format_full_path, get_document_colour
-from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import add_code_background, render_run
 from roamtui.tui.reader.document_view import build_parser_context
+from roamtui.tui.run_styles import render_line
 from roamtui.tui.status_line import format_key_hint
 
 _TEXT_WIDTH_MIN = 20
@@ -131,10 +131,10 @@ class PassagesView(ContentView):
         layout = MarkdownLayout(width=room, can_scroll=False)
         layout.add_blocks(card.blocks)
         for line in layout.lines:
-            content = Content("").join([render_run(run.text, run.style) for run in line.runs])
+            content = render_line(line, room)
             for start, end in self._words.locate(line.text) if self._words is not None else ():
                 content = content.stylize(_QUESTION_WORD_STYLE, start, end)
-            lines.append(lead + (add_code_background(content, room) if line.is_code else content))
+            lines.append(lead + content)
         return lines
 
     @on(events.Click)

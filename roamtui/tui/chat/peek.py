@@ -9,14 +9,15 @@ from textual.content import Content
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
-from roamtui.document.markdown.parser import read_markdown
+from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.lines import Line, TextRole
+from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
 from roamtui.tui.chat.answer_view import QUOTE_COLOURS
 from roamtui.tui.labels import format_node
-from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import Line, TextRole, add_code_background, render_run
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import LineSpan, locate_span
+from roamtui.tui.run_styles import render_line
 
 _LINES_MAX = 8
 """Maximum number of lines of a paragraph. More would push the other sources out of view. `enter` shows all of it."""
@@ -46,11 +47,10 @@ def draw_peek(citation: Citation, state: ConversationState, width: int) -> list[
     first = max(rows.start, min(first_mark - _LINES_ABOVE, rows.stop - _LINES_MAX))
     shown = range(first, min(rows.stop, first + _LINES_MAX))
     for number in shown:
-        content = Content("").join([render_run(run.text, run.style) for run in lines[number].runs])
+        content = render_line(lines[number], width)
         for mark in marks:
             if mark.line == number:
                 content = content.stylize(style, mark.start, mark.end)
-        content = add_code_background(content, width) if lines[number].is_code else content
         is_cut = (number == shown.start > rows.start) or (number == shown.stop - 1 < rows.stop - 1)
         drawn.append(content.truncate(width - 2, ellipsis=True) + " …" if is_cut else content)
     return [_LEAD + content.truncate(width, ellipsis=True) for content in drawn]

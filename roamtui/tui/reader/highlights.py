@@ -14,9 +14,9 @@ from typing import NamedTuple
 from roamtui.document.document import Document
 from roamtui.document.node import Span
 from roamtui.document.text import DocumentText
+from roamtui.markdown.lines import Line
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.numbers import widen_to_numbers
-from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition
 from roamtui.tui.reader.line_styles import HighlightKind
 from roamtui.tui.text_search import match_ranges

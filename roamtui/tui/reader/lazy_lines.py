@@ -14,14 +14,12 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from roamtui.document.markdown.blocks import Details
-from roamtui.document.markdown.line_parts import WIDE_CHARACTERS
-from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.document.text import compute_line_starts, normalise_line_ends
-from roamtui.sources.convert.drawing import PictureFile
-from roamtui.tui.markdown.code import highlight_code
-from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
-from roamtui.tui.markdown.line import (
+from roamtui.markdown.blocks import Details
+from roamtui.markdown.code import highlight_code
+from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
+from roamtui.markdown.lines import (
+    WIDE_CHARACTERS,
     Line,
     PictureLine,
     Run,
@@ -29,6 +27,8 @@ from roamtui.tui.markdown.line import (
     TextRole,
     measure_runs,
 )
+from roamtui.markdown.parser import Definitions, parse_link_definitions, read_markdown
+from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64

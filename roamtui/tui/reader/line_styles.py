@@ -10,8 +10,8 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from roamtui.document.markdown.blocks import Emphasis
-from roamtui.tui.markdown.line import Line, RunStyle, TextRole, measure_runs
+from roamtui.markdown.blocks import Emphasis
+from roamtui.markdown.lines import Line, RunStyle, TextRole, measure_runs
 from roamtui.tui.pictures import DrawnPicture, draw_row
 
 _EMPHASIS_STYLES = {

@@ -10,7 +10,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from typing_extensions import override
 
-from roamtui.tui.markdown.line import Line, measure_runs
+from roamtui.markdown.lines import Line, measure_runs
 from roamtui.tui.reader.highlights import SelectedText, list_selected_lines
 from roamtui.tui.reader.lazy_lines import LazyLines
 

@@ -17,16 +17,16 @@ from typing_extensions import override
 
 from roamtui.conversation.reading_positions import ReadingPosition
 from roamtui.document.library import Library
-from roamtui.document.markdown.blocks import get_block_end
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import sanitise_line
+from roamtui.markdown.blocks import get_block_end
+from roamtui.markdown.lines import PictureLine, measure_runs
+from roamtui.markdown.table import list_column_starts
 from roamtui.sources.convert.child import INSTALL_IMAGES
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import STEP, format_full_path
-from roamtui.tui.markdown.line import PictureLine, measure_runs
-from roamtui.tui.markdown.table import list_column_starts
 from roamtui.tui.messages import (
     CopyRequested,
     FocusModeToggled,

@@ -19,10 +19,10 @@ from roamtui.conversation.events import ExpandStatus, SectionsExpanded
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import OpenSection
 from roamtui.document.document import Document
-from roamtui.document.markdown.plain_words import extract_words
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import estimate_tokens, format_tokens
+from roamtui.markdown.plain_words import extract_words
 from roamtui.tui.labels import format_node
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 

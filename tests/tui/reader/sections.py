@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from roamtui.document.library import Library
-from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.parse import parse_document
-from roamtui.tui.markdown.line import Line, RunStyle, TextRole
+from roamtui.markdown.blocks import Emphasis
+from roamtui.markdown.lines import Line, RunStyle, TextRole
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 from roamtui.tui.reader.lazy_lines import ChunkLines, LazyLines
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.tui.markdown.line import Line
+from roamtui.markdown.lines import Line
 from roamtui.tui.reader.highlights import (
     LineSpan,
     compute_selection_span,

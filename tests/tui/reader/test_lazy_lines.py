@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.tui.markdown.line import Line
+from roamtui.markdown.lines import Line
 from roamtui.tui.reader.lazy_lines import LazyLines, LinkPosition
 from tests.tui.reader.sections import make_lines
 

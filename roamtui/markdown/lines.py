@@ -6,19 +6,24 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from rich.cells import cell_len, chop_cells
-from textual.content import Content
+from wcwidth import iter_graphemes, wcswidth
 
-from roamtui.document.markdown.blocks import Emphasis
-from roamtui.document.markdown.line_parts import LINE_SPACE, UNBROKEN_TEXT, WIDE_CHARACTERS
 from roamtui.document.plain import sanitise_text
+from roamtui.markdown.blocks import Emphasis
 from roamtui.sources.convert.drawing import PictureFile
 
 TAB_WIDTH = 4
+LINE_SPACE = r"[^\S\xa0\u202f]"
+"""A regular expression for a space where a line may end."""
+WIDE_CHARACTERS = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+)
+"""Ranges of the characters of scripts without spaces, in which a line may end after each character."""
+UNBROKEN_TEXT = rf"[{WIDE_CHARACTERS}][、。，．」』）】〉》！？：；]*|(?:(?!{LINE_SPACE})[^{WIDE_CHARACTERS}])+"
+"""A regular expression for a word, or for a wide character with the closing marks that may not begin a line."""
 
 
 class TextRole(StrEnum):
@@ -126,7 +131,26 @@ def make_run(text: str, style: RunStyle = RunStyle()) -> Run:
 
 def measure_runs(runs: tuple[Run, ...] | list[Run]) -> int:
     """Return the width of runs in cells."""
-    return sum(cell_len(run.text) for run in runs)
+    return sum(measure(run.text) for run in runs)
+
+
+def measure(text: str) -> int:
+    """Return the width of sanitised text in cells."""
+    return wcswidth(text)
+
+
+def chop(text: str, width: int) -> list[str]:
+    """Cut text into pieces of at most `width` cells. A character that is wider is a piece of its own."""
+    pieces = [""]
+    filled = 0
+    for character in iter_graphemes(text):
+        cells = measure(character)
+        if filled and filled + cells > width:
+            pieces.append("")
+            filled = 0
+        pieces[-1] += character
+        filled += cells
+    return pieces
 
 
 _CITATION_MARK = rf"[^\s{WIDE_CHARACTERS}]*\[[\d,]+ [✓!✗]\][^\s{WIDE_CHARACTERS}]*"
@@ -155,13 +179,13 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
 def wrap_keeping_spaces(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     """Wrap runs into lines of at most `width` cells, keeping every space. Break between words if possible."""
     text = "".join(run.text for run in runs)
-    if width is None or cell_len(text) <= width:
+    if width is None or measure(text) <= width:
         return [list(runs)]
     line_ends: list[int] = []
     filled_cells = position = 0
     for piece in _WORD_AND_SPACE.finditer(text):
-        for part in chop_cells(piece[0], max(1, width)):
-            cells = cell_len(part)
+        for part in chop(piece[0], max(1, width)):
+            cells = measure(part)
             if filled_cells + cells > width:
                 line_ends.append(position)
                 filled_cells = 0
@@ -188,7 +212,7 @@ def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
 def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
     """Yield the lines of runs without hard breaks. Spaces around a line are dropped."""
     text = "".join(run.text for run in runs)
-    if width is None or cell_len(text) <= width:
+    if width is None or measure(text) <= width:
         start = len(text) - len(text.lstrip(" "))
         yield slice_runs(runs, start, len(text.rstrip()))
         return
@@ -204,76 +228,21 @@ def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
         if piece[0].isspace():
             filled_cells += len(piece[0])
             continue
-        cells = cell_len(piece[0])
+        cells = measure(piece[0])
         if line_start is not None and filled_cells + cells > width:
             yield line_start, line_end
             line_start = None
         if line_start is None:
             line_start, filled_cells = piece.start(), 0
         if cells > width:
-            *full_lines, rest = chop_cells(piece[0], width)
+            *full_lines, rest = chop(piece[0], width)
             for part in full_lines:
                 yield line_start, line_start + len(part)
                 line_start += len(part)
-            cells = cell_len(rest)
+            cells = measure(rest)
         line_end = piece.end()
         filled_cells += cells
     if line_start is not None:
         yield line_start, line_end
     elif not text.strip():
         yield 0, 0
-
-
-# The chat's styles. The reader has the same ones in reader.tcss, because Textual resolves CSS once, not in each line.
-ROLE_STYLES = {
-    TextRole.TEXT: "",
-    TextRole.H1: "bold $text-primary",
-    TextRole.H2: "bold $text-primary",
-    TextRole.H3: "bold $text-secondary",
-    TextRole.H4: "bold italic",
-    TextRole.BULLET: "bold $text-accent",
-    TextRole.QUOTE: "italic $text-muted",
-    TextRole.BAR: "$accent",
-    TextRole.RULE: "$foreground 40%",
-    TextRole.GRID: "$foreground 40%",
-    TextRole.NOTE: "$text-primary",
-    TextRole.TIP: "$text-success",
-    TextRole.IMPORTANT: "$text-accent",
-    TextRole.WARNING: "$text-warning",
-    TextRole.CAUTION: "$text-error",
-    TextRole.ASIDE: "italic $foreground 50%",
-    TextRole.CODE: "",
-    TextRole.CODE_KEYWORD: "$text-accent",
-    TextRole.CODE_NAME: "$text-primary",
-    TextRole.CODE_STRING: "$text-success",
-    TextRole.CODE_NUMBER: "$text-warning",
-    TextRole.CODE_COMMENT: "italic $foreground 50%",
-}
-LINK_STYLE = "underline $text-accent"
-_INLINE_CODE_STYLE = "$text-warning"
-_EMPHASIS_STYLES = {Emphasis.STRONG: "bold", Emphasis.ITALIC: "italic", Emphasis.STRUCK: "strike"}
-_CODE_BACKGROUND = "on $panel"
-
-
-def render_run(text: str, style: RunStyle) -> Content:
-    """Render text in a style."""
-    content = Content(text)
-    for markup in _get_styles(style):
-        content = content.stylize(markup)
-    return content
-
-
-def add_code_background(content: Content, width: int) -> Content:
-    """Add the background of code to a line, up to the right edge."""
-    return content.pad_right(max(0, width - content.cell_length)).stylize_before(_CODE_BACKGROUND)
-
-
-@lru_cache(maxsize=256)
-def _get_styles(style: RunStyle) -> tuple[str, ...]:
-    styles = [ROLE_STYLES[style.role]]
-    if Emphasis.CODE in style.emphasis:
-        styles.append(_INLINE_CODE_STYLE)
-    styles.extend(markup for emphasis, markup in _EMPHASIS_STYLES.items() if emphasis in style.emphasis)
-    if style.link_number is not None:
-        styles.append(LINK_STYLE)
-    return tuple(filter(None, styles))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import assert_never
 
-from roamtui.document.markdown.blocks import (
+from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
     Code,
@@ -17,6 +16,7 @@ from roamtui.document.markdown.blocks import (
     Emphasis,
     Heading,
     Inline,
+    Link,
     List,
     Paragraph,
     Quote,
@@ -24,10 +24,8 @@ from roamtui.document.markdown.blocks import (
     TableRow,
     ThematicBreak,
 )
-from roamtui.document.markdown.line_parts import BULLETS, CHECKBOXES, RULE_WIDTH
-from roamtui.sources.convert.drawing import PictureFile
-from roamtui.tui.markdown.code import describe_code, highlight_code
-from roamtui.tui.markdown.line import (
+from roamtui.markdown.code import describe_code, highlight_code
+from roamtui.markdown.lines import (
     HARD_BREAK,
     Line,
     PictureLine,
@@ -39,8 +37,13 @@ from roamtui.tui.markdown.line import (
     wrap_keeping_spaces,
     wrap_runs,
 )
-from roamtui.tui.markdown.table import lay_out_rows
+from roamtui.markdown.table import lay_out_rows
+from roamtui.sources.convert.drawing import PictureFile
 
+BULLETS = "•◦▪"
+"""Bullets of nested lists, outermost first. Deeper lists use them again."""
+CHECKBOXES = {False: "☐ ", True: "☑ "}
+"""Checkboxes of list items, by whether the item is done."""
 PROSE_WIDTH_MAX = 100
 """In cells. Longer lines are hard to read."""
 _HEADING_ROLES = (TextRole.H1, TextRole.H2, TextRole.H3)
@@ -53,6 +56,8 @@ _ALERT_ROLES = (
 )
 """Roles of alerts by kind. All other kinds have the role `NOTE`."""
 _CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
+_RULE_WIDTH = 40
+"""In cells. Width of a thematic break."""
 _WIDTH_MIN = 8
 """In cells. Nested text is at least this wide."""
 _COLUMN_WIDTH_MIN = 12
@@ -87,6 +92,10 @@ class MarkdownLayout:
     """Width of the view in cells, or None for no wrapping."""
     can_scroll: bool = True
     """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
+    can_click: bool = True
+    """Whether the view opens links. Otherwise, web links show their address, and code is not wrapped, for copying."""
+    links: Sequence[Link] = ()
+    """The links of the blocks, by number. They are needed if the view cannot open them."""
     toggled_details: Container[int] | None = None
     """Offsets of the `<details>` elements that a person folded or unfolded, or None if they cannot be folded."""
     measure_picture: Callable[[int], tuple[PictureFile, int, int] | None] | None = None
@@ -109,7 +118,7 @@ class MarkdownLayout:
                     is_quoted = any(container.is_quote for container in self._containers)
                     style = RunStyle(TextRole.QUOTE if is_quoted else TextRole.TEXT)
                     has_pictures = self._add_pictures(block)
-                    lines = self._wrap(to_runs(block.words, style))
+                    lines = self._wrap(self._to_runs(block.words, style))
                     self._add_lines(lines, block.start, block.end, is_tight=has_pictures)
                 case Heading():
                     self._add_heading(block)
@@ -124,7 +133,7 @@ class MarkdownLayout:
                 case Details():
                     self._add_details(block)
                 case ThematicBreak(start=start, end=end):
-                    width = min(self._compute_available_width(RULE_WIDTH) or RULE_WIDTH, RULE_WIDTH)
+                    width = min(self._compute_available_width(_RULE_WIDTH) or _RULE_WIDTH, _RULE_WIDTH)
                     self._add_lines([(Run("─" * width, RunStyle(TextRole.RULE)),)], start, end)
                 case _:
                     assert_never(block)
@@ -152,7 +161,7 @@ class MarkdownLayout:
 
     def _add_heading(self, block: Heading) -> None:
         role = _HEADING_ROLES[block.level - 1] if block.level <= len(_HEADING_ROLES) else TextRole.H4
-        lines = self._wrap(to_runs(block.words, RunStyle(role)))
+        lines = self._wrap(self._to_runs(block.words, RunStyle(role)))
         if role in _UNDERLINES:
             stroke = _UNDERLINES[role] * max(measure_runs(line) for line in lines)
             lines.append([Run(stroke, RunStyle(TextRole.RULE))])
@@ -181,7 +190,7 @@ class MarkdownLayout:
             if block.alert:
                 style = RunStyle(role, Emphasis.STRONG)
                 kind = make_run(block.alert.capitalize() + (": " if block.title else ""), style)
-                self._add_titled(self._wrap([kind, *to_runs(block.title, style)]), block)
+                self._add_titled(self._wrap([kind, *self._to_runs(block.title, style)]), block)
             else:
                 self.add_blocks(block.blocks)
 
@@ -193,7 +202,7 @@ class MarkdownLayout:
         is_open = self.toggled_details is None or block.is_open != (block.start in self.toggled_details)
         triangle = Run("▾ " if is_open else "▸ ", RunStyle(TextRole.BULLET, link_number=link))
         with self._within(_Container((triangle,), (Run("  "),))):
-            runs = to_runs(block.summary, RunStyle(emphasis=Emphasis.STRONG)) or [
+            runs = self._to_runs(block.summary, RunStyle(emphasis=Emphasis.STRONG)) or [
                 Run("Details", RunStyle(TextRole.ASIDE))
             ]
             runs = [
@@ -218,7 +227,7 @@ class MarkdownLayout:
         language, label = describe_code(block.info, block.text)
         if label:
             self._add_lines([(make_run(label, RunStyle(TextRole.ASIDE)),)], start, start, is_code=True)
-        room = None if self.can_scroll else self._compute_available_width()
+        room = None if self.can_scroll or not self.can_click else self._compute_available_width()
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for number, (runs, (start, end)) in enumerate(zip(highlight_code(block.text, language), spans, strict=False)):
             lines = wrap_keeping_spaces(runs, room and room - len(_CODE_MARGIN.text))
@@ -229,7 +238,7 @@ class MarkdownLayout:
         hidden = TableRow(cells=block.hidden_head, is_head=True, start=start, end=start)
         rows = [hidden, *block.rows] if block.hidden_head else [*block.rows]
         head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()
-        cells = [[to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in rows]
+        cells = [[self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in rows]
         are_heads = [row.is_head for row in rows]
         width_min = _COLUMN_WIDTH_MIN if self.can_scroll else 1
         wrapped = lay_out_rows(cells, are_heads, block.alignments, self._compute_available_width(), width_min)
@@ -300,6 +309,26 @@ class MarkdownLayout:
         width = self.width if width_max is None else min(self.width, width_max)
         return max(_WIDTH_MIN, width - sum(measure_runs(container.other_prefix) for container in self._containers))
 
+    def _to_runs(self, words: Inline, base: RunStyle) -> list[Run]:
+        """Convert inline text to runs, each with the style `base` and its own emphasis, link and quote."""
+        runs: list[Run] = []
+        for index, piece in enumerate(words):
+            emphasis = base.emphasis | piece.emphasis
+            style = replace(base, emphasis=emphasis, link_number=piece.link, quote_number=piece.group)
+            if piece is LINE_BREAK:
+                runs.append(HARD_BREAK)
+            elif piece.is_image:
+                runs.append(make_run(f"[image: {piece.text}]", replace(style, role=TextRole.ASIDE)))
+            else:
+                runs.append(make_run(piece.text, style))
+            is_last = index + 1 == len(words) or words[index + 1].link != piece.link
+            if not self.can_click and piece.link is not None and is_last:
+                href = self.links[piece.link].href
+                is_shown = piece.group is not None or piece.text == href
+                if not is_shown and href.startswith(("http://", "https://")):
+                    runs.append(make_run(f" ({href})", RunStyle(TextRole.ASIDE)))
+        return runs
+
 
 def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, int]:
     """Return the number of columns and rows for a picture, given its size in pixels."""
@@ -307,31 +336,3 @@ def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, 
     columns_max = min(columns_max or _PICTURE_COLUMNS_MAX, _PICTURE_COLUMNS_MAX)
     scale = min(1, columns_max / columns, _PICTURE_ROWS_MAX / rows)
     return max(1, round(columns * scale)), round(rows * scale)
-
-
-def to_runs(words: Inline, base: RunStyle) -> list[Run]:
-    """Convert inline text to runs, each with the style `base` and its own emphasis, link and quote."""
-    runs: list[Run] = []
-    for piece in words:
-        style = replace(base, emphasis=base.emphasis | piece.emphasis, link_number=piece.link, quote_number=piece.group)
-        if piece is LINE_BREAK:
-            runs.append(HARD_BREAK)
-        elif piece.is_image:
-            runs.append(make_run(f"[image: {piece.text}]", replace(style, role=TextRole.ASIDE)))
-        elif Emphasis.CODE in piece.emphasis:
-            runs.append(make_run(piece.text, style))
-        else:
-            runs.append(make_run(_replace_shortcodes(piece.text), style))
-    return runs
-
-
-_SHORTCODE = re.compile(r"(?<![\w:/.])(?::(?:x|[a-z+-][a-z0-9_+-]+):)+(?![\w:/])")
-
-
-def _replace_shortcodes(text: str) -> str:
-    """Replace the names of emoji, such as `:warning:`."""
-    if text.count(":") < 2:
-        return text
-    from rich.emoji import Emoji  # noqa: PLC0415 - its names take a while to load
-
-    return _SHORTCODE.sub(lambda match: Emoji.replace(match[0]), text)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from roamtui.document.markdown.line_parts import compute_width_limit
-from roamtui.tui.markdown.line import Line, Run, RunStyle, TextRole, measure_runs, wrap_runs
+from roamtui.markdown.lines import Line, Run, RunStyle, TextRole, measure_runs, wrap_runs
 
 Cells = Sequence[list[Run]]
 
@@ -83,6 +82,19 @@ def _compute_column_widths(rows: Sequence[Cells], room: int | None, width_min: i
         return natural
     limit = max(width_min, compute_width_limit(natural, room - (columns - 1) * len(_COLUMN_GAP.text)))
     return [min(cells, limit) for cells in natural]
+
+
+def compute_width_limit(widths: Sequence[int], room: int) -> int:
+    """Compute the width that no column may exceed so that a table fits into `room`. `widths` are those without a limit.
+
+    The wider columns thus get a common width. It is 0 if there is not even one cell for each column.
+    """
+    for width in sorted(set(widths), reverse=True):
+        narrower = [cells for cells in widths if cells < width]
+        limit = (room - sum(narrower)) // (len(widths) - len(narrower))
+        if limit >= max(narrower, default=0):
+            return limit
+    return 0
 
 
 def _wrap_row(row: Cells, widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from roamtui.document.markdown.inline import is_html_element
 from roamtui.document.plain import sanitise_line
+from roamtui.markdown.inline import is_html_element
 
 _MARKUP = re.compile(r"[<\[*_`|#>~]|^[ \t]*[-+:=]", re.MULTILINE)
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|^[ \t]*(?:`{3}|~{3}|:{3}|[|=_~*+ \t:-]+$)[^\n]*", re.DOTALL | re.MULTILINE)

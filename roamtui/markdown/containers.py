@@ -13,8 +13,8 @@ from functools import cached_property
 
 from markdown_it.token import Token
 
-from roamtui.document.markdown.inline import TagStarts, is_html_element
 from roamtui.document.text import normalise_line_ends
+from roamtui.markdown.inline import TagStarts, is_html_element
 
 _ALERTS = frozenset(
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from roamtui.document.markdown.blocks import (
+from roamtui.markdown.blocks import (
     Block,
     Details,
     Inline,

@@ -14,7 +14,7 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
 from roamtui.document.headings import limit_nesting
-from roamtui.document.markdown.formulas import FORMULA, get_formula, to_script_characters
+from roamtui.markdown.formulas import FORMULA, get_formula, to_script_characters
 
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
 _SCRIPT = re.compile(r"(?<=[\w)\]])([\^~])([\w+=()-]{1,10})\1(?![\^~])")

@@ -6,7 +6,7 @@ from functools import reduce
 
 import pytest
 
-from roamtui.document.markdown.fences import update_fence
+from roamtui.markdown.fences import update_fence
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
-from roamtui.document.markdown.blocks import (
+from roamtui.document.plain import strip_anchor
+from roamtui.document.text import compute_line_starts
+from roamtui.markdown.blocks import (
     Code,
     Emphasis,
     Heading,
@@ -23,7 +25,7 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.document.markdown.containers import (
+from roamtui.markdown.containers import (
     OPTION,
     STATEMENT,
     Mark,
@@ -33,9 +35,9 @@ from roamtui.document.markdown.containers import (
     read_mark,
     to_mark,
 )
-from roamtui.document.markdown.formulas import convert_formula
-from roamtui.document.markdown.frames import SPAN_MAX, Frame
-from roamtui.document.markdown.inline import (
+from roamtui.markdown.formulas import convert_formula
+from roamtui.markdown.frames import SPAN_MAX, Frame
+from roamtui.markdown.inline import (
     CONTAINERS,
     EMPHASES,
     HIDDEN,
@@ -48,9 +50,7 @@ from roamtui.document.markdown.inline import (
     split_footnotes,
     split_html,
 )
-from roamtui.document.markdown.rules import get_parser
-from roamtui.document.plain import strip_anchor
-from roamtui.document.text import compute_line_starts
+from roamtui.markdown.rules import get_parser
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""

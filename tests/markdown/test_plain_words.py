@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.document.markdown.plain_words import extract_words
 from roamtui.document.parse import parse_document
+from roamtui.markdown.plain_words import extract_words
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from roamtui.tui.markdown.line import Run, wrap_keeping_spaces, wrap_runs
+from roamtui.markdown.lines import Run, wrap_keeping_spaces, wrap_runs
 
 _TEXTS = st.lists(st.text(alphabet="ab ,日本語。é", max_size=25), min_size=1, max_size=4)
 

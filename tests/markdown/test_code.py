@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.tui.markdown.code import describe_code
+from roamtui.markdown.code import describe_code
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from roamtui.document.plain import sanitise_text
-from roamtui.tui.markdown.line import TAB_WIDTH, Run, RunStyle, TextRole
+from roamtui.markdown.lines import TAB_WIDTH, Run, RunStyle, TextRole
 
 _DIAGRAMS = {
     "bpmn": "BPMN", "bytefield": "Bytefield", "d2": "D2", "ditaa": "Ditaa", "dot": "Graphviz", "erd": "ERD",

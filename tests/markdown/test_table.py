@@ -1,6 +1,6 @@
 import pytest
 
-from roamtui.document.markdown.line_parts import compute_width_limit
+from roamtui.markdown.table import compute_width_limit
 
 
 @pytest.mark.parametrize(

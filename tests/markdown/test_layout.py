@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.markdown.blocks import Emphasis
-from roamtui.tui.markdown.line import TextRole
+from roamtui.markdown.blocks import Emphasis
+from roamtui.markdown.lines import TextRole
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
 from tests.tui.reader.sections import UNSAFE, find_runs, make_view, read_chunks, read_lines, show

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.markdown.blocks import Emphasis, Paragraph
-from roamtui.document.markdown.formulas import convert_formula
-from roamtui.document.markdown.parser import read_markdown
+from roamtui.markdown.blocks import Emphasis, Paragraph
+from roamtui.markdown.formulas import convert_formula
+from roamtui.markdown.parser import read_markdown
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from roamtui.document.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
-from roamtui.document.markdown.formulas import to_script_characters
+from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
+from roamtui.markdown.formulas import to_script_characters
 
 _TAG = re.compile(
     r"(?P<opener><!--|<\?|<!\[CDATA\[|<!(?=[A-Za-z]))"

@@ -12,7 +12,8 @@ from markdown_it import MarkdownIt
 from typing_extensions import override
 
 from roamtui.document.headings import limit_nesting
-from roamtui.document.markdown.blocks import (
+from roamtui.document.text import compute_line_starts
+from roamtui.markdown.blocks import (
     Block,
     Code,
     Details,
@@ -26,9 +27,8 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.document.markdown.inline import TagStarts, split_html
-from roamtui.document.markdown.parser import parse_link_definitions, read_markdown
-from roamtui.document.text import compute_line_starts
+from roamtui.markdown.inline import TagStarts, split_html
+from roamtui.markdown.parser import parse_link_definitions, read_markdown
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
 

@@ -1,1 +1,0 @@
-"""Markdown blocks laid out as lines of a screen."""
