@@ -30,7 +30,6 @@ from tests.tui.driving import (
     go_to,
     make_app,
     model_of,
-    run,
     running,
     screen_text,
     wait_until,
@@ -371,7 +370,3 @@ async def test_the_outline_says_what_the_model_has_read() -> None:
         await wait_until(pilot, lambda: app.main_screen.conversation.state.open_ids == ())
         await pilot.pause()
         assert re.search(r"· Steam.*◦", screen_text(app))
-        outline.move_to(find_id(app, "Ovens"))
-        await run(pilot, "tree.fold_all")
-        await pilot.pause()
-        assert "% read)" in screen_text(app)

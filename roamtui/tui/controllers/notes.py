@@ -63,15 +63,6 @@ class NotesController:
             self._show_status("Note saved · /notes lists all notes")
         finally:
             self._outline.screen.clear_selection()
-            await self._refresh_markers()
-
-    def show_markers(self) -> None:
-        """Mark the sections that have notes in the outline."""
-        self._run(self._refresh_markers())
-
-    async def _refresh_markers(self) -> None:
-        notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
-        self._outline.set_highlights(noted=(note.citation.section_id for note in notes))
 
     def choose(self, go_to: Callable[[SectionTarget], object]) -> None:
         """List the notes, and go to the one that the person chooses."""
@@ -92,7 +83,6 @@ class NotesController:
             go_to(target)
         if screen.deleting is not None:
             await screen.deleting
-        await self._refresh_markers()
 
     def _run(self, work: Coroutine[None, None, None]) -> None:
         self._outline.screen.run_worker(work, group="noting", exit_on_error=False)

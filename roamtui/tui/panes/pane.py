@@ -11,10 +11,6 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.tui.labels import STEP
-from roamtui.tui.tree.line_renderer import SIZE_WIDTH_MIN
-
-_PANE_EDGES_WIDTH = 2
-"""The width in cells that the outline's pane needs in addition to its lines."""
 
 
 class Pane(StrEnum):
@@ -39,11 +35,9 @@ _NOTE_WIDTH_MIN = 8
 class PaneTitle(Widget):
     """The title line of a pane: its name and the names of hidden panes as tabs, and a short note at the right."""
 
-    def __init__(self, pane: Pane, unit: str = "") -> None:
-        """Show the name of `pane`, and if there is room, the `unit` of the numbers at its right edge."""
+    def __init__(self, pane: Pane) -> None:
         super().__init__()
         self._pane = pane
-        self._unit = unit
         self._hidden: frozenset[Pane] = frozenset()
         self._notes: tuple[str, ...] = ()
 
@@ -66,15 +60,11 @@ class PaneTitle(Widget):
     def render(self) -> Content:
         tabs = [self._draw_tab(pane) for pane in Pane if pane is self._pane or pane in self._hidden]
         left = Content(" ").join(tabs)
-        unit = f"  {self._unit}" if self._unit and self.size.width >= SIZE_WIDTH_MIN + _PANE_EDGES_WIDTH else ""
-        room = self.size.width - left.cell_length - 1 - len(unit)
+        room = self.size.width - left.cell_length - 1
         note = self._fit_note(room - _NOTE_GAP)
-        if unit and len(self._notes) > 1 and note.plain != self._notes[0]:  # a shortened note takes the unit's room
-            room, unit = room + len(unit), ""
-            note = self._fit_note(room - _NOTE_GAP)
-        if not (note or unit):
+        if not note:
             return left.truncate(self.size.width)
-        return left + " " * max(0, room - note.cell_length) + note + unit
+        return left + " " * max(0, room - note.cell_length) + note
 
     def _fit_note(self, room: int) -> Content:
         contents = [Content(note) for note in self._notes if note]

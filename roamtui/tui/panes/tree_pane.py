@@ -44,7 +44,7 @@ class TreePane(Vertical):
         """The tree widget."""
         self._pending_id: str | None = None
         self._is_edge_dragged = False
-        self.title_line = PaneTitle(Pane.TREE, unit="tok")
+        self.title_line = PaneTitle(Pane.TREE)
         """Shows the path above the node under the cursor, or else the size of the document."""
 
     @override

@@ -17,18 +17,15 @@ from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.screens.dialogs import Dialog
 
 _OUTLINE_SIGNS = (
-    ("◆ ", "$accent", "opened by the model"),
-    ("◇ ", "$success", "opened by you"),
+    ("◆ ", "$accent", "open: the model has its text (with a number: open inside)"),
     ("⚑ ", "$warning", "pinned, stays open"),
     ("❝ ", "$warning", "cited in an answer"),
     ("◦ ", "$warning", "read by the model earlier, now closed"),
     ("¶ ", "$warning", "shown in the reader"),
-    ("✎ ", "$warning", "in your notes"),
     ("⌕ ", "$warning", "matches the last search (with a number: matches inside)"),
     ("▸ ▾", "$muted", "folded, unfolded (in the outline only)"),
     ("⋯ ", "$muted", "not loaded yet; unfold or open to load"),
     ("✗ ", "$warning", "failed to load; the reader shows why, unfold to retry"),
-    ("✓ –", "$warning", "source that may be asked, muted source (with several sources)"),
 )
 _ANSWER_SIGNS = (
     ("✓ ", "$success", "quote found in that section"),

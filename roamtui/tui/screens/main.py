@@ -263,7 +263,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         position = self.reader_controller.describe_position()
         self.welcome.show_reading_place(position)
         self._show_saved_conversations(is_announced=True)
-        self._notes_controller.show_markers()
 
     def show_place(self, place: str | SectionTarget) -> None:
         """Show an anchor of the document, or a section or quote, as soon as the screen has started."""

@@ -160,7 +160,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if self.cursor_id is None or not width:
             return ""
         title = format_node(self.lines.library, self.cursor_id)
-        parts = self._renderer.list_segments(self.cursor_line, width, self._read_palette(), is_cursor=True)
+        parts = self._renderer.list_segments(self.cursor_line, width, self._read_palette())
         return "" if title in "".join(part.text for part in parts) else title
 
     def _id_at(self, line: int) -> str | None:
@@ -226,7 +226,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             return
         section_id = self.lines.id_at(line)
         width, palette = self.scrollable_content_region.width, self._read_palette()
-        parts = self._renderer.list_segments(line, width, palette, is_cursor=line == self.cursor_line)
+        parts = self._renderer.list_segments(line, width, palette)
         ends = accumulate(cell_len(part.text) for part in parts)
         part = next((part for part, end in zip(parts, ends, strict=True) if offset.x < end), parts[-1])
         if part.toggles_fold:

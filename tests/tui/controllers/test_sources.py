@@ -65,8 +65,8 @@ async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None
         await wait_until(pilot, lambda: "Add a source to this conversation" in screen_text(app))
         await pilot.press(*"acts", "slash", "enter")
         await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
-        await wait_until(pilot, lambda: "✓ acts" in screen_text(app))
-        assert "✓ contract.md" in screen_text(app)
+        await wait_until(pilot, lambda: "▸ acts" in screen_text(app))
+        assert "▾ contract.md" in screen_text(app)
         assert find_id(app, "Notice") == notice
         assert "Notice" in screen_text(app)  # still unfolded
 
@@ -77,16 +77,15 @@ async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None
         app.main_screen.panes.focus_tree()
         await go_to(pilot, find_id(app, "Term"))
         await pilot.press("t")
-        await wait_until(pilot, lambda: "– acts" in screen_text(app))
+        await wait_until(pilot, lambda: "acts (muted)" in screen_text(app))
         assert app.main_screen.conversation.state.library.sources[1].is_muted
         await pilot.press("t")
-        await wait_until(pilot, lambda: "✓ acts" in screen_text(app))
+        await wait_until(pilot, lambda: "acts (muted)" not in screen_text(app))
 
         await pilot.press("delete")
         await wait_until(pilot, lambda: "Take acts out" in screen_text(app))
         await pilot.press("y")
         await wait_until(pilot, lambda: list_keys(app) == [])
-        await wait_until(pilot, lambda: "✓" not in screen_text(app).split("▕")[0])
         assert find_id(app, "Notice") == notice
         assert (folder / "acts" / "lease.md").exists()
 

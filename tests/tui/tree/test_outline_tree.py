@@ -85,12 +85,12 @@ async def test_the_outline_shows_what_is_unfolded_open_and_pinned() -> None:
     )
     state = make_state(_LIBRARY, "Leave", opened=opened, reading=find_id(_LIBRARY, "Sick leave"))
     async with _run(state) as (_, tree, _pilot):
-        assert [line.rsplit(maxsplit=1)[0].rstrip() for line in _lines(tree)] == [
+        assert _lines(tree) == [
             "▾ Handbook",
             "├ ▾ Leave",
             "│ ├ · ◆ Vacation ❝",
             "│ └ · Sick leave ¶",
-            "├ ▸ ◇ Security ⚑ (2 open)",
+            "├ ▸ ◆ Security ⚑◆2",
             "└ · Travel",
         ]
 
@@ -157,7 +157,7 @@ async def test_reveal_scrolls_without_moving_the_cursor() -> None:
     async with _run(make_state(library)) as (app, tree, pilot):
         tree.reveal(find_id(library, "Part 70"))
         await pilot.pause()
-        assert any("Part 70 " in line for line in _lines(tree))
+        assert any(line.endswith("Part 70") for line in _lines(tree))
         assert _cursor_title(tree, library) == "Everything"
         top = tree.scroll_offset.y
         tree.reveal(find_id(library, "Part 68"))
