@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from functools import partial
 from typing import assert_never
 
 from roamtui.agent.answer import build_outcome, choose_reminder
+from roamtui.agent.offline import NOTICE, OfflineSearch, find_passages, list_openable, list_unread_pages, write_answer
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
@@ -26,7 +28,7 @@ from roamtui.agent.token_budget import (
     estimate_request_usd,
     fits_window,
 )
-from roamtui.agent.tools import make_tools, search
+from roamtui.agent.tools import expand, make_tools, search
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_tool_arguments
 from roamtui.conversation.commands import CostApprovalRequest, ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
@@ -271,7 +273,7 @@ class Agent:
         try:
             await self._begin(question, within)
             try:
-                await self._run_steps(progress)
+                await (self._read_offline if self.model.name == OFFLINE else self._run_steps)(progress)
                 text, reason = progress.get_final_text(), progress.reply.reason
                 outcome = build_outcome(conversation.state, text, progress.stopped, self.searcher, reason=reason)
             except ModelError as error:
@@ -286,6 +288,45 @@ class Agent:
             if is_open and outcome is not None:
                 outcome = replace(outcome, usage=progress.usage, steps=progress.steps)
                 await conversation.apply(finish_question(conversation.state, outcome))
+
+    async def _read_offline(self, progress: QuestionRun) -> None:
+        """Answer without a model: open the sections of the best passages, and quote these."""
+        conversation, exchanges = self.conversation, self.conversation.state.transcript.exchanges
+        progress.usage = Usage(cost_usd=0.0)
+        found = await self._search_offline()
+        if pages := list_unread_pages(conversation.state.unmuted_library, found):
+            await self._open_offline(progress, pages)
+            found = await self._search_offline()
+        library = conversation.state.unmuted_library
+        if sections := list_openable(library, found.passages):
+            await self._open_offline(progress, sections)
+        answer = write_answer(found, library)
+        is_noted = any(NOTICE in exchange.answer for exchange in exchanges[:-1])
+        answer = answer if is_noted else f"{answer}\n\n{NOTICE}"
+        progress.reply = StepReply(text=answer)
+        conversation.publish(AnswerStreamed(text=answer))
+
+    async def _search_offline(self) -> OfflineSearch:
+        state, needs_certainty = self.conversation.state, self.options.needs_certainty
+        if self.searcher is not None:
+            self.searcher.refresh(state.unmuted_library)
+        try:
+            found = await asyncio.to_thread(find_passages, state, self.searcher, needs_certainty=needs_certainty)
+        except RoamtuiError:  # an embedder may fail, and titles then propose sections
+            found = await asyncio.to_thread(find_passages, state, None, needs_certainty=needs_certainty)
+        if found.hits:
+            self.conversation.apply_unsaved(make_search_event(state.library, found.question, found.hits))
+        return found
+
+    async def _open_offline(self, progress: QuestionRun, section_ids: tuple[str, ...]) -> None:
+        """Open sections by the same call as a model."""
+        progress.steps += 1
+        arguments = json.dumps({"section_ids": section_ids})
+        call = ToolCall(id=f"offline_{progress.steps}", name=expand.NAME, arguments=arguments)
+        progress.reply = reply = StepReply(calls=[call])
+        await self._run_calls(progress, is_before_last_step=False)
+        progress.reply = StepReply()
+        await self.conversation.apply((StepRecorded(step=reply.make_step()),))
 
     def _make_partial(self, progress: QuestionRun, stopped: StopReason) -> QuestionAnswered:
         """Return the answer so far with its verdicts."""

@@ -26,5 +26,7 @@ class AgentOptions:
     confident_start: RetrievalStart = RetrievalStart.OFF
     instructions: str = ""
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
+    needs_certainty: bool = False
+    """Whether a doubtful passage is no answer without a model, as in a cell of a table."""
     question_note: str = ""
     """Text to send before each question. It is not part of the question, so its words are not searched for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from roamtui.agent.answer import format_verification
@@ -69,6 +69,14 @@ def list_passages(exchange: Exchange, library: Library) -> tuple[ShownPassage, .
     """
     reply = read_passage_reply(exchange, library)
     return reply.passages if reply is not None else ()
+
+
+def group_by_section(passages: Iterable[ShownPassage]) -> tuple[tuple[ShownPassage, ...], ...]:
+    """Group passages by their sections, in order, so that a section has one card."""
+    groups: dict[str, list[ShownPassage]] = {}
+    for passage in passages:
+        groups.setdefault(passage.citation.section_id, []).append(passage)
+    return tuple(map(tuple, groups.values()))
 
 
 def format_proof(exchange: Exchange) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from roamtui.agent.answer import format_verification
-from roamtui.agent.passages import ShownPassage
+from roamtui.agent.passages import ShownPassage, group_by_section
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.plain import shorten
@@ -124,8 +124,8 @@ def render_passages(
     """Lay out passages with their paths and places. The words of the question are bold."""
     words = find_question_words(question, [passage.text for passage in passages])
     lines: list[_Line] = []
-    for number, passage in enumerate(passages, start=1):
-        citation = passage.citation
+    for number, section in enumerate(group_by_section(passages), start=1):
+        citation = section[0].citation
         path = " › ".join(list_passage_titles(citation, library))
         head = [make_run(path, _STRONG), make_run(f" · {describe_place(citation, path)}", RunStyle(TextRole.ASIDE))]
         lead = Run(f"{number} ", _STRONG)
@@ -134,8 +134,11 @@ def render_passages(
         if lines:
             lines.append([])
         lines += _indent(wrap_runs(head, room), lead, indent)
-        text = _lay_out(read_markdown(passage.text), room)
-        lines += _indent((_mark_words(line, words) for line in text), indent, indent)
+        for passage in section:
+            if passage is not section[0]:
+                lines.append([indent, Run("⋯", RunStyle(TextRole.ASIDE))])
+            text = _lay_out(read_markdown(passage.text), room)
+            lines += _indent((_mark_words(line, words) for line in text), indent, indent)
     return _paint(lines, lambda _: (), is_styled=is_styled)
 
 

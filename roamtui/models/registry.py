@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import Model
+from roamtui.models.base import Model, ModelEvent, ModelRequest
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RECORDED, RecordedModel
@@ -29,6 +29,25 @@ OLLAMA_URL = "http://127.0.0.1:11434"
 _PROBE_SECONDS_MAX = 1.0
 _REPLY_BYTES_MAX = 1_000_000
 _OFFLINE_REASON = "no key, no network"
+
+
+class NoModel:
+    """Stands for a model where the agent answers without one, and so is never asked."""
+
+    name = OFFLINE
+    window_tokens = 128_000
+    """A limit, so that budgets apply as for other models."""
+
+    def stream(self, _request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Refuse the request.
+
+        Raises:
+            ModelError: Always.
+        """
+        raise ModelError(f"{OFFLINE} is not a language model. Choose one with --model.")
+
+    async def close(self) -> None:
+        """Nothing to release."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +154,7 @@ def make_model(
         shown = shorten(sanitise_line(name), 80)
         raise UsageError(f'invalid model name "{shown}". Use provider/model, such as openai/gpt-4.1-mini, or offline.')
     if name == OFFLINE:
-        from roamtui.models.offline import OfflineModel  # noqa: PLC0415 - needed by few commands
-
-        return OfflineModel()
+        return NoModel()
     check_server_url(api_base)
     return LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker)
 

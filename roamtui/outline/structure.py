@@ -205,6 +205,17 @@ def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]
 
 
+def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
+    """Return up to 3 links whose pages were not read, with titles that are most similar to `query`."""
+    if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
+        return ()
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 - only lists of links need it
+
+    links = [node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK]
+    titles = {node_id: library.title_of(node_id) for node_id in links if not library.is_loaded(node_id)}
+    return tuple(node_id for _, _, node_id in process.extract(query, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX))
+
+
 @dataclass(frozen=True, slots=True)
 class ChildRanges:
     """The children of a section in consecutive ranges. A range is small enough to open whole, unless there are many."""

@@ -225,7 +225,13 @@ class _Filler:
         if loader is not None:  # each conversation loads pages of its own, so each needs an index of its own
             searcher = await asyncio.to_thread(plan.make_searcher, library)
         note = f"The value must be {column.type_description}." if column.type_description else ""
-        options = replace(plan.agent_options, cost_usd_max=None, instructions=CELL_INSTRUCTIONS, question_note=note)
+        options = replace(
+            plan.agent_options,
+            cost_usd_max=None,
+            instructions=CELL_INSTRUCTIONS,
+            question_note=note,
+            needs_certainty=True,
+        )
         agent = Agent(conversation, self._model, searcher, options)
         try:
             exchange = await agent.ask(column.question)

@@ -16,7 +16,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
-from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.conversation.conversations import make_state
 from tests.real_documents import PROJECT_DIR
@@ -41,7 +41,7 @@ Rye comes by boat on Mondays.
 async def _ask(question: str, *, text: str = MILL, has_search: bool = True) -> tuple[Exchange, Library]:
     library = Library(source="mill.md", root=parse_document(text))
     session = Conversation.start(library)
-    agent = Agent(session, OfflineModel(), KeywordSearcher(library) if has_search else None)
+    agent = Agent(session, NoModel(), KeywordSearcher(library) if has_search else None)
     await agent.ask(question)
     return session.state.transcript.exchanges[-1], library
 
@@ -116,7 +116,7 @@ async def test_other_answers_have_no_passages(change: dict[str, object]) -> None
         (
             "Can I drop the folding bike off in the night locker on my way home?",
             "anything with wheels may never be left in the locker",
-            0,
+            1,
         ),
         (
             "I've done the Saturday petrol course. Is that enough to take a chainsaw home?",

@@ -25,7 +25,7 @@ from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.measuring import TABLE_HEAD, Finding, format_finding
 from tests.real_documents import find_data_dir
@@ -52,7 +52,7 @@ def _open(path: Path) -> tuple[Library, KeywordSearcher]:
 
 async def _ask(path: Path, question: str, gold: str) -> _Outcome:
     library, searcher = _open(path)
-    agent = Agent(Conversation.start(library), OfflineModel(), searcher)
+    agent = Agent(Conversation.start(library), NoModel(), searcher)
     await agent.ask(question)
     exchange = agent.conversation.state.transcript.exchanges[-1]
     passages = [_normalise(passage.text) for passage in list_passages(exchange, library)]

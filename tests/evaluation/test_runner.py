@@ -12,7 +12,7 @@ from roamtui.evaluation.question_set import Turn, read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, make_exchanges, run_questions
 from roamtui.library_loader import open_library
 from roamtui.models.base import Model
-from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.evaluation.folders import CANOE, JACKET, TYRE, write_folder, write_questions
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -72,12 +72,12 @@ async def test_a_follow_up_is_found_only_with_its_history(tmp_path: Path) -> Non
 
 
 async def test_the_agent_is_scored_by_what_it_opened_and_cited(tmp_path: Path) -> None:
-    run = await _measure(tmp_path, model=OfflineModel(), scope="doc")
+    run = await _measure(tmp_path, model=NoModel(), scope="doc")
     agent = run.results[0].agent
     assert agent is not None
     assert (agent.gold_opened, agent.gold_cited) == (True, True)
     assert agent.quotes == agent.verified > 0
-    assert agent.steps == 3
+    assert agent.steps == 1
     assert agent.tokens > 0
 
 

@@ -14,7 +14,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.headless.answer_lines import render_answer, render_passages, render_source_list
-from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import NoModel
 from roamtui.quotes.verdicts import make_proof
 from roamtui.search.keyword import KeywordSearcher
 from tests.export.answering import LABELS, answer_question
@@ -101,7 +101,7 @@ async def test_passages_are_laid_out_with_path_place_and_words_of_the_question()
     library = Library(source="ferry.md", root=parse_document(text))
     session = Conversation.start(library)
     question = "What is the price of a car?"
-    await Agent(session, OfflineModel(), KeywordSearcher(library)).ask(question)
+    await Agent(session, NoModel(), KeywordSearcher(library)).ask(question)
     passages = list_passages(session.state.transcript.exchanges[-1], library)
     assert render_passages(passages, question, library, width=40, is_styled=False).splitlines() == [
         "1 Tickets › Cars · lines 7-11",
@@ -119,7 +119,7 @@ async def test_a_passage_shows_its_footnotes() -> None:
     text = "# Pump\n\nPour water.[^1] Then start.\n\n[^1]: Distilled.\n"
     library = Library(source="pump.md", root=parse_document(text))
     session = Conversation.start(library)
-    await Agent(session, OfflineModel(), KeywordSearcher(library)).ask("What do I pour into the pump?")
+    await Agent(session, NoModel(), KeywordSearcher(library)).ask("What do I pour into the pump?")
     passages = list_passages(session.state.transcript.exchanges[-1], library)
     shown = render_passages(passages, "water", library, width=40, is_styled=False)
     assert "  Pour water.[^1] Then start." in shown.splitlines()

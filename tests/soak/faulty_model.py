@@ -1,17 +1,26 @@
-"""A model that answers like the offline one, and fails in every way that a provider does."""
+"""A model that searches, answers, and fails in every way that a provider does."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import AsyncGenerator
 
 from typing_extensions import override
 
-from roamtui.conversation.transcript import ToolCall
+from roamtui.conversation.transcript import Role, ToolCall
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, ModelRequest, RetryPending, TextDelta, ThinkingDelta, ToolCallReceived
-from roamtui.models.offline import OfflineModel
+from roamtui.models.base import (
+    ModelEvent,
+    ModelRequest,
+    ReplyFinished,
+    RetryPending,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallReceived,
+)
+from roamtui.models.registry import NoModel
 
 _FAULTS = (*["none"] * 5, "refused", "cut off", "overflow", "retried", "hanging", "defect", *["odd", "slow"] * 2)
 ODD_WORDS = (
@@ -28,11 +37,14 @@ ODD_WORDS = (
     "- a\n  - b\n    - c\n" * 20 + "\n" * 40,
 )
 """What no terminal should obey, and what is hard to lay out."""
+_ANSWER = 'It says "a late fee is charged" and nothing more of this, so ask the desk.'
 _ODD_CALLS = ("{", "[]", '{"section_ids": [null, 7, "\\u001b[2J"]}', '{"section_ids": "all"}', '{"query": ["x"]}', "")
 
 
-class FaultyModel(OfflineModel):
+class FaultyModel(NoModel):
     """Draws a fault for each request."""
+
+    name = "faulty"
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)  # noqa: S311 - a day that can be lived again
@@ -72,11 +84,14 @@ class FaultyModel(OfflineModel):
                 yield ToolCallReceived(ToolCall(id="odd", name=name, arguments=self._chance.choice(_ODD_CALLS)))
             case _:
                 pass
-        pieces = 0
-        async for event in super().stream(request):
-            if fault == "slow" and self._chance.random() < 0.2:
-                await self._gate.wait()
-            yield event
-            pieces += fault == "cut off"
-            if pieces > 3:
-                raise ModelError("The answer broke off. Ask again.")
+        if request.allow_calls and request.messages[-1].role is Role.USER:
+            arguments = json.dumps({"query": request.messages[-1].text[-80:]})
+            yield ToolCallReceived(ToolCall(id="search", name="search_sections", arguments=arguments))
+        else:
+            for number, word in enumerate(_ANSWER.split(" ")):
+                if fault == "slow" and self._chance.random() < 0.2:
+                    await self._gate.wait()
+                yield TextDelta(f"{word} ")
+                if fault == "cut off" and number > 3:
+                    raise ModelError("The answer broke off. Ask again.")
+        yield ReplyFinished("stop")

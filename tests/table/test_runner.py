@@ -18,7 +18,7 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, SourceError, StoreError
 from roamtui.export.table import RENDERERS
 from roamtui.models.base import ModelRequest, Prices
-from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import NoModel
 from roamtui.paths import conversations_path
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.table.cells import Cell, CellState
@@ -222,7 +222,7 @@ async def test_a_spending_limit_stops_before_it_is_passed(tmp_path: Path) -> Non
 
 async def test_with_the_offline_model_a_cell_is_its_best_passage(tmp_path: Path) -> None:
     leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
-    _, content = await fill(table, define(leases, PERIOD, "Who won the 1998 cup?"), OfflineModel())
+    _, content = await fill(table, define(leases, PERIOD, "Who won the 1998 cup?"), NoModel())
     cell, missing = content.list_cells(content.rows[0])
     assert cell is not None
     assert missing is not None
@@ -239,7 +239,7 @@ async def test_a_passage_in_a_cell_begins_with_the_sentence_that_holds_the_words
     lead = "The flat is on the third floor. Its windows face the yard, and the stairs are swept each Friday. "
     end = "The notice period for either party is 60 days. It begins on the first of a month."
     (tmp_path / "leases" / "lease.md").write_text(f"# Lease\n\n{lead}{end}\n", "utf-8")
-    _, content = await fill(tmp_path / "table", define(tmp_path / "leases", PERIOD), OfflineModel())
+    _, content = await fill(tmp_path / "table", define(tmp_path / "leases", PERIOD), NoModel())
     cell = content.list_cells(content.rows[0])[0]
     assert cell is not None
     assert cell.proof is not None
@@ -261,10 +261,10 @@ async def test_with_the_offline_model_a_doubtful_passage_is_an_answer_but_no_cel
         "## Notice\n\nThe notice period is 60 days.\n",
         "utf-8",
     )
-    _, content = await fill(tmp_path / "table", define(folder, question, PERIOD), OfflineModel())
+    _, content = await fill(tmp_path / "table", define(folder, question, PERIOD), NoModel())
     assert list_states(content) == [["not_found", "passage"]]
     library, _ = open_one(str(folder / "deal.md"))
-    agent = Agent(Conversation.start(library), OfflineModel(), KeywordSearcher(library))
+    agent = Agent(Conversation.start(library), NoModel(), KeywordSearcher(library))
     answered = (await collect_events(agent, question))[-1]
     assert isinstance(answered, QuestionAnswered)
     assert answered.stopped is StopReason.ANSWERED

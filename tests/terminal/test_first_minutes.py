@@ -94,7 +94,7 @@ def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -
     _press(terminal, "[", "▌3 Reader Membership", "▾ Membership ¶")
 
     terminal.type("2")
-    screen = _ask(terminal, FOLLOW_UP, "Late fees › Grace period", "Late fees › Bicycles")
+    screen = _ask(terminal, FOLLOW_UP, "Late fees › Grace period", "4 passages")
     assert "◆ Grace period" in screen
     assert "◆ Returns locker" in screen  # what the first question opened stays open
     _press(terminal, "C-f", "pgup pgdn to scroll the preview")

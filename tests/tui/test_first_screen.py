@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from textual.screen import Screen
 from typing_extensions import override
 
-from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import NoModel
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, StartupContext, TuiOptions
 from tests.fakes.scripted_model import ScriptedReply
@@ -71,7 +71,7 @@ async def test_a_question_that_is_typed_at_once_is_answered() -> None:
 async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
     examples = ("Who may lend an item to a neighbour?", "What is a late fee?", "When is the starter fed?")
     context = make_context(options=TuiOptions(examples=examples))
-    context.agent.model = OfflineModel()
+    context.agent.model = NoModel()
     async with running(RoamApp(context), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: "does not reason" in screen_text(app))
         assert "change." in screen_text(app)

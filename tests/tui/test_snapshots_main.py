@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import NoModel
 from roamtui.paths import get_resource_dir
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_png
@@ -122,7 +122,7 @@ class TestPassages:
     """The offline model answers with cards. Keys of the selected one are in the last line."""
 
     def test_passages(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        app = make_searching_app("dusk", OfflineModel())
+        app = make_searching_app("dusk", NoModel())
         assert snap_compare(app, terminal_size=size, run_before=show_passages)
 
 

@@ -10,16 +10,15 @@ from roamtui.agent.retrieval_context import HITS_MAX, format_hits, list_history_
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_number
 from roamtui.conversation.events import ToolFinished, ToolResult
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
+from roamtui.outline.structure import find_unread_pages
 
 NAME = "search_sections"
 LIMIT_DEFAULT = HITS_MAX
 LIMIT_MAX = 20
 _QUERY_LENGTH_MAX = 1_000
-_SUGGESTED_PAGES_MAX = 3
 _PROPERTIES = {
     "query": {"type": "string"},
     "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
@@ -77,12 +76,5 @@ class SearchTool:
 def _format_no_hits(library: Library, query: str) -> str:
     """Say that nothing was found, and name unread pages with similar titles, because search cannot read their text."""
     message = "Nothing found. Try other words, or choose from the outline."
-    if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
-        return message
-    from rapidfuzz import fuzz, process  # noqa: PLC0415 - only lists of links need it
-
-    links = [node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK]
-    titles = {node_id: library.title_of(node_id) for node_id in links if not library.is_loaded(node_id)}
-    nearest = process.extract(query, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_PAGES_MAX)
-    lines = [f"- [{node_id}] {format_path(library, node_id)} (page)" for _, _, node_id in nearest]
+    lines = [f"- [{node_id}] {format_path(library, node_id)} (page)" for node_id in find_unread_pages(library, query)]
     return "\n".join((message, "Pages that were not read:", *lines)) if lines else message

@@ -12,11 +12,11 @@ from textual.content import Content
 from textual.message import Message
 from typing_extensions import override
 
-from roamtui.agent.passages import PassageReply, ShownPassage
+from roamtui.agent.passages import PassageReply, ShownPassage, group_by_section
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
-from roamtui.markdown.blocks import Block
+from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.source_list import describe_place, list_passage_titles
@@ -30,6 +30,8 @@ from roamtui.tui.status_line import format_key_hint
 _TEXT_WIDTH_MIN = 20
 _QUESTION_WORD_STYLE = "bold $secondary"
 """Style of the question's words. Matches in Find are also underlined, but here, that would make text hard to read."""
+_GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
+"""Stands between two passages of a section."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
 
@@ -46,7 +48,7 @@ class _Card:
 
 
 class PassagesView(ContentView):
-    """A numbered card for each passage: path, place and the whole text, with the words of the question in bold.
+    """A numbered card for each section: path, place and its passages, with the words of the question in bold.
 
     If there are no passages, it says so and lists the nearest sections.
     """
@@ -76,8 +78,9 @@ class PassagesView(ContentView):
         self._missing = reply.missing
         self._words = find_question_words(question, [passage.text for passage in reply.passages])
         if reply.passages:
-            self._cards = tuple(_make_card(passage, library) for passage in reply.passages)
-            citations = (passage.citation for passage in reply.passages)
+            sections = group_by_section(reply.passages)
+            self._cards = tuple(_make_card(passages, library) for passages in sections)
+            citations = (passages[0].citation for passages in sections)
             self._targets = tuple(SectionTarget(citation.section_id, citation) for citation in citations)
         else:
             paths = (format_full_path(library, section_id).split(STEP) for section_id in reply.nearest_ids)
@@ -145,11 +148,12 @@ class PassagesView(ContentView):
             self.post_message(self.CardClicked(self, index))
 
 
-def _make_card(passage: ShownPassage, library: Library) -> _Card:
-    citation = passage.citation
+def _make_card(passages: Sequence[ShownPassage], library: Library) -> _Card:
+    citation = passages[0].citation
     path = list_passage_titles(citation, library)
     place, colour = describe_place(citation, path[-1]), get_document_colour(citation, library)
-    return _Card(path=tuple(path), place=place, colour=colour, blocks=_read_blocks(passage, library))
+    blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
+    return _Card(path=tuple(path), place=place, colour=colour, blocks=blocks)
 
 
 def _read_blocks(passage: ShownPassage, library: Library) -> Sequence[Block]:

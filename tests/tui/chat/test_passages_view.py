@@ -15,8 +15,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.source_loader import build_library
 from roamtui.models.base import Model
-from roamtui.models.offline import OfflineModel
-from roamtui.models.registry import ModelOffer
+from roamtui.models.registry import ModelOffer, NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -73,7 +72,7 @@ def make_offline_app(
     """Return an app over the handbook of a ferry; without a model, the offline model answers."""
     library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
     session = Conversation.start(library, store=store)
-    agent = Agent(session, model or OfflineModel(), KeywordSearcher(library))
+    agent = Agent(session, model or NoModel(), KeywordSearcher(library))
     return RoamApp(AppContext(agent=agent, options=options or TuiOptions()))
 
 

@@ -14,7 +14,7 @@ from roamtui.library_loader import (
     open_lazily,
 )
 from roamtui.models.base import Model
-from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
@@ -38,9 +38,7 @@ def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
         library, loader = open_lazily([source])
         store = ConversationStore(folder / "conversations")
         session = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
-        return StartupContext.from_app_context(
-            AppContext(agent=Agent(session, OfflineModel(), KeywordSearcher(library)))
-        )
+        return StartupContext.from_app_context(AppContext(agent=Agent(session, NoModel(), KeywordSearcher(library))))
 
     def open_source(source: str, _id: str | None, _model: Model | None, _report: PageReport) -> StartupContext:
         return make_first(source)

@@ -10,14 +10,12 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import AskOptions
-from roamtui.conversation.transcript import Message, QuoteState, Role, StopReason, ToolCall
+from roamtui.conversation.transcript import QuoteState, StopReason
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.source_loader import open_sources
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.base import ModelRequest, TextDelta, ToolCallReceived
-from roamtui.models.offline import SECTIONS_MAX, OfflineModel, choose_sections
-from roamtui.models.offline_request import ParsedHit, ParsedRequest, parse_messages
+from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import collect_events
 from tests.fakes.site import FakeSite
@@ -88,7 +86,7 @@ def make_talk(text: str = FERRY, *, has_search: bool = True) -> Talk:
     """Return a new conversation about `text`."""
     library = Library(source="ferry.md", root=parse_document(text))
     searcher = KeywordSearcher(library) if has_search else None
-    return Talk(agent=Agent(Conversation.start(library), OfflineModel(), searcher))
+    return Talk(agent=Agent(Conversation.start(library), NoModel(), searcher))
 
 
 _PAGES = {
@@ -152,11 +150,11 @@ async def test_all_passages_together_stay_within_their_tokens() -> None:
     assert sum(map(estimate_tokens, quotes)) <= 1_100
 
 
-async def test_what_is_open_answers_without_another_search() -> None:
+async def test_a_follow_up_is_answered_from_what_is_open() -> None:
     talk = make_talk()
     await talk.ask("How much does a bicycle cost?")
     answer = await talk.ask("On which deck is it?")
-    assert talk.searches == 0
+    assert talk.opened == ()
     assert "lower deck" in answer.answer
 
 
@@ -298,16 +296,6 @@ async def test_a_document_that_imitates_a_section_is_not_believed() -> None:
     assert "deadbeef" not in {citation.section_id for citation in answer.citations}
 
 
-async def test_told_to_make_no_calls_it_answers() -> None:
-    talk = make_talk()
-    await talk.ask("How much does a car cost?")
-    messages = tuple(talk.agent.conversation.state.transcript.iter_messages())
-    request = ModelRequest(messages=messages, tools=(), allow_calls=False)
-    events = [event async for event in OfflineModel().stream(request)]
-    assert not any(isinstance(event, ToolCallReceived) for event in events)
-    assert any(isinstance(event, TextDelta) for event in events)
-
-
 _HARBOUR = """\
 # Hafen
 
@@ -418,42 +406,9 @@ async def test_an_exception_that_an_opened_section_only_names_is_opened_too() ->
     assert "Tugs: two days." in answer.answer
 
 
-@pytest.mark.parametrize(
-    ("sizes", "chosen"),
-    [
-        pytest.param([100] * 9, list(range(SECTIONS_MAX)), id="at most five"),
-        pytest.param([9_000, 3_000], [0], id="the first at any cost"),
-        pytest.param([2_500, 2_100, 2_000, 200], [0, 2, 3], id="small ones beyond the budget"),
-    ],
-)
-def test_sections_are_opened_within_a_budget(sizes: list[int], chosen: list[int]) -> None:
-    found = tuple(
-        ParsedHit(section_id=f"{position:08x}", path="A", tokens=tokens, snippet="It says so.")
-        for position, tokens in enumerate(sizes)
-    )
-    section_ids = choose_sections(ParsedRequest(question="?", hits=found, has_searched=True))
-    assert [int(section_id.partition(":")[0], 16) for section_id in section_ids] == chosen
-
-
-@pytest.mark.parametrize(
-    ("size", "tokens"), [("250", 250), ("40 of 2.9k", 2_900), ("40 of 12k", 40), ("list of 12k", 0)]
-)
-def test_a_hit_costs_what_opening_it_gives(size: str, tokens: int) -> None:
-    hits = f"- [0123abcd] A > B ({size}, p. 3)\n    It says so."
-    call = ToolCall(id="1", name="search_sections", arguments="{}")
-    messages = [
-        Message(role=Role.USER, text="?"),
-        Message(role=Role.ASSISTANT, text="", tool_calls=(call,)),
-        Message(role=Role.TOOL, text=hits, tool_call_id="1"),
-    ]
-    assert parse_messages(messages).hits == (
-        ParsedHit(section_id="0123abcd", path="A > B", tokens=tokens, snippet="It says so."),
-    )
-
-
 def _make_talk(site: FakeSite) -> Talk:
     library, loader = open_sources([site.url("/llms.txt")])
-    return Talk(agent=Agent(Conversation.start(library, loader=loader), OfflineModel(), KeywordSearcher(library)))
+    return Talk(agent=Agent(Conversation.start(library, loader=loader), NoModel(), KeywordSearcher(library)))
 
 
 async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> None:
