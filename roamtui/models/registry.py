@@ -149,7 +149,7 @@ def make_model(
         UsageError: The name or URL is invalid, or the file cannot be replayed.
     """
     if name.startswith(RECORDED):
-        return RecordedModel(Path(name.removeprefix(RECORDED)).expanduser(), environ)
+        return RecordedModel(Path(name.removeprefix(RECORDED)).expanduser())
     if not name or not name.isprintable() or any(character.isspace() for character in name):
         shown = shorten(sanitise_line(name), 80)
         raise UsageError(f'invalid model name "{shown}". Use provider/model, such as openai/gpt-4.1-mini, or offline.')
