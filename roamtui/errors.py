@@ -51,14 +51,6 @@ class StoreError(RoamtuiError):
     """Saved data cannot be read or written."""
 
 
-class ConversationConflictError(StoreError):
-    """Another program continued a conversation, so it cannot be overwritten."""
-
-    def __init__(self, conversation_id: str) -> None:
-        super().__init__(f"Another program continued the conversation {conversation_id}.")
-        self.conversation_id = conversation_id
-
-
 def format_nearest_name(name: str, known: Iterable[str]) -> str:
     """Return a sentence that asks for the nearest known name, with a space before it. Empty if none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for mistyped names

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation, start_log
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
@@ -54,7 +54,7 @@ def build_model(settings: Settings) -> Model:
 
 def make_agent_options(settings: Settings) -> AgentOptions:
     """Return the options of an agent without a spending limit."""
-    return AgentOptions(confident_start=RetrievalStart.REMOTE, instructions=settings.instructions)
+    return AgentOptions(sends_hits=True, instructions=settings.instructions)
 
 
 def build_agent(  # noqa: PLR0913, PLR0917 - wires everything

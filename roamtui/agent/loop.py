@@ -12,7 +12,7 @@ from typing import assert_never
 
 from roamtui.agent.answer import build_outcome, choose_reminder
 from roamtui.agent.offline import NOTICE, OfflineSearch, find_passages, list_openable, list_unread_pages, write_answer
-from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
     RetrievedContext,
@@ -359,8 +359,7 @@ class Agent:
         """Check whether search results are sent with questions. A recorded model uses the setting of its recording."""
         if isinstance(self.model, RecordedModel):
             return self.model.had_retrieval
-        mode = self.options.confident_start
-        return mode is RetrievalStart.ALWAYS or (mode is RetrievalStart.REMOTE and self.model.name != OFFLINE)
+        return self.options.sends_hits and self.model.name != OFFLINE
 
     def _compute_window_share(self, share: float) -> int | None:
         """Return a share of the model's context window in tokens, or None if its size is unknown."""

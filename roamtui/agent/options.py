@@ -3,16 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-
-
-class RetrievalStart(StrEnum):
-    """When search results are sent with a question."""
-
-    REMOTE = "remote"
-    """Only with models whose steps cost time and money: all except the offline model."""
-    ALWAYS = "always"
-    OFF = "off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +13,8 @@ class AgentOptions:
     """Maximum number of requests to the model."""
     cost_usd_max: float | None = None
     """Spending limit of a conversation, above which the person is asked; None for no limit."""
-    confident_start: RetrievalStart = RetrievalStart.OFF
+    sends_hits: bool = False
+    """Whether search results are sent with a question."""
     instructions: str = ""
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
     needs_certainty: bool = False

@@ -142,9 +142,17 @@ def render_passages(
     return _paint(lines, lambda _: (), is_styled=is_styled)
 
 
-def wrap_lines(lines: Iterable[str], width: int) -> str:
-    """Wrap lines of text at words, each into at least one line of at most `width` columns."""
-    wrapped = (part for line in lines for part in wrap_runs([make_run(line)], width))
+def render_markdown(text: str, *, width: int) -> str:
+    """Lay out Markdown as lines of at most `width` columns, except for code, without styles."""
+    return _paint(_lay_out(read_markdown(text), width), lambda _: (), is_styled=False)
+
+
+def wrap_lines(texts: Iterable[str], width: int) -> str:
+    """Wrap each line of some texts at words into lines of at most `width` columns, with the indent of the first."""
+    wrapped: list[_Line] = []
+    for line in (line for text in texts for line in text.split("\n")):
+        indent = Run(" " * (len(line) - len(line.lstrip(" "))))
+        wrapped += _indent(wrap_runs([make_run(line)], width - len(indent.text)), indent, indent)
     return _paint(wrapped, lambda _: (), is_styled=False)
 
 

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
 from typing import assert_never
 
@@ -44,22 +45,18 @@ from roamtui.document.library import Library
 from roamtui.document.loader import is_loadable
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
-from roamtui.headless.answer_lines import compute_text_width
+from roamtui.headless.answer_lines import compute_text_width, render_markdown, wrap_lines
 from roamtui.headless.ask import format_sources
 from roamtui.headless.hits import format_hits
 from roamtui.headless.output import warn, write_notices, write_sanitised
-from roamtui.markdown.fences import FENCE
-from roamtui.markdown.lines import LINE_SPACE, UNBROKEN_TEXT, measure
+from roamtui.markdown.fences import update_fence
 from roamtui.models.base import Model, get_startup_note
 from roamtui.models.registry import OFFLINE, list_usable_models
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_path, format_size
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference, parse_reference, suggest_ids
 
 _PROMPT = "Ask: "
-_SENTENCE_END = re.compile(r"[.!?:;][\"')\]*_]*\s|\n")
 _SEPARATORS = re.compile(r"[\s,]+")
-_WORD_OR_SPACE = re.compile(rf"{LINE_SPACE}+|{UNBROKEN_TEXT}")
-"""Spaces, a word, or a character of a script without spaces (with marks that may not begin a line)."""
 _HITS_MAX = 10
 _SAME_TITLE_MAX = 10
 _HELP = """\
@@ -78,46 +75,41 @@ ctrl+c stops the current answer and keeps what has arrived."""
 
 
 class AnswerWriter:
-    """Writes an answer sentence by sentence while it streams, because screen readers mispronounce parts of words."""
+    """Writes an answer paragraph by paragraph while it streams, because screen readers mispronounce parts of words."""
 
     def __init__(self) -> None:
-        self._pending = ""
-        """Text that is not written yet, because its sentence is incomplete."""
-        self._wrapper = _LineWrapper(compute_text_width())
         self._step_text = ""
-        """The text of the current step."""
+        """The text of the current step. Only the text of the last step is the answer."""
+        self._written = 0
+        """Number of its characters that are written."""
 
     def begin_step(self) -> None:
-        """End the line of the previous step. Only the text of the last step is the answer."""
-        self.end_line()
-        self._step_text = ""
+        """Write the rest of the previous step."""
+        self.end_step()
+        self._step_text, self._written = "", 0
 
     def add(self, text: str) -> None:
-        """Add text, and write every complete sentence or line."""
+        """Add text, and write every complete paragraph, but nothing of an open block of code."""
         self._step_text += text
-        self._pending += text
-        end = max((match.end() for match in _SENTENCE_END.finditer(self._pending)), default=0)
-        self._write(self._pending[:end])
-        self._pending = self._pending[end:]
+        end = self._step_text.rfind("\n\n")
+        if end > self._written and not reduce(update_fence, self._step_text[:end].split("\n"), ""):
+            self._write_to(end)
 
-    def end_line(self) -> None:
-        """Write the pending text and end the line."""
-        self._write(self._pending)
-        self._pending = ""
-        if self._step_text and not self._step_text.endswith("\n"):
-            self._write("\n")
-            self._step_text += "\n"
+    def end_step(self) -> None:
+        """Write the text that is left."""
+        self._write_to(len(self._step_text))
 
     def finish(self, answer: str) -> None:
         """Write the part of the final answer that was not streamed."""
-        self.end_line()
+        self.end_step()
         streamed = self._step_text.strip()
-        rest = answer[len(streamed) :] if answer.startswith(streamed) else answer
-        if rest.strip():
-            self._write(f"{rest.strip()}\n")
+        self._step_text = answer[len(streamed) :] if answer.startswith(streamed) else answer
+        self._written = 0
+        self.end_step()
 
-    def _write(self, text: str) -> None:
-        write_sanitised(self._wrapper.feed(sanitise_text(text)))
+    def _write_to(self, end: int) -> None:
+        _write_markdown(self._step_text[self._written : end])
+        self._written = end
 
 
 async def approve(approval: ApprovalRequest) -> bool:
@@ -234,7 +226,7 @@ class PlainChat:
         try:
             await self._agent.ask(question)
         except asyncio.CancelledError:
-            self._writer.end_line()
+            self._writer.end_step()
             raise
         finally:
             self._writer = None
@@ -266,7 +258,7 @@ class PlainChat:
                 if event.error:
                     warn(_name_commands(event.error))
             case event:
-                writer.end_line()
+                writer.end_step()
                 write_notices(format_event_lines(event, library))
 
     async def _run_command(self, line: str) -> None:
@@ -343,7 +335,7 @@ class PlainChat:
         node = library.node(section_id)
         is_whole = node.tokens <= WHOLE_TOKENS_MAX or not node.descendants
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
-        _write_lines(sanitise_text(library.text_at(span)).rstrip())
+        _write_markdown(library.text_at(span))
         if not is_whole:
             _write_lines(f"\n({format_count(node.descendants, 'subsection')}: /outline {section_id} lists them.)")
 
@@ -385,56 +377,17 @@ def _name_commands(text: str) -> str:
     return text
 
 
-class _LineWrapper:
-    """Wraps text at words while it arrives. Table rows and code stay as they are."""
-
-    def __init__(self, width: int | None) -> None:
-        """Wrap at `width` columns. None means no wrapping."""
-        self._width = width
-        self._column = 0
-        self._gap = ""
-        """The space before the next word. If the line ends there, a line end replaces it."""
-        self._is_verbatim = False
-        self._is_in_fence = False
-
-    def feed(self, text: str) -> str:
-        """Return the next text, with line ends in place of some of its spaces. The text must not end inside a word."""
-        if self._width is None:
-            return text
-        first, *others = text.split("\n")
-        parts = [self._wrap(first, self._width)]
-        for line in others:
-            self._column, self._gap = 0, ""
-            parts.append(f"\n{self._wrap(line, self._width)}")
-        return "".join(parts)
-
-    def _wrap(self, words: str, width: int) -> str:
-        if not words:
-            return ""
-        if self._column == 0:
-            is_fence = FENCE.match(words) is not None
-            self._is_verbatim = is_fence or self._is_in_fence or words.startswith(("|", "    "))
-            self._is_in_fence ^= is_fence
-        if self._is_verbatim:
-            self._column += 1
-            return words
-        parts: list[str] = []
-        for match in _WORD_OR_SPACE.finditer(words):
-            if match[0].isspace():
-                self._gap = match[0]
-                continue
-            cells = measure(match[0])
-            if self._column and self._column + len(self._gap) + cells > width:
-                self._gap, self._column = "\n", -1
-            parts += (self._gap, match[0])
-            self._column += len(self._gap) + cells
-            self._gap = ""
-        return "".join(parts)
-
-
 def _write_lines(*lines: str) -> None:
-    wrapper = _LineWrapper(compute_text_width())
-    write_sanitised("".join(wrapper.feed(f"{line}\n") for line in lines))
+    width = compute_text_width()
+    write_sanitised("".join(f"{line}\n" for line in lines) if width is None else wrap_lines(lines, width))
+
+
+def _write_markdown(text: str) -> None:
+    """Write Markdown as it is, or laid out for a terminal."""
+    width = compute_text_width()
+    if text.strip():
+        text = sanitise_text(text).strip("\n")
+        write_sanitised(f"{text}\n\n" if width is None else f"{render_markdown(text, width=width)}\n")
 
 
 def _resolve_sections(library: Library, text: str) -> list[str]:

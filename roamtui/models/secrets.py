@@ -1,12 +1,10 @@
-"""Find secrets in the environment, and keep them out of text that is stored or shown."""
+"""The variables that hold the keys of providers, and texts without these keys."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 
 class Provider(NamedTuple):
@@ -41,7 +39,6 @@ _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*
 _SECRET_LENGTH_MIN = 8
 """Shorter values, such as ``true``, are hardly secrets, and masking them would remove ordinary words."""
 MASK = "[redacted]"
-_Json = TypeVar("_Json")
 _SECRET_SHAPES = re.compile(
     r"\b(?:sk|pk|gsk|xai|hf|AIza|AKIA)[-_]?[\w*.-]{8,}|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s]+", re.ASCII
 )
@@ -63,36 +60,10 @@ def get_recommended_key_variable(model: str) -> str:
     return list_key_variables(model.partition("/")[0] if "/" in model else "openai")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Secrets:
-    """Values that must not be written to any file, the longest first."""
-
-    values: tuple[str, ...]
-
-    @classmethod
-    def from_environ(cls, environ: Mapping[str, str]) -> Secrets:
-        """Collect the values of the variables whose names look like those of secrets."""
-        candidates = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
-        values = {
-            spelling  # as it is, and escaped for JSON, because the arguments of a tool call are JSON text
-            for value in candidates
-            if len(value) >= _SECRET_LENGTH_MIN
-            for spelling in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
-        }
-        return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
-
-    def redact(self, value: _Json) -> _Json:
-        """Mask every secret in the strings of a JSON value. Tuples become lists."""
-        redacted: Any = value
-        if isinstance(value, str) and any(secret in value for secret in self.values):
-            redacted = re.sub("|".join(map(re.escape, self.values)), MASK, value)
-        elif isinstance(value, dict):
-            redacted = {name: self.redact(item) for name, item in value.items()}
-        elif isinstance(value, list | tuple):
-            redacted = [self.redact(item) for item in value]
-        return cast("_Json", redacted)
-
-
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Mask the values of secret variables, and text that looks like a key."""
-    return _SECRET_SHAPES.sub(MASK, Secrets.from_environ(environ).redact(text))
+    """Mask the values of variables that are named like secrets, and text that looks like a key."""
+    values = {value.strip() for name, value in environ.items() if _SECRET_NAME.search(name)}
+    secrets = sorted((value for value in values if len(value) >= _SECRET_LENGTH_MIN), key=len, reverse=True)
+    if secrets:
+        text = re.sub("|".join(map(re.escape, secrets)), MASK, text)
+    return _SECRET_SHAPES.sub(MASK, text)

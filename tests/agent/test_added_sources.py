@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed
@@ -41,7 +41,7 @@ def make(folder: Path, *replies: Reply) -> tuple[Agent, ScriptedModel]:
     store = ConversationStore(folder / "conversations")
     conversation = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
     model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
-    options = AgentOptions(confident_start=RetrievalStart.ALWAYS)
+    options = AgentOptions(sends_hits=True)
     return Agent(conversation, model, KeywordSearcher(library), options), model
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.answer import ANSWER_REMINDER, format_verification, list_unopened_hits
-from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.errors import SourceError
@@ -58,7 +58,7 @@ async def test_likely_hits_that_nobody_opened_are_listed() -> None:
         fees: [(lost, 8.0), (lending, 7.0)],
     }
     for opened, likely in expected.items():
-        agent = make_agent(searcher=searcher, options=AgentOptions(confident_start=RetrievalStart.OFF))
+        agent = make_agent(searcher=searcher, options=AgentOptions(sends_hits=False))
         model_of(agent).add_replies(search, expanding(opened), saying(f'It costs "2 euros" [{fees}].'))
         await answer(agent)
         state = agent.conversation.state

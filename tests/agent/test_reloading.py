@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.commands import ReadSection
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
@@ -39,7 +39,7 @@ def _open(folder: Path) -> Library:
 
 
 def _make_agent(conversation: Conversation, *replies: ScriptedReply) -> Agent:
-    options = AgentOptions(confident_start=RetrievalStart.REMOTE)
+    options = AgentOptions(sends_hits=True)
     return Agent(conversation, ScriptedModel(replies), KeywordSearcher(conversation.state.library), options)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.agent.retrieval_context import RUNNER_UP_MAX, pick_confident_hit
 from roamtui.conversation.conversation import Conversation
@@ -55,7 +55,7 @@ def _make_desk(
         keep=OpenSectionOptions(mode=mode),
         searcher=searcher or KeywordSearcher(make_library(text)),
         store=store,
-        options=AgentOptions(confident_start=RetrievalStart.REMOTE),
+        options=AgentOptions(sends_hits=True),
     )
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 from statistics import median
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.options import AgentOptions
 from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
@@ -29,7 +29,7 @@ _SETS = ("anthropic-docs", "ray-docs", "vespa-docs", "cuad-contracts")
 
 async def _ask(library: Library, searcher: KeywordSearcher, question: str) -> ModelRequest:
     model = ScriptedModel([ScriptedReply(text="Not found: nothing.")])
-    options = AgentOptions(confident_start=RetrievalStart.REMOTE)
+    options = AgentOptions(sends_hits=True)
     await Agent(Conversation.start(library), model, searcher, options).ask(question)
     return model.requests[0]
 

@@ -239,12 +239,12 @@ async def test_spending_more_is_asked_first(
     assert "$0.5000 spent, $0.40 allowed." in capsys.readouterr().out
 
 
-def test_an_answer_is_written_by_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_answer_is_written_by_paragraphs(capsys: pytest.CaptureFixture[str]) -> None:
     writer = AnswerWriter()
     seen = []
-    for part in ("One", " is. T", "wo\n", "th", "ree"):
+    for part in ("One", " is.\n\nT", "wo\n\n```\na\n\n", "b\n```", "\n\nth", "ree"):
         writer.add(part)
         seen.append(capsys.readouterr().out)
-    writer.finish("One is. Two\nthree and four")
-    assert seen == ["", "One is. ", "Two\n", "", ""]
-    assert capsys.readouterr().out == "three\nand four\n"
+    writer.finish("One is.\n\nTwo\n\n```\na\n\nb\n```\n\nthree\n\nand four")
+    assert seen == ["", "One is.\n\n", "", "", "Two\n\n```\na\n\nb\n```\n\n", ""]
+    assert capsys.readouterr().out == "three\n\nand four\n\n"

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from roamtui.models.secrets import MASK, Secrets, redact_secrets
-
-KEY = 'sk-"quoted"\\é-0123456789'
-SECRETS = Secrets.from_environ({"OPENAI_API_KEY": KEY, "GITHUB_TOKEN": "ghp_abcdefgh", "HOME": "/home/somebody"})
+from roamtui.models.secrets import MASK, redact_secrets
 
 
 @pytest.mark.parametrize(
@@ -29,23 +24,12 @@ SECRETS = Secrets.from_environ({"OPENAI_API_KEY": KEY, "GITHUB_TOKEN": "ghp_abcd
     ],
 )
 def test_variables_that_are_named_like_secrets_are_masked(name: str, value: str, is_secret: bool) -> None:  # noqa: FBT001
-    assert Secrets.from_environ({name: value}).redact("a12345678b") == (f"a{MASK}b" if is_secret else "a12345678b")
-
-
-def test_every_text_of_a_nested_value_is_masked() -> None:
-    value = {"a": [f"x{KEY}", {"b": f"{KEY}{KEY}"}], "n": 1, "none": None}
-    assert SECRETS.redact(value) == {"a": [f"x{MASK}", {"b": f"{MASK}{MASK}"}], "n": 1, "none": None}
-
-
-@pytest.mark.parametrize("is_ascii", [True, False])
-def test_a_secret_within_json_within_a_text_is_masked(is_ascii: bool) -> None:  # noqa: FBT001
-    arguments = json.dumps({"query": f"who owns {KEY}?"}, ensure_ascii=is_ascii)
-    assert SECRETS.redact(arguments) == f'{{"query": "who owns {MASK}?"}}'
+    assert redact_secrets("a12345678b", {name: value}) == (f"a{MASK}b" if is_secret else "a12345678b")
 
 
 def test_the_longer_of_two_secrets_is_masked_whole() -> None:
-    secrets = Secrets.from_environ({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefghijkl"})
-    assert secrets.redact("abcdefghijkl abcdefgh") == f"{MASK} {MASK}"
+    environ = {"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefghijkl"}
+    assert redact_secrets("abcdefghijkl abcdefgh", environ) == f"{MASK} {MASK}"
 
 
 ENVIRON = {

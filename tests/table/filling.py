@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
-from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.options import AgentOptions
 from roamtui.document.library import Library
 from roamtui.document.source_loader import open_sources
 from roamtui.models.base import Model, ModelRequest
@@ -76,7 +76,7 @@ def open_one(source: str) -> tuple[Library, None]:
 
 
 def make_plan(model: Model, **changes: object) -> TablePlan:
-    options = AgentOptions(confident_start=RetrievalStart.REMOTE)
+    options = AgentOptions(sends_hits=True)
     plan = TablePlan(model=model, open_source=open_one, make_searcher=KeywordSearcher, agent_options=options)
     return replace(plan, **changes)  # type: ignore[arg-type]
 
