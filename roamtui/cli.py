@@ -364,7 +364,7 @@ def outline(args: Namespace) -> int:
     _SOURCE,
     _argument(
         "ids", metavar="ID", nargs="+",
-        help="a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); or a title, its beginning, "
+        help="a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); or a title, "
         "or a path such as 'Fees > Late fees'",
     ),
     *_WEB,
@@ -372,18 +372,16 @@ def outline(args: Namespace) -> int:
 def show(args: Namespace) -> int:
     """Print the source text of sections and their subsections."""
     from roamtui.headless.output import write_notices
-    from roamtui.headless.sections import print_sections, resolve_title
+    from roamtui.headless.sections import find_reference, print_sections
     from roamtui.library_loader import open_pages
-    from roamtui.outline.structure import parse_reference
 
     library, loader = _open_and_report(args)
-    section_ids = [resolve_title(library, name) for name in args.ids]
+    references = [find_reference(library, name) for name in args.ids]
     if loader is not None:
         reported = library.notes
-        references = filter(None, map(parse_reference, section_ids))
         library = open_pages(library, loader, [reference.section_id for reference in references])
         write_notices(note for page in library.documents for note in page.notes if note not in reported)
-    print_sections(library, section_ids)
+    print_sections(library, references)
     return 0
 
 

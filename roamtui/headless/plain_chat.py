@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import reduce
-from itertools import islice
 from typing import assert_never
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import (
     ApprovalRequest,
     CloseSections,
-    Command,
     CostApprovalRequest,
     ExpandSections,
     Origin,
     OriginApprovalRequest,
-    PinSections,
     ReadSection,
     UnfoldNodes,
     deny,
@@ -38,10 +34,8 @@ from roamtui.conversation.events import (
     StepStarted,
 )
 from roamtui.conversation.notices import format_event_lines
-from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.counts import format_count
-from roamtui.document.library import Library
 from roamtui.document.loader import is_loadable
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
@@ -49,26 +43,24 @@ from roamtui.headless.answer_lines import compute_text_width, render_markdown, w
 from roamtui.headless.ask import format_sources
 from roamtui.headless.hits import format_hits
 from roamtui.headless.output import warn, write_notices, write_sanitised
+from roamtui.headless.sections import find_reference, iter_texts
 from roamtui.markdown.fences import update_fence
 from roamtui.models.base import Model, get_startup_note
 from roamtui.models.registry import OFFLINE, list_usable_models
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_path, format_size
-from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference, parse_reference, suggest_ids
+from roamtui.outline.labels import format_node_title, format_path, format_size
+from roamtui.outline.render import render_outline
+from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference
 
 _PROMPT = "Ask: "
-_SEPARATORS = re.compile(r"[\s,]+")
 _HITS_MAX = 10
-_SAME_TITLE_MAX = 10
 _HELP = """\
 Any other line is a question. A full title works in place of an ID.
-/outline [ID]: List the top sections, or the subsections of one.
+/outline [ID]: Show the outline that the model reads, or list the subsections of one section.
 /read ID: Show the text of a section. Reading costs nothing.
 /search WORDS: Find sections.
-/open ID...: Open sections: the model gets their text with your next question.
-/close ID...: Close sections: the model forgets their text.
-/pin ID...: Pin or unpin sections.
-/sections: List the open sections.
-/model [NAME]: Show the current model, or choose another.
+/open [ID]: Open a section, so that the model gets its text with your next question, or list the open ones.
+/close ID: Close a section, so that the model forgets its text.
+/model [NAME]: Choose another model, or list those that can be used here.
 /help: List the commands.
 /quit: Quit (or ctrl+d).
 ctrl+c stops the current answer and keeps what has arrived."""
@@ -262,114 +254,93 @@ class PlainChat:
                 write_notices(format_event_lines(event, library))
 
     async def _run_command(self, line: str) -> None:
-        word, _, text = line.strip().partition(" ")
-        name, text = word.lower(), text.strip()
+        name, _, text = line.strip().partition(" ")
+        text = text.strip()
+        library = self._conversation.state.library
         try:
-            match name:
+            match name.lower():
+                case "/outline" if not text:
+                    _write_lines(render_outline(library))
                 case "/outline":
-                    await self._outline(text)
-                case "/read":
-                    for section_id in _resolve_sections(self._conversation.state.library, text):
-                        await self._read(section_id)
-                case "/search":
+                    await self._list_subsections(find_reference(library, text))
+                case "/read" if text:
+                    await self._read(find_reference(library, text))
+                case "/search" if text:
                     await self._search(text)
-                case "/open" | "/close" | "/pin":
-                    await self._update_sections(name, text)
-                case "/sections":
-                    state = self._conversation.state
-                    for section in state.open_sections:
-                        marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
-                        marks += ["pinned"] if section.is_pinned else []
-                        marks += [] if section.deliveries else ["the model gets its text with your next question"]
-                        path = format_path(state.library, section.section_id)
-                        _write_lines(f"[{section.section_id}] {path}, {', '.join(marks)}")
-                    count = len(state.open_sections)
-                    _write_lines(f"{count} open, ~{state.open_tokens:,} tokens" if count else "No section is open.")
-                case "/model" if text:
-                    previous_model = self._agent.model
-                    self._agent.model = self._choose_model(text)
-                    await previous_model.close()
-                    _write_lines(f"{self._agent.model.name} answers from now on.")
+                case "/open" if not text:
+                    self._list_open_sections()
+                case "/open" | "/close" as verb if text:
+                    section_ids = (find_reference(library, text).section_id,)
+                    make_command = ExpandSections if verb == "/open" else CloseSections
+                    command = make_command(section_ids=section_ids, origin=Origin.PERSON)
+                    await self._conversation.dispatch(lambda _: command)
                 case "/model":
-                    offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
-                    _write_lines(f"{self._agent.model.name} answers. Usable here:", *offers)
+                    await self._choose_or_list_models(text)
                 case "/help":
                     _write_lines(_HELP)
+                case "/read" | "/close" as verb:
+                    _write_lines(f"Name a section by its id or full title: {verb} ID")
+                case "/search":
+                    _write_lines("Write what to search for: /search late fee")
                 case _:
                     hint = "/help lists the commands; a space before the slash makes the line a question."
                     _write_lines(f"Unknown command {name}. {hint}")
         except RoamtuiError as error:
             _write_lines(_name_commands(str(error)))
 
-    async def _outline(self, text: str) -> None:
-        # `text` is an id, a range such as `07f3277d:c2`, a unique title, or empty for the top.
-        library = self._conversation.state.library
-        reference = parse_reference(text) if text else Reference(section_id=library.title_id() or library.root_id)
-        if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
-            ids = _resolve_sections(library, text)
-            if not ids:
-                return
-            reference = Reference(section_id=ids[0])
+    async def _choose_or_list_models(self, name: str) -> None:
+        if name:
+            previous_model = self._agent.model
+            self._agent.model = self._choose_model(name)
+            await previous_model.close()
+            _write_lines(f"{self._agent.model.name} answers from now on.")
+        else:
+            offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
+            _write_lines(f"{self._agent.model.name} answers. Usable here:", *offers)
+
+    async def _list_subsections(self, reference: Reference) -> None:
         section_id = reference.section_id
-        if is_loadable(library, section_id):
+        if is_loadable(self._conversation.state.library, section_id):
             await self._conversation.dispatch(lambda _: UnfoldNodes(section_ids=(section_id,)))
-        state = self._conversation.state
-        ranges = ChildRanges.for_section(state.library, section_id)
+        library = self._conversation.state.library
+        ranges = ChildRanges.for_section(library, section_id)
         bounds = ranges.get_bounds(reference.steps)
-        if bounds is None:
-            _write_lines(f"No range {text}.")
-            return
-        is_top = section_id == state.library.root_id
-        _write_lines(state.library.title if is_top else _format_node(state, section_id))
-        listed = ranges.children[slice(*bounds)]
-        if not ranges.children:
-            _write_lines("No subsections.")
-        elif len(listed) > LISTED_MAX:
+        listed = ranges.children[slice(*bounds)] if bounds is not None else ()
+        if len(listed) > LISTED_MAX:
             _write_lines(*ranges.describe(section_id, reference.steps))
         else:
-            _write_lines(*(f"- {_format_node(state, child)}" for child in listed))
+            nodes = map(library.node, listed)
+            lines = [f"- [{node.id}] {format_node_title(node)} ({format_size(library, node)})" for node in nodes]
+            _write_lines(*(lines or ["No subsections."]))
 
-    async def _read(self, section_id: str) -> None:
-        await self._conversation.dispatch(lambda _: ReadSection(section_id=section_id))
-        library = self._conversation.state.library
-        node = library.node(section_id)
-        is_whole = node.tokens <= WHOLE_TOKENS_MAX or not node.descendants
-        span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
-        _write_markdown(library.text_at(span))
-        if not is_whole:
-            _write_lines(f"\n({format_count(node.descendants, 'subsection')}: /outline {section_id} lists them.)")
+    async def _read(self, reference: Reference) -> None:
+        await self._conversation.dispatch(lambda _: ReadSection(section_id=reference.section_id))
+        for text in iter_texts(self._conversation.state.library, reference):
+            _write_markdown(text)
 
     async def _search(self, text: str) -> None:
         if self._agent.searcher is None:
             _write_lines("Search is off. Set retrieval.mode in config.toml to keyword.")
-        elif not text:
-            _write_lines("Write what to search for: /search late fee")
         else:
             hits = await self._agent.search(text, _HITS_MAX)
             listed = format_hits(self._conversation.state.library, hits).rstrip()
             _write_lines(listed or "Nothing found. Try other words.")
 
-    async def _update_sections(self, name: str, text: str) -> None:
-        # /pin unpins sections if all of them are pinned already.
-        ids = tuple(_resolve_sections(self._conversation.state.library, text))
-
-        def make_command(state: ConversationState) -> Command:
-            if name == "/open":
-                return ExpandSections(section_ids=ids, origin=Origin.PERSON)
-            if name == "/close":
-                return CloseSections(section_ids=ids, origin=Origin.PERSON)
-            opened = [state.get_open(section_id) for section_id in ids]
-            are_pinned = all(section is not None and section.is_pinned for section in opened)
-            return PinSections(section_ids=ids, is_pinned=not are_pinned)
-
-        if ids:
-            await self._conversation.dispatch(make_command)
+    def _list_open_sections(self) -> None:
+        state = self._conversation.state
+        for section in state.open_sections:
+            opener = "you" if section.opened_by is Origin.PERSON else "the model"
+            path = format_path(state.library, section.section_id)
+            _write_lines(f"[{section.section_id}] {path}, opened by {opener}")
+        count = len(state.open_sections)
+        _write_lines(f"{count} open, ~{state.open_tokens:,} tokens" if count else "No section is open.")
 
 
 def _name_commands(text: str) -> str:
     """Replace the flags in an error message with the commands or settings that a running chat has instead."""
     for flag, name in (
         ("--model", "/model"),
+        ("Run `roamtui outline SOURCE` for the ids", "/outline lists the ids"),
         ("--api-base", "api_base in config.toml"),
         ("--embedder", "retrieval.embedder in config.toml"),
     ):
@@ -388,38 +359,3 @@ def _write_markdown(text: str) -> None:
     if text.strip():
         text = sanitise_text(text).strip("\n")
         write_sanitised(f"{text}\n\n" if width is None else f"{render_markdown(text, width=width)}\n")
-
-
-def _resolve_sections(library: Library, text: str) -> list[str]:
-    # `text` is a list of ids, or one title in upper or lower case. Unknown ids are reported.
-    title = sanitise_line(text).strip("\"'“” ").casefold()
-    matching = (section_id for section_id in library.walk() if library.title_of(section_id).casefold() == title)
-    titled = list(islice(matching, _SAME_TITLE_MAX)) if title else []
-    if len(titled) > 1:
-        lines = [f"- [{section_id}] {format_path(library, section_id)}" for section_id in titled]
-        _write_lines("Several sections have this title; use an id:", *lines)
-        return []
-    if titled:
-        return titled
-    words = [word for word in _SEPARATORS.split(text) if word]
-    if not words:
-        _write_lines("Name a section by its id or full title: /outline and /search show them.")
-    section_ids: list[str] = []
-    for word in words:
-        reference = parse_reference(word)
-        if reference is not None and reference.section_id in library:
-            section_ids.append(reference.section_id)
-            continue
-        nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in suggest_ids(library, word)]
-        hint = f" Did you mean {', '.join(nearest)}?" if nearest else ""
-        _write_lines(f'No section "{word}".{hint}')
-    return list(dict.fromkeys(section_ids))
-
-
-def _format_node(state: ConversationState, section_id: str) -> str:
-    node = state.library.node(section_id)
-    section = state.get_open(section_id)
-    mark = ""
-    if section is not None:
-        mark = ", open and pinned" if section.is_pinned else ", open"
-    return f"[{section_id}] {format_node_title(node)} ({format_size(state.library, node)}{mark})"

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.headless.output import write_json_with_rows, write_notice, write_notices, write_text
+from roamtui.headless.output import write_json_with_rows, write_notice, write_text
 from roamtui.outline.labels import format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
-from roamtui.outline.structure import ChildRanges, Reference, parse_reference
+from roamtui.outline.structure import ChildRanges, Reference, resolve_reference, suggest_ids
 
 _NODE_FIELDS = (
     *("id", "kind", "level", "title", "path", "doc", "url", "parent", "start_line", "end_line", "own_end_line"),
     *("page", "page_end", "tokens", "own_tokens"),
 )
 """Fields of a node in the command's JSON, in this order."""
-_PATH_STEP = re.compile(r"\s[>›]\s")
-_FOLDER_STEP = re.compile(r"\s[>›]\s|/")
-_LISTED_MAX = 20
 
 
 def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
@@ -38,72 +34,47 @@ def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool)
         write_text(render_outline(library, budget_tokens=budget_tokens))
 
 
-def resolve_title(library: Library, name: str) -> str:
-    """Convert a title, or a path such as ``Fees > Late fees``, to an id. Return ids and unknown names as they are.
-
-    The last title may be cut short if only one section matches.
+def find_reference(library: Library, name: str) -> Reference:
+    """Return what a person's name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
 
     Raises:
-        UsageError: Several sections match the name.
+        UnknownSectionError: The library has no section with this id.
+        UsageError: No section, or more than one, has this name. The message names the nearest.
     """
-    reference = parse_reference(name)
+    reference = resolve_reference(library, name.replace(" › ", " > "))
     if reference is not None and (reference.section_id == library.root_id or reference.section_id in library):
-        return name
-    for separator in (None, _PATH_STEP, _FOLDER_STEP):
-        *above, last = [_normalise(title) for title in (separator.split(name) if separator is not None else [name])]
-        exact: list[str] = []
-        begin_with: list[str] = []
-        for section_id in library.walk() if last or any(above) else ():
-            title = _normalise(library.title_of(section_id))
-            if not title.startswith(last):
-                continue
-            ancestors = [_normalise(library.title_of(node_id)) for node_id in library.ancestors(section_id) if above]
-            if ancestors[-len(above) :] == above:
-                (exact if title == last else begin_with).append(section_id)
-        matches = exact or begin_with
-        if len(matches) > 1:
-            write_notices(f"[{section_id}] {format_path(library, section_id)}" for section_id in matches[:_LISTED_MAX])
-            more = f", the first {_LISTED_MAX} of them above" if len(matches) > _LISTED_MAX else ", listed above"
-            raise UsageError(f'{len(matches):,} sections match "{sanitise_line(name)}"{more}. Give an id.')
-        if matches:
-            return matches[0]
-    return name
+        return reference
+    if reference is not None:
+        raise UnknownSectionError(name)
+    nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in suggest_ids(library, name))
+    hint = f" Did you mean {nearest}?" if nearest else ""
+    raise UsageError(f'no single section is called "{shorten(sanitise_line(name), 80)}".{hint}')
 
 
-def _normalise(title: str) -> str:
-    return strip_anchor(sanitise_line(title)).casefold()
-
-
-def print_sections(library: Library, section_ids: Sequence[str]) -> None:
+def print_sections(library: Library, references: Sequence[Reference]) -> None:
     """Write the source text of sections and their subsections, in the given order.
 
-    `section_ids` are ids of sections, of pages (``07f3277d:2``) or of ranges (``07f3277d:c2``), as in an outline.
-
     Raises:
-        UnknownSectionError: An id is unknown. Nothing was written.
+        UnknownSectionError: A section has no such page or range. Nothing was written.
         SourceError: A file or page could not be read. Nothing was written.
     """
-    references = []
-    for text in section_ids:
-        reference = parse_reference(text)
-        if reference is None or not (reference.section_id == library.root_id or reference.section_id in library):
-            raise UnknownSectionError(text)
+    for reference in references:
         if reference.section_id in library and (problem := library.problem_of(reference.section_id)):
             raise SourceError(problem)
         is_part = reference.page is not None or reference.steps
-        if is_part and next(_iter_texts(library, reference), None) is None:
-            raise UnknownSectionError(text)
-        references.append(reference)
+        if is_part and next(iter_texts(library, reference), None) is None:
+            raise UnknownSectionError(reference.section_id)
     for reference in references:
         section_id = reference.section_id
         page = library.page_of(library.span(section_id)) if section_id in library and not reference.steps else None
         if page is not None and reference.page is None:
             write_notice(f"[{section_id}] starts on p. {page}.")
-        for text in _iter_texts(library, reference):
+        for text in iter_texts(library, reference):
             write_text(text)
 
 
-def _iter_texts(library: Library, reference: Reference) -> Iterator[str]:
+def iter_texts(library: Library, reference: Reference) -> Iterator[str]:
+    """Yield the source text of a section, its page, or the sections of a range. Nothing if there is no such part."""
     section_id = reference.section_id
     if reference.page is not None:
         text = library.text_at(library.get_own_content_span(section_id)) if section_id in library else ""

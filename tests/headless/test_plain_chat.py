@@ -123,25 +123,22 @@ def test_nothing_that_a_terminal_obeys_is_written(
     chat = Chat([ScriptedReply(text="It is \x1b[2J\x9b31m red \u202e. \x1b]52;c;eA==\x07", chunk_size=3)])
     winter = chat.id_of("Winter")
     lines = [f"/read {winter}", "/outline", f"/outline {chat.id_of('Moorings')}", "/search winter", f"/open {winter}"]
-    chat.run(io.StringIO("\n".join([*lines, "/sections", "/x\x1b[0m", "why \x1b[1m?", ""])), monkeypatch)
+    chat.run(io.StringIO("\n".join([*lines, "/open", "/x\x1b[0m", "why \x1b[1m?", ""])), monkeypatch)
     for stream in capsysbinary.readouterr():
         text = stream.decode("utf-8")
         assert not {"\x1b", "\x07", "\x9b", "\u202e", "\r"} & set(text)
 
 
-def test_sections_are_opened_pinned_read_and_closed_by_the_person(pipe: Pipe) -> None:
-    chat = Chat([ScriptedReply(text="Yes.")] * 3)
+def test_sections_are_opened_read_and_closed_by_the_person(pipe: Pipe) -> None:
+    chat = Chat([ScriptedReply(text="Yes.")])
     noise, winter = chat.id_of("Noise"), chat.id_of("Winter")
-    pipe(chat, f"/open {noise}, [{winter}]", f"/pin {noise}", f"/read {winter}", "Is it loud?")
+    pipe(chat, "/open Noise", f"/open [{winter}]", f"/read {winter}", "Is it loud?")
     request = chat.model.requests[0]
     sent = "\n".join(message.text for message in request.messages if message.role is Role.USER)
     assert "Engines are off after ten." in sent
     assert f"The person is reading [{winter}]" in sent
-    found = chat.conversation.state.get_open(noise)
-    assert found is not None
-    assert found.is_pinned
-    out = pipe(chat, "/sections", f"/pin {noise}", f"/close {noise} {winter}", "/sections")
-    assert f"[{noise}] Harbour rules > Noise, opened by you, pinned" in out
+    out = pipe(chat, "/open", f"/close {noise}", f"/close [{winter}]", "/open")
+    assert f"[{noise}] Harbour rules > Noise, opened by you" in out
     assert "No section is open." in out
     assert chat.conversation.state.open_sections == ()
 
@@ -152,7 +149,7 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
     library = build_library(RawText(text=text, source="parts.md", name="parts"))
     chat.conversation = Conversation.start(library)
     chat.agent = Agent(chat.conversation, chat.model)
-    out = pipe(chat, "/outline", f"/outline {library.root_id}:c2")
+    out = pipe(chat, f"/outline {library.root_id}", f"/outline {library.root_id}:c2")
     assert f"[{library.root_id}:c1] Part 0 … Part" in out
     listed = [line for line in out.splitlines() if line.startswith("- [") and ":c" not in line]
     assert len(listed) >= 40
@@ -161,18 +158,19 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
 @pytest.mark.parametrize(
     ("line", "reply"),
     [
-        ("/open", "Name a section by its id or full title"),
+        ("/close", "Name a section by its id or full title"),
+        ("/outline", "Outline of "),
         ("/read noise", "Engines are off after ten."),
         ("/outline Moorings", "Winter"),
-        ("/open nowhere", 'No section "nowhere".'),
-        ("/outline nowhere", 'No section "nowhere".'),
+        ("/open nowhere", 'no single section is called "nowhere". Did you mean ['),
+        ("/open 00000000", 'No section "00000000". /outline lists the ids.'),
         ("/search", "Write what to search for"),
         ("/search zebra", "Nothing found."),
         ("/jump", "Unknown command /jump."),
         ("/model nonsense", 'invalid model name "nonsense".'),
         ("/model", "scripted answers. Usable here:\noffline: "),
         ("/help", "/outline [ID]: "),
-        ("/SECTIONS", "No section is open."),
+        ("/OPEN", "No section is open."),
     ],
 )
 def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, reply: str, pipe: Pipe) -> None:
