@@ -12,7 +12,6 @@ import os
 import secrets
 import signal
 import socket
-import traceback
 from collections import OrderedDict
 from contextlib import suppress
 from typing import Any
@@ -25,23 +24,15 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.exceptions import MCPError
 
 from roamtui import __version__
-from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, sanitise_text
-from roamtui.errors import RoamtuiError, UnknownSectionError, format_reason
-from roamtui.headless.mcp_session import CALL_TOKENS_MAX, CallResult, ClientSession, SharedLibrary, list_specs
+from roamtui.errors import RoamtuiError, format_reason
+from roamtui.headless.mcp_session import CallResult, ClientSession, SharedLibrary, list_specs
 from roamtui.headless.output import write_notice
-from roamtui.outline.expansion import render_section
-from roamtui.outline.labels import format_node_and_heading, format_size
-from roamtui.outline.structure import list_roots, parse_reference
 
 Context = ServerRequestContext[Any, Any]
 
-LISTED_MAX = 100
-"""Page size of the resource list."""
 _HOST = "127.0.0.1"
 _PATH = "/mcp"
 _TOKEN_VARIABLE = "ROAMTUI_MCP_TOKEN"  # noqa: S105 - the name of a variable
@@ -50,8 +41,6 @@ _CLOSING_SECONDS = 1
 """Maximum time that the server, when it stops, waits for streams that clients keep open."""
 _SESSIONS_MAX = 100
 """Maximum number of clients whose open sections are remembered. The least recently active one is dropped."""
-_URI_PREFIX = "roamtui://section/"
-_MIME = "text/markdown"
 _INSTRUCTIONS = """\
 These tools let you roam a well-organised document, or a library of them. Read the outline first: headings, each with \
 the id of a section. Then open the most specific sections whose titles promise the answer with expand_sections, \
@@ -137,9 +126,8 @@ class _TokenVerifier:
 
 
 def make_mcp_server(shared: SharedLibrary) -> Server[Any]:
-    """Create an MCP server for any number of clients. It is not started, and logs only if ROAMTUI_DEBUG is set."""
-    if not os.environ.get("ROAMTUI_DEBUG"):
-        logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
+    """Create an MCP server for any number of clients. It is not started, and logs nothing."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
     handlers = _Handlers(shared)
     return Server(
         "roamtui",
@@ -147,9 +135,6 @@ def make_mcp_server(shared: SharedLibrary) -> Server[Any]:
         instructions=_INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_templates,
-        on_read_resource=handlers.read_resource,
     )
 
 
@@ -179,8 +164,6 @@ class _Handlers:
         except RoamtuiError as error:
             result = CallResult(text=sanitise_text(str(error)), is_error=True)
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
-            if os.environ.get("ROAMTUI_DEBUG"):
-                write_notice("".join(traceback.format_exception(error)))
             text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
             result = CallResult(text=text, is_error=True)
         content = types.TextContent(type="text", text=result.text)
@@ -198,62 +181,3 @@ class _Handlers:
         while len(self._sessions) > _SESSIONS_MAX:
             self._sessions.popitem(last=False)
         return session
-
-    async def list_resources(
-        self, _context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        cursor = params.cursor if params is not None else None
-        start = int(cursor) if cursor is not None and cursor.isascii() and cursor.isdigit() else 0
-        library, end = self._shared.library, start + LISTED_MAX
-        root_ids = list_roots(library)
-        resources = [
-            types.Resource(
-                uri=f"{_URI_PREFIX}{node.id}",
-                name=format_node_and_heading(library, node),
-                description=format_size(library, node),
-                mime_type=_MIME,
-            )
-            for node in map(library.node, root_ids[start:end])
-        ]
-        return types.ListResourcesResult(resources=resources, next_cursor=str(end) if end < len(root_ids) else None)
-
-    async def list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
-        description = "The text of a section with all below it, by its id in the outline"
-        template = types.ResourceTemplate(
-            uri_template=f"{_URI_PREFIX}{{id}}", name="section", description=description, mime_type=_MIME
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
-
-    async def read_resource(
-        self, context: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        uri = str(params.uri)
-        try:
-            await self._shared.load(context.session.report_progress)
-            text = read_section(self._shared.library, uri)
-        except UnknownSectionError as error:
-            message = f'There is no section "{error.section_id}". The tool outline names the ids.'
-            raise MCPError(types.INVALID_PARAMS, message) from None
-        except RoamtuiError as error:
-            raise MCPError(types.INTERNAL_ERROR, str(error)) from None
-        content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=text)
-        return types.ReadResourceResult(contents=[content])
-
-
-def read_section(library: Library, uri: str) -> str:
-    """Return the text of a section and its subsections, without control characters.
-
-    A folder, a page of a section and a very long section are rendered as `expand_sections` does.
-
-    Raises:
-        UnknownSectionError: The URI names no section.
-    """
-    requested = uri.removeprefix(_URI_PREFIX)
-    reference = parse_reference(requested)
-    if reference is None or reference.section_id not in library:
-        raise UnknownSectionError(requested[:40])
-    node = library.node(reference.section_id)
-    is_whole = reference.page is None and not reference.steps
-    if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= CALL_TOKENS_MAX:
-        return sanitise_text(library.text_at(library.get_content_span(node.id)))
-    return sanitise_text(render_section(library, requested, delivered={}, nonce=secrets.token_hex(4)).text)

@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import IO
 
 from mcp import Client
-from mcp.shared.exceptions import MCPError
 
 from roamtui.agent.tools.expand import ExpandTool
 from roamtui.agent.tools.search import SearchTool
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp import make_mcp_server, read_section
+from roamtui.headless.mcp import make_mcp_server
 from roamtui.headless.mcp_session import SharedLibrary
 from roamtui.library_loader import open_lazily, open_library
 from roamtui.search.keyword import KeywordSearcher
@@ -40,7 +39,6 @@ from tests.headless.mcp_clients import (
     read_text,
     serve_http,
 )
-from tests.outline.documents import find_id, make_library, write_words
 from tests.real_documents import PROJECT_DIR
 
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
@@ -71,29 +69,6 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
         unknown = await client.call_tool("no\x1b[31mthing", {})
         assert unknown.is_error
         assert read_text(unknown).startswith('There is no tool "no␛[31mthing". The tools are list_documents, outline')
-
-
-async def test_sections_are_resources() -> None:
-    async with Client(make_mcp_server(open_shared())) as client:
-        listed = (await client.list_resources()).resources
-        assert [resource.name for resource in listed][:3] == ["About the library", "Membership", "Borrowing"]
-        templates = (await client.list_resource_templates()).resource_templates
-        assert [template.uri_template for template in templates] == ["roamtui://section/{id}"]
-        page = (await client.read_resource(listed[1].uri)).contents[0]
-        text = HANDBOOK.read_text("utf-8")
-        assert page.model_dump()["text"] == text[text.index("## Membership") : text.index("## Borrowing")]
-        with pytest.raises(MCPError, match='no section "ffffffff"'):
-            await client.read_resource("roamtui://section/ffffffff")
-
-
-def test_a_section_is_given_to_the_letter_until_it_is_very_long() -> None:
-    library = make_library(f"# Book\n\n## One\n\n{write_words(600)}\n\n## Two\n\n{write_words(50_000)}")
-    one, two, book = (find_id(library, title) for title in ("One", "Two", "Book"))
-    assert read_section(library, f"roamtui://section/{one}") == library.text(one)
-    shown = read_section(library, f"roamtui://section/{book}")
-    assert len(shown) < len(library.text(book)) / 10
-    assert one in shown
-    assert two in shown
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
