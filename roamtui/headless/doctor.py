@@ -32,6 +32,7 @@ _READERS = {
     "pictures": "pillow",
 }
 """The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
+_TERMINAL_VARIABLES = ("TERM", "COLORTERM", "NO_COLOR")
 _TESSERACT = "tesseract"
 _PROBE_SECONDS_MAX = 5
 _MODELS_SHOWN = 5
@@ -76,7 +77,7 @@ def collect_diagnostics(
     return {
         "versions": versions,
         "readers": {**readers, "scans": _probe_tesseract()},
-        "terminal": examine_terminal(os.environ),
+        "terminal": _examine_terminal(os.environ),
         "places": places,
         "settings_problem": settings_problem or None,
         "models": [_to_json_report(report) for report in inspect_providers(os.environ)],
@@ -119,29 +120,14 @@ def _probe_tesseract() -> str:
     return ", ".join(languages) or "no language"
 
 
-def examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return the size and the colours of the terminal. Without a terminal, the size is None."""
-    size = None
-    for stream in (1, 2, 0):
-        try:
-            size = size or os.get_terminal_size(stream)
-        except OSError:
-            continue
-    term = environ.get("TERM", "")
-    if environ.get("NO_COLOR"):
-        colours = "no colours (NO_COLOR is set)"
-    elif term in ("", "dumb", "unknown"):
-        colours = "no colours"
-    elif environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or "direct" in term:
-        colours = "16 million colours"
-    else:
-        colours = "256 colours" if "256" in term else "16 colours"
-    return {
-        "term": term,
-        "columns": size.columns if size else None,
-        "lines": size.lines if size else None,
-        "colours": colours,
-    }
+def _examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the size of the terminal, None without one, and the variables that say what it can do."""
+    try:
+        size = os.get_terminal_size()
+    except OSError:
+        size = None
+    variables = {name: environ[name] for name in _TERMINAL_VARIABLES if name in environ}
+    return {"columns": size.columns if size else None, "lines": size.lines if size else None, "variables": variables}
 
 
 def _to_json_report(report: ModelAvailability) -> dict[str, Any]:
@@ -158,9 +144,8 @@ def print_diagnosis(diagnostics: Mapping[str, Any], *, as_json: bool = False) ->
         return status
     size = f"{terminal['columns']} x {terminal['lines']}" if terminal["columns"] else "none here"
     lines = [" · ".join(f"{title} {number}" for title, number in diagnostics["versions"].items()), ""]
-    lines.append(
-        f"terminal       {size}, {terminal['colours']}, TERM={sanitise_line(terminal['term']) or 'is not set'}"
-    )
+    variables = ", ".join(f"{name}={sanitise_line(value)}" for name, value in terminal["variables"].items())
+    lines.append(f"terminal       {size}, {variables or 'TERM is not set'}")
     readers = diagnostics["readers"]
     installed = "; ".join(f"{kind} ({sanitise_line(detail)})" for kind, detail in readers.items() if detail)
     missing = ", ".join(kind for kind, detail in readers.items() if not detail)

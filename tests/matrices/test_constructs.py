@@ -31,7 +31,6 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_answer, render_passages
 from roamtui.headless.ask import run_ask
-from roamtui.headless.mcp import read_section
 from roamtui.headless.mcp_session import ClientSession, SharedLibrary
 from roamtui.outline.spans import split_pages
 from roamtui.quotes.verdicts import make_proof
@@ -128,7 +127,7 @@ _LAID_OUT: dict[str, Callable[[str, int], str]] = {
     "passage in a terminal": _show_passage,
 }
 _WIDTHS = (40, 80, 160)
-_SOURCE_EXITS = frozenset({"json", "pipe", "Markdown", "JSON export", "MCP tools", "MCP resource"})
+_SOURCE_EXITS = frozenset({"json", "pipe", "Markdown", "JSON export", "MCP tools"})
 """The exits that give Markdown as it was written. All its words must be there, not only those that a page shows."""
 
 
@@ -173,9 +172,6 @@ async def list_exits(text: str) -> list[tuple[str, str, str]]:
     library = _make_library(text)
     written = await _call_mcp(library)
     exits.append(("MCP tools", written, _ID_MARK.sub("", written)))
-    children = library.children(library.root_id)
-    written = "".join(read_section(library, f"roamtui://section/{section_id}") for section_id in children)
-    exits.append(("MCP resource", written, written))
     return exits
 
 
