@@ -1,4 +1,4 @@
-"""Code as coloured lines, and the line above it that names its language or the kind of diagram."""
+"""Code as coloured lines, and the line above it that names its language."""
 
 from __future__ import annotations
 
@@ -9,49 +9,22 @@ from typing import Any
 from roamtui.document.plain import sanitise_text
 from roamtui.markdown.lines import TAB_WIDTH, Run, RunStyle, TextRole
 
-_DIAGRAMS = {
-    "bpmn": "BPMN", "bytefield": "Bytefield", "d2": "D2", "ditaa": "Ditaa", "dot": "Graphviz", "erd": "ERD",
-    "excalidraw": "Excalidraw", "graphviz": "Graphviz", "mermaid": "Mermaid", "nomnoml": "Nomnoml", "pikchr": "Pikchr",
-    "plantuml": "PlantUML", "puml": "PlantUML", "structurizr": "Structurizr", "svgbob": "Svgbob", "vega": "Vega",
-    "vega-lite": "Vega-Lite", "wavedrom": "WaveDrom",
-}  # fmt: skip
-"""Names of diagram languages, by the language of the code block. A web page would draw the diagram."""
-_MERMAID_KINDS = {
-    "architecture-beta": "architecture diagram", "block-beta": "block diagram", "classdiagram": "class diagram",
-    "classdiagram-v2": "class diagram", "c4context": "C4 diagram", "erdiagram": "entity relationship diagram",
-    "flowchart": "flowchart", "gantt": "Gantt chart", "gitgraph": "Git graph", "graph": "flowchart",
-    "journey": "user journey", "mindmap": "mind map", "packet-beta": "packet diagram", "pie": "pie chart",
-    "quadrantchart": "quadrant chart", "requirementdiagram": "requirement diagram", "sankey-beta": "Sankey diagram",
-    "sequencediagram": "sequence diagram", "statediagram": "state diagram", "statediagram-v2": "state diagram",
-    "timeline": "timeline", "xychart-beta": "chart",
-}  # fmt: skip
-_MERMAID_KIND = re.compile(r"(?:\s+|%%.*\n|---\n(?:.*\n)*?---\n)*([A-Za-z0-9-]+)")
 _INFO = re.compile(r"\{?[ \t]*[.=]?(?P<language>[\w+#./-]*)(?P<rest>.*)")
 _TITLE = re.compile(r"\b(?:title|filename|file|name|caption)=(?:\"([^\"]*)\"|'([^']*)'|(\S+))|\[([^\[\]]+)\]")
-_OPTION = re.compile(
-    r"[\w:-]+=(?:\"[^\"]*\"|'[^']*'|\{[^{}]*\}|\S+)|\{[^{}]*\}|[{},]|\.\S+|:[\w-]+"
-    r"|\b(?:annotate|copy|editable|expandable|ignore|linenums|lines|mdbook-runnable|runnable|showLineNumbers|twoslash|wrap)\b"
-)
 
 
-def describe_code(info: str, text: str) -> tuple[str, str]:
-    """Return the language of a block of code, and the label to show above it.
+def describe_code(info: str) -> tuple[str, str]:
+    """Return the language of a block of code, and the label to show above it: the language and a title.
 
-    Args:
-        info: The text after the opening fence. It may have options of a site generator, which say nothing to a reader.
-        text: The code, whose first word tells the kind of a diagram.
+    `info` is the text after the opening fence. It may have other options of a site generator, which are not shown.
     """
     match = _INFO.match(info)
     language, rest = (match["language"], match["rest"]) if match else ("", "")
     if info.startswith(("{code", "{source")):  # directives of MyST, whose argument is the language
         language, _, rest = rest.strip("} ").partition(" ")
-    name = language
-    if (diagram := _DIAGRAMS.get(language.lower())) is not None:
-        kind = _MERMAID_KIND.match(text) if diagram == "Mermaid" else None
-        name = f"{diagram} {_MERMAID_KINDS.get(kind[1].lower(), 'diagram') if kind else 'diagram'}"
     titled = _TITLE.search(rest)
-    title = next(filter(None, titled.groups()), "") if titled else " ".join(_OPTION.sub(" ", rest).split())
-    return language, " · ".join(filter(None, (name, title)))
+    title = next(filter(None, titled.groups()), "") if titled else ""
+    return language, " · ".join(filter(None, (language, title)))
 
 
 _HIGHLIGHTED_LENGTH_MAX = 20_000

@@ -46,13 +46,6 @@ _KNOWN = _ALERTS | _FOLDS | _PARTS | _WRAPPERS | _GENERAL_ALERTS
 _FENCED = re.compile(
     r"[ \t]*(?P<fence>:{3,}|/{3,})[ \t]*(?:(?P<brace>\{)?[ \t]*\.?(?P<kind>[A-Za-z][\w-]*+)(?![.:(])(?P<rest>.*))?"
 )
-_INCLUSION = re.compile(
-    r"\{\*[ \t]+(?P<a>[^\s*]+).*\*\}"
-    r"|\{\{#(?:rustdoc_)?(?:include|playground)[ \t]+(?P<b>[^\s}]+).*\}\}"
-    r"|-{1,2}8<-{1,2}[ \t]+\"(?P<c>[^\"]+)\".*"
-    r"|:::[ \t]+(?P<name>[A-Za-z_]\w*+(?:\.\w++)++)[ \t]*"
-)
-"""A line that stands for a file (MdInclude, mdBook, pymdownx) or for the description of an object (mkdocstrings)."""
 _INDENTED = re.compile(
     r"(?P<sign>!!!|\?\?\?\+?|===[!+]?)[ \t]+(?P<kind>[A-Za-z][\w-]*+)?(?:[ \t]+[\w-]++)*+[ \t]*"
     r"(?:\"(?P<title>.*)\")?[ \t]*"
@@ -71,12 +64,6 @@ _CODE_OR_TAG = re.compile(
 )
 
 
-STATEMENT = re.compile(
-    r"export (?:default (?:function|class|async|[({]|\w+;?[ \t]*(?:\n|\Z))|(?:const|let|var) \w+[ \t]*=)"
-    r"|export (?:async )?function "
-    r"|import (?:[\w{*][^\n]* from )?(?:'[^'\n]+'|\"[^\"\n]+\");?[ \t]*(?:\n|\Z)"
-)
-"""Start of a JavaScript statement between the paragraphs of MDX."""
 _COMPONENT_LINES = 50
 """Number of lines that are first searched for the end of a component. If it is not there, more lines are searched."""
 
@@ -107,9 +94,6 @@ class Mark:
 
 def read_mark(line: str) -> Mark | None:
     """Return the mark that a line consists of, or None."""
-    if match := _INCLUSION.fullmatch(line):
-        path = match["a"] or match["b"] or match["c"]
-        return Mark(fence=":::", title=f"*Part of* `{path}`" if path else f"`{match['name']}`", is_empty=True)
     if match := _FENCED.fullmatch(line):
         return _to_fenced_mark(match)
     match = _INDENTED.fullmatch(line)
@@ -192,9 +176,6 @@ class SectionLines:
 
     def __init__(self, tokens: Sequence[Token], source: str, base: int) -> None:
         self._tokens, self._source, self._base = tokens, source, base
-        self._unclosed_end = 0
-        """Line up to which the end of a statement was searched for in vain. Statements before this line are not
-        examined, so that the time stays linear."""
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -218,21 +199,6 @@ class SectionLines:
         headings = self._heading_lines
         after = bisect_left(headings, first)
         return headings[after] if after < len(headings) else self._base + len(self._lines)
-
-    def find_statement_end(self, first: int) -> int:
-        """Return the line after the statement that starts in line `first`, or `first` if the statement is not closed.
-
-        A statement ends before the next heading.
-        """
-        limit = self._find_heading(first)
-        depth = 0
-        for number in range(first, limit if first >= self._unclosed_end else first):
-            line = self._lines[number - self._base]
-            depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
-            if depth <= 0:
-                return number + 1
-        self._unclosed_end = max(self._unclosed_end, limit)
-        return first
 
     def find_component_end(self, first: int, starts: TagStarts) -> int:
         """Return the line after the component that starts in line `first`. It ends before the next heading."""

@@ -224,7 +224,7 @@ class MarkdownLayout:
 
     def _add_code(self, block: Code) -> None:
         start = block.offsets[0]
-        language, label = describe_code(block.info, block.text)
+        language, label = describe_code(block.info)
         if label:
             self._add_lines([(make_run(label, RunStyle(TextRole.ASIDE)),)], start, start, is_code=True)
         room = None if self.can_scroll or not self.can_click else self._compute_available_width()

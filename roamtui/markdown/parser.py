@@ -27,7 +27,6 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.containers import (
     OPTION,
-    STATEMENT,
     Mark,
     SectionLines,
     find_next_block,
@@ -60,11 +59,8 @@ _FRAMES_MAX = 100
 """Maximum depth of nested containers. The content of deeper ones is added to the last one."""
 _NESTED_PARSES_MAX = 10
 """Maximum depth of nested containers whose text is parsed as Markdown. Deeper text stays as it is."""
-_ATTRIBUTES = re.compile(r"\{:?[ \t]*[.#][\w-][^{}]*\}")
-"""Attributes of the link or the code before them, as in Quarto and kramdown."""
-_WITH_ATTRIBUTES = ("code_inline", "link_close", "image")
 _FENCE_SIGNS = (":::", "///")
-_CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===", "{*", "{{#", "-8<-")
+_CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===")
 _CONTAINERS = {
     "blockquote": "quote",
     "bullet_list": "list",
@@ -189,8 +185,6 @@ class _BlockBuilder:
             kind, _, side = token.type.rpartition("_")
             if token.level == self._nested_parses and self._starts_component(tokens, index):
                 done = self._add_component_with_content(tokens, index, sections)
-            elif token.type == "paragraph_open" and not token.level and STATEMENT.match(tokens[index + 1].content):
-                done = self._add_statement(tokens, index, sections)
             elif side == "open":
                 self._open(kind, token)
             elif side == "close":
@@ -267,11 +261,7 @@ class _BlockBuilder:
 
     def _add_inline(self, children: Sequence[Token], content: str) -> None:
         starts = TagStarts(content)
-        before = ""
         for child in children:
-            if before in _WITH_ATTRIBUTES and child.type == "text":
-                child.content = _ATTRIBUTES.sub("", child.content, 1) if child.content[:1] == "{" else child.content
-            before = child.type
             kind, _, side = child.type.rpartition("_")
             if child.type == "html_inline" and (tag := next(iter_components(child.content, self._tag_starts), None)):
                 if tag["end"] and any(frame.fence == tag["name"].lower() for frame in self._frames):
@@ -416,13 +406,6 @@ class _BlockBuilder:
         first, _ = tokens[index].map or (0, 0)
         after, end = find_next_block(tokens, index, sections.find_component_end(first, self._tag_starts))
         self._add_components(sections.get_text(first, end), first)
-        return after
-
-    def _add_statement(self, tokens: Sequence[Token], index: int, sections: SectionLines) -> int:
-        """Add a statement of MDX as code. Return the index of the first token after it."""
-        first, _ = tokens[index].map or (0, 0)
-        after, end = find_next_block(tokens, index, sections.find_statement_end(first))
-        self._append_code(sections.get_text(first, end).rstrip(), "jsx", first)
         return after
 
     def _append_code(self, text: str, info: str, line: int) -> None:

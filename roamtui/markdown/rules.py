@@ -1,4 +1,4 @@
-"""The parser of markdown-it-py, with inline rules for formulas, scripts and wikilinks.
+"""The parser of markdown-it-py, with inline rules for formulas and wikilinks.
 
 None of the rules changes where a block begins or ends.
 """
@@ -14,10 +14,9 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 
 from roamtui.document.headings import limit_nesting
-from roamtui.markdown.formulas import FORMULA, get_formula, to_script_characters
+from roamtui.markdown.formulas import FORMULA, get_formula
 
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
-_SCRIPT = re.compile(r"(?<=[\w)\]])([\^~])([\w+=()-]{1,10})\1(?![\^~])")
 
 
 @lru_cache(maxsize=1)
@@ -26,7 +25,6 @@ def get_parser() -> MarkdownIt:
     parser = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"]))
     parser.block.ruler.at("reference", _read_reference)
     parser.inline.ruler.before("escape", "formula", _read_formula)
-    parser.inline.ruler.after("formula", "script", _read_script)
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)
     return parser
 
@@ -61,14 +59,3 @@ def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
         state.push("link_close", "a", -1)
     state.pos = match.end()
     return True
-
-
-def _read_script(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a superscript such as `x^2^` or a subscript such as `H~2~O`, if Unicode has it."""
-    if state.src[state.pos] not in "^~" or (match := _SCRIPT.match(state.src, state.pos)) is None:
-        return False
-    raised = to_script_characters(match[2], "^" if match[1] == "^" else "_")
-    if raised and not silent:
-        state.push("text", "", 0).content = raised
-    state.pos = match.end() if raised else state.pos
-    return bool(raised)

@@ -206,25 +206,6 @@ def test_the_tags_of_a_text_are_collected_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("import { A } from './a'\nimport B from \"b\";\n\nText.\n", "import { A } from './a'\nimport B from \"b\";"),
-        (
-            "export const Run = props => {\n  const x = {a: 1};\n\n  return <div>\n\n  it</div>;\n};\n\nText.\n",
-            "export const Run = props => {\n  const x = {a: 1};\n\n  return <div>\n\n  it</div>;\n};",
-        ),
-        ("export default function Page() {}\n\nText.\n", "export default function Page() {}"),
-        ("export const a = {\n\n# Text.\n", "export const a = {"),
-    ],
-)
-def test_statements_of_mdx_are_code(text: str, code: str) -> None:
-    first, last = read_markdown(text).blocks
-    assert isinstance(first, Code)
-    assert (first.text, first.info) == (code, "jsx")
-    assert isinstance(last, Paragraph | Heading)
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "import duties from 'China' rose",
@@ -246,9 +227,3 @@ def test_definitions_in_html_are_read_as_markdown() -> None:
     assert [(words.text, Emphasis.CODE in words.emphasis) for words in term.words] == [("--a", True)]
     assert "".join(words.text for words in definition.words) == "Path of flows files now, see x"
     assert [link.href for link in markdown.links] == ["/core"]
-
-
-def test_attributes_of_links_and_code_are_hidden() -> None:
-    (block,) = read_markdown("`plot()`{.qd-no-link}, [a](b){#x .y} and {.z}.\n").blocks
-    assert isinstance(block, Paragraph)
-    assert "".join(words.text for words in block.words) == "plot(), a and {.z}."

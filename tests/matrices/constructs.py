@@ -58,7 +58,7 @@ OWN_CONSTRUCTS = (
     Construct("component", '<Tabs>\n<Tab title="One">\n\nFirst.\n\n</Tab>\n</Tabs>\nafter\n', "First after"),
     Construct("front matter", "---\ntitle: Pump\n---\n\nwords\n", "words"),
     Construct("wikilinks", "See [[Pump#Water|the pump]] and ![[Plan]].\n", "See the pump and Plan"),
-    Construct("scripts", "H~2~O and x^2^ and 1<sup>st</sup>\n", "H₂O and x² and 1ˢᵗ"),
+    Construct("scripts", "H<sub>2</sub>O and 1<sup>st</sup>\n", "H₂O and 1ˢᵗ"),
     Construct("picture", "![A *plan*](p.png) [![badge](b.svg)](https://e.org) ![](c.png)\n", "A plan badge"),
     Construct("code", "```py\ndef f():\n\treturn `1`\n```\n\n~~~\nno end\n"),
     Construct("fence in a list", "1. one\n   ```\n   code\n   ```\n2. two\n\n   > quote\n"),
