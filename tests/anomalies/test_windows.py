@@ -11,16 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.errors import SourceError
-from roamtui.library_loader import open_library
-from roamtui.sources.convert import subprocess_converter
-from roamtui.sources.convert.converted import Format
 from roamtui.table.store import TableStore
 from tests.cli.conftest import GARDEN
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
-from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 pytestmark = [
     pytest.mark.slow,
@@ -36,42 +30,6 @@ sys.path.insert(0, "")
 for path in sorted(Path("roamtui").rglob("*.py")):
     if path.stem != "__main__":
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
-"""
-_DOCUMENTS: dict[str, bytes] = {
-    "boats.pdf": make_pdf([lay_out("# Hulls", "", "A hull is made of oak.")], bookmarks=[(1, "Hulls", 0)]),
-    "boats.epub": pack(make_epub_parts({"one.xhtml": "<h1>Hulls</h1><p>A hull is made of oak.</p>"})),
-    "boats.docx": pack(
-        make_docx_parts([write_word_paragraph("Hulls", "H1"), write_word_paragraph("A hull is made of oak.")])
-    ),
-    "boats.html": f"<!DOCTYPE html><h1>Hulls</h1><p>A hull is made of oak.</p>{'<p>Words. </p>' * 30_000}".encode(),
-}
-_GREEDY = """
-import sys, threading
-from roamtui.sources.convert import child
-child._MEMORY_BYTES_MAX = 200_000_000
-def get_converter(_, report):
-    def convert(data, name):
-        report(1, 2, "")
-        held = b"x" * 300_000_000
-        threading.Event().wait()
-    return convert
-child.get_converter = get_converter
-child.main(sys.argv[1:])
-"""
-_KEEP_NOTE = """
-import sys
-from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.library_loader import open_library
-from roamtui.paths import conversations_path
-library = open_library([sys.argv[1]])
-place = Citation(section_id=next(iter(library.walk())), quote=None, state=QuoteState.NO_QUOTE)
-notes = NoteStore(conversations_path().with_name("notes"), get_source_key(library))
-for words in ("Water the beds.", "Sharpen the spade."):
-    notes.save(make_note(library, place, words))
-notes.delete([notes.read()[0].id])
-assert [note.words for note in notes.read()] == ["Sharpen the spade."]
 """
 _IN_TURN = """
 import json, os, sys
@@ -168,58 +126,8 @@ def test_the_process_of_a_model_answers(
         assert json.loads(roamtui("ask", garden, _QUESTION, *place, "--json"))["answer"].startswith("Not found.")
 
 
-@pytest.mark.parametrize("name", _DOCUMENTS)
-def test_each_format_is_converted(roamtui: Callable[..., str], tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(_DOCUMENTS[name])
-    assert "A hull is made of oak." in roamtui("search", tmp_path / name, "oak")
-
-
-def test_a_conversion_is_ended_when_it_uses_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("psutil", reason="psutil measures the memory where no system call bounds it.")
-    monkeypatch.setenv("PYTHONPATH", str(_FAKE))
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _GREEDY))
-    told: list[tuple[int, int, str]] = []
-    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged, or needs too much memory"):
-        subprocess_converter.convert_in_subprocess(
-            *(Format.PDF, _DOCUMENTS["boats.pdf"], "a.pdf"), report=lambda *some: told.append(some), seconds_max=60
-        )
-    assert (1, 2, "") in told, "it had begun to convert"
-
-
-def test_notes_are_kept_printed_and_deleted(roamtui: Callable[..., str], run: RunOnWindows, garden: Path) -> None:
-    run("-c", _KEEP_NOTE, garden)
-    assert "Sharpen the spade." in roamtui("notes", garden)
-    roamtui("notes", garden, "--delete")
-    roamtui("notes", garden, code=1)
-
-
 def test_two_runs_never_write_one_table(run: RunOnWindows, garden: Path, tmp_path: Path) -> None:
     table = ("-m", "roamtui", "table", garden, "-q", _QUESTION, "--folder", tmp_path / "table")
     with TableStore(tmp_path / "table").start_run():
         assert b"If another run fills it" in run(*table, code=1).stderr
     run(*table)
-
-
-def test_every_other_command_works(
-    roamtui: Callable[..., str], in_turn: Callable[..., list[str]], garden: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "folder"
-    (folder / "inner").mkdir(parents=True)
-    (folder / "garden.md").write_text(GARDEN, "utf-8")
-    (folder / "inner" / "shed.md").write_text("# Shed\n\nThe shed is red. [Plots](../garden.md#plots)\n", "utf-8")
-    section_id = [*open_library([str(garden)]).walk()][1]
-    outline, shown, found, *_ = in_turn(
-        ("outline", garden, "--json"),
-        ("show", garden, section_id),
-        ("search", folder, "red shed"),
-        ("index", folder),
-        ("index", folder, "--delete"),
-        ("ask", garden, _QUESTION),
-        ("recheck", "--all"),
-        ("doctor",),
-        ("--help",),
-    )
-    assert json.loads(outline)["sections"][1]["id"] == section_id
-    assert "24 euros" in shown
-    assert "shed.md" in found
-    assert roamtui("mcp", garden, given=b"") == ""
