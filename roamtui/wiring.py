@@ -85,7 +85,7 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
         for note in chosen.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in known:
                 on_warning(note)
-    searcher = make_searcher_factory(settings, on_warning, progress)(chosen.state.unmuted_library)
+    searcher = make_searcher_factory(settings, on_warning, progress)(chosen.state.library)
     options = replace(make_agent_options(settings), cost_usd_max=settings.limits.max_cost_usd)
     return Agent(chosen, model, searcher, options)
 

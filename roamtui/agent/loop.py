@@ -196,12 +196,12 @@ class Agent:
             return ()
         searcher.refresh(await self.load_library())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
-        return tuple(hit for hit in hits if hit.section_id in self.conversation.state.unmuted_library)
+        return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
 
     async def load_library(self) -> Library:
-        """Load the remaining files, and return the whole library without muted sources."""
+        """Load the remaining files, and return the whole library."""
         await self.conversation.load_all()
-        return self.conversation.state.unmuted_library
+        return self.conversation.state.library
 
     async def warm_up(self) -> str:
         """Prepare for the first question: fill caches and start the model.
@@ -220,7 +220,7 @@ class Agent:
         Args:
             report: Called in the thread with the number of indexed sections and the number of all sections.
         """
-        searcher, library = self.searcher, self.conversation.state.unmuted_library
+        searcher, library = self.searcher, self.conversation.state.library
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded_files():
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
@@ -248,7 +248,7 @@ class Agent:
             searcher = await asyncio.to_thread(make, library)
             while searcher is not None:
                 await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report_if_wanted)))
-                if library is self.conversation.state.unmuted_library:
+                if library is self.conversation.state.library:
                     break
                 library = await self.load_library()  # the library has changed, so index its new text too
                 searcher.refresh(library)
@@ -259,7 +259,7 @@ class Agent:
     async def _answer(self, question: str, within: str | None) -> None:
         conversation = self.conversation
         await conversation.load_all()
-        library = conversation.state.unmuted_library
+        library = conversation.state.library
         if within is not None and within not in library:
             raise UnknownSectionError(within)
         if self.searcher is not None:
@@ -294,10 +294,10 @@ class Agent:
         conversation, exchanges = self.conversation, self.conversation.state.transcript.exchanges
         progress.usage = Usage(cost_usd=0.0)
         found = await self._search_offline()
-        if pages := list_unread_pages(conversation.state.unmuted_library, found):
+        if pages := list_unread_pages(conversation.state.library, found):
             await self._open_offline(progress, pages)
             found = await self._search_offline()
-        library = conversation.state.unmuted_library
+        library = conversation.state.library
         if sections := list_openable(library, found.passages):
             await self._open_offline(progress, sections)
         answer = write_answer(found, library)
@@ -309,7 +309,7 @@ class Agent:
     async def _search_offline(self) -> OfflineSearch:
         state, needs_certainty = self.conversation.state, self.options.needs_certainty
         if self.searcher is not None:
-            self.searcher.refresh(state.unmuted_library)
+            self.searcher.refresh(state.library)
         try:
             found = await asyncio.to_thread(find_passages, state, self.searcher, needs_certainty=needs_certainty)
         except RoamtuiError:  # an embedder may fail, and titles then propose sections
@@ -337,7 +337,7 @@ class Agent:
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, RetrievedContext()
-        library, room = state.unmuted_library, self._compute_window_share(_HITS_WINDOW_SHARE)
+        library, room = state.library, self._compute_window_share(_HITS_WINDOW_SHARE)
         if self._uses_retrieval():
             if whole := list_whole_document(library, room) or list_whole_section(library, within, room):
                 unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
@@ -369,7 +369,7 @@ class Agent:
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state = self.conversation.state
-        library = state.unmuted_library
+        library = state.library
         room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         whole = (
             list_whole_document(library, self._compute_window_share(_HITS_WINDOW_SHARE))

@@ -142,7 +142,7 @@ def find_passages(
     Raises:
         RoamtuiError: The search failed.
     """
-    exchange, library = state.transcript.exchanges[-1], state.unmuted_library
+    exchange, library = state.transcript.exchanges[-1], state.library
     question, within = exchange.question, exchange.within
     terms = extract_query_terms(question)
     if not terms:

@@ -66,7 +66,6 @@ from roamtui.document.added_sources import (
     add_source,
     list_sources_of,
     make_source_key,
-    mute_source,
     restore_sources,
 )
 from roamtui.document.document import Document
@@ -273,8 +272,8 @@ class Conversation:
 
         Folding, unfolding and reading a section are not saved until something else changes.
         """
-        conversation_id, is_agent = self.state.id, command.origin is Origin.AGENT
-        needed = list_nodes_to_load(self.state.unmuted_library if is_agent else self.state.library, command)
+        conversation_id = self.state.id
+        needed = list_nodes_to_load(self.state.library, command)
         # The reading section changes now, because the person may read another one once a slow page is loaded.
         events = self._update(command) if isinstance(command, ReadSection) else ()
         self.publish(*events)
@@ -409,25 +408,14 @@ class Conversation:
         """Take a source out, after the current question has ended. Its files stay as they are.
 
         Raises:
-            UsageError: No unmuted source would be left.
+            UsageError: It is the only source.
         """
         async with self.lock:
             library = self.state.library
-            _check_other_unmuted(library, key)
             keys = {source.key for source in list_sources_of(library)} - {key}
+            if not keys:
+                raise UsageError("this is the only source of the conversation. Add another one first.")
             await self._change_sources(library.select_sources(keys), self.loader)
-
-    async def mute_source(self, key: str, *, is_muted: bool) -> None:
-        """Mute or unmute a source, after the current question has ended. The model does not see a muted source.
-
-        Raises:
-            UsageError: No unmuted source would be left.
-        """
-        async with self.lock:
-            library = self.state.library
-            if is_muted:
-                _check_other_unmuted(library, key)
-            await self._change_sources(mute_source(library, key, is_muted=is_muted), self.loader)
 
     async def _change_sources(self, library: Library, loader: Loader | None) -> None:
         if library is self.state.library:
@@ -526,12 +514,6 @@ def _match_log(
 def _open_and_load(open_source: SourceOpener, name: str) -> tuple[Library, Loader | None]:
     library, loader = open_source(name)
     return (library if loader is None else load_files(library, loader)), loader
-
-
-def _check_other_unmuted(library: Library, key: str) -> None:
-    """Raise a `UsageError` if `key` is the only unmuted source."""
-    if not any(source.key != key and not source.is_muted for source in list_sources_of(library)):
-        raise UsageError("this is the only source that may be asked. Add or unmute another one first.")
 
 
 def _load_until_report(loader: Loader, library: Library, node_ids: tuple[str, ...]) -> dict[str, Document]:

@@ -99,7 +99,7 @@ class DocumentIdentified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcesChanged:
-    """A source was added, taken out, muted or unmuted."""
+    """A source was added or taken out."""
 
     sources: tuple[LibrarySource, ...]
     """All sources of the conversation from now on. Empty if it has only the one that it began with."""

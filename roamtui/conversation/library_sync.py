@@ -295,20 +295,17 @@ def reload_state(state: ConversationState, library: Library) -> Events:
 def change_sources(state: ConversationState, library: Library) -> Events:
     """Continue with other sources, between questions. In `library`, all nodes that stay have the same ids.
 
-    Open sections of a source that was taken out close. Those of a muted one stay open, but the model no longer has
-    their text: it is delivered again if the source is unmuted.
+    Open sections of a source that was taken out close.
     """
     was_alone = not state.sources
-    state, unmuted = replace(state, library=library), library.unmuted
+    state = replace(state, library=library)
     events: list[ConversationEvent] = [SourcesChanged(sources=library.sources)]
     first = next((node_id for node_id, document in library.grafts.items() if document.key == ""), None)
     if was_alone and first is not None:  # its sections were on the screen, so they stay there
         events.append(NodesUnfolded(section_ids=(first,), origin=Origin.PERSON))
     events += _forget_missing_nodes(state, library)
-    sections = tuple(
-        section if section.section_id in unmuted else replace(section, deliveries=()) for section in state.open_sections
-    )
-    events.append(SectionsRelocated(sections=sections, unchanged=tuple(doc.key for doc in unmuted.documents)))
+    unchanged = tuple(document.key for document in library.documents)
+    events.append(SectionsRelocated(sections=state.open_sections, unchanged=unchanged))
     if lost := tuple(section_id for section_id in state.open_ids if section_id not in library):
         events.append(SectionsClosed(section_ids=lost, origin=Origin.PERSON, reason=CloseReason.GONE))
     return tuple(events)

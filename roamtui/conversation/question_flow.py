@@ -148,10 +148,10 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     if context.hits_text:
         parts += [HITS_LEAD, context.hits_text]
     within = context.within
-    if within is not None and within in state.unmuted_library:
+    if within is not None and within in state.library:
         path = format_path(state.library, within)
         parts.append(f"(The question is about [{within}] {path} and what lies below it: look there alone.)")
-    if state.reading_id is not None and state.reading_id in state.unmuted_library:
+    if state.reading_id is not None and state.reading_id in state.library:
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
     if context.note:
         parts.append(f"({context.note})")

@@ -269,11 +269,6 @@ class ConversationState:
     """The sources of the library, or empty if it has only the one that the conversation began with."""
 
     @property
-    def unmuted_library(self) -> Library:
-        """The part of the library that the model may see and search."""
-        return self.library.unmuted
-
-    @property
     def nonce(self) -> str:
         """A word in the lines around section text. No document can guess it, so none can imitate these lines.
 

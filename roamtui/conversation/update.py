@@ -56,7 +56,7 @@ The agent can request the text of a larger one.
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> ExpandEvents:
     """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
-    library, room, delivered = state.unmuted_library, command.room_tokens, state.collect_delivered()
+    library, room, delivered = state.library, command.room_tokens, state.collect_delivered()
     tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open_sections}
     results: list[ExpandResult] = []
     deliveries: list[Delivery] = []
@@ -191,15 +191,15 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
     deliveries: list[Delivery] = []
     room, delivered = room_tokens, state.collect_delivered()
     for section in state.open_sections:
-        if section.deliveries or section.is_closing or section.section_id not in state.unmuted_library:
+        if section.deliveries or section.is_closing or section.section_id not in state.library:
             continue
-        block = render_section(state.unmuted_library, section.section_id, delivered=delivered, nonce=state.nonce)
+        block = render_section(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
         cost = _count_block_tokens(block)
         is_empty = not block.spans and not section.tokens
         if is_empty or (section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX):
             continue
         if room is not None and cost > room:
-            texts.append(format_no_room(state.unmuted_library, section.section_id, cost))
+            texts.append(format_no_room(state.library, section.section_id, cost))
             continue
         room = None if room is None else room - cost
         add_delivered(delivered, block.spans)

@@ -1,4 +1,4 @@
-"""Add sources to a library, remove them and mute them. The ids of all other sections stay the same.
+"""Add sources to a library. The ids of all other sections stay the same.
 
 The root of such a library is a listing. The documents of the first source keep their keys: a single document, whose key
 is empty, is grafted below a file row, and the rows of a folder stay at the top. Each added source is one row at the
@@ -68,15 +68,6 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
         key = f"{source.key}/{document.key}" if is_file else document.key
         documents[new_ids[node_id]] = replace(document, key=key)
     return grown.graft_all(documents)
-
-
-def mute_source(library: Library, key: str, *, is_muted: bool) -> Library:
-    """Return `library` with a source muted or unmuted. Its documents and all ids stay."""
-    sources = tuple(
-        replace(source, is_muted=is_muted) if source.key == key else source for source in list_sources_of(library)
-    )
-    is_same = sources == list_sources_of(library)
-    return library if is_same else replace(_wrap_in_listing(library), sources=sources)
 
 
 class CombinedLoader:

@@ -246,12 +246,6 @@ class Library:
             )
         return replace(self, root=root, grafts=grafts, aliases=aliases, sources=sources)
 
-    @cached_property
-    def unmuted(self) -> Library:
-        """The library without muted sources, which is all that the model may see."""
-        muted = {source.key for source in self.sources if source.is_muted}
-        return self.select_sources({source.key for source in self.sources} - muted) if muted else self
-
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on text that was replaced, left out or not readable."""

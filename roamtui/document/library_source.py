@@ -25,8 +25,6 @@ class LibrarySource:
     key: str
     """Title of its row at the top level, and prefix of the keys of its documents. Empty for the first source, so that
     its ids stay the same."""
-    is_muted: bool = False
-    """Whether the source is hidden from the model, which then cannot search it either."""
 
     @property
     def title(self) -> str:

@@ -294,13 +294,6 @@ ACTIONS: tuple[Action, ...] = (
         synonyms="revert",
     ),
     _action(
-        "tree.mute",
-        "t",
-        "mute source",
-        "Mute or unmute the source under the cursor: the model does not see a muted one.",
-        "screen.mute_source",
-    ),
-    _action(
         "tree.take_out",
         "delete",
         "take out",

@@ -198,7 +198,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_open_table(self) -> None:
         library = self.main_screen.conversation.state.library
-        added = tuple(source.name for source in library.sources if not source.is_muted)
+        added = tuple(source.name for source in library.sources)
         work = self._show_table(added or split_sources(library.source))
         self.run_worker(work, group="tables", exclusive=True, exit_on_error=False)
 

@@ -1,4 +1,4 @@
-"""Sources are added to a conversation, taken out of it and muted, through its one queue."""
+"""Sources are added to a conversation and taken out of it, through its one queue."""
 
 from __future__ import annotations
 
@@ -89,46 +89,6 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     assert agent.conversation.state.library.root.key == ""
 
 
-async def test_the_model_neither_sees_nor_searches_nor_opens_a_muted_source(folder: Path) -> None:
-    zeppelin = {"query": "Zeppelin ride"}
-    agent, model = make(folder, ScriptedReply(text="So."))
-    await agent.conversation.add_source(str(folder / "tariff.md"))
-    ride = find(agent.conversation.state, "Zeppelin rides")
-    agent.model = model = ScriptedModel(
-        [ScriptedReply(calls=(("search_sections", zeppelin),)), expanding(ride), ScriptedReply(text="No.")]
-    )
-    await agent.conversation.mute_source("tariff.md", is_muted=True)
-
-    await agent.ask("What does a Zeppelin ride cost?")
-
-    assert "90 euros" not in read_prompt(model)
-    assert "tariff.md" not in read_prompt(model)
-    assert ride in agent.conversation.state.library  # a person can still read it
-    assert ride not in agent.conversation.state.open_ids
-    assert await agent.search("Zeppelin", 5) == ()
-
-    await agent.conversation.mute_source("tariff.md", is_muted=False)
-    assert [hit.section_id for hit in await agent.search("Zeppelin", 1)] == [ride]
-
-
-async def test_an_open_section_of_a_muted_source_comes_back_when_it_is_unmuted(folder: Path) -> None:
-    agent, model = make(folder)
-    await agent.conversation.add_source(str(folder / "tariff.md"))
-    ride = find(agent.conversation.state, "Zeppelin rides")
-    await agent.conversation.dispatch(lambda _: ExpandSections(section_ids=(ride,), origin=Origin.PERSON))
-    await agent.ask("Why?")
-    assert "A ride costs 90 euros." in read_prompt(model)
-
-    await agent.conversation.mute_source("tariff.md", is_muted=True)
-    await agent.ask("Which books?")
-    assert "A ride costs 90 euros." not in read_prompt(model)
-    assert ride in agent.conversation.state.open_ids
-
-    await agent.conversation.mute_source("tariff.md", is_muted=False)
-    await agent.ask("Which ones?")
-    assert "A ride costs 90 euros." in read_prompt(model)
-
-
 async def test_a_source_that_is_taken_out_closes_its_sections_and_can_be_resumed_without(folder: Path) -> None:
     agent, _ = make(folder)
     seen: list[ConversationEvent] = []
@@ -215,14 +175,9 @@ async def test_what_cannot_be_added_is_refused_and_nothing_changes(folder: Path)
         await agent.conversation.add_source(str(folder / "none.md"))
     with pytest.raises(UsageError, match="is a source of this conversation already"):
         await agent.conversation.add_source(str(folder / "manual.md"))
-    with pytest.raises(UsageError, match="the only source that may be asked"):
+    with pytest.raises(UsageError, match="the only source of the conversation"):
         await agent.conversation.remove_source("")
     assert agent.conversation.state is before
-
-    await agent.conversation.add_source(str(folder / "acts"))
-    await agent.conversation.mute_source("", is_muted=True)
-    with pytest.raises(UsageError, match="the only source that may be asked"):
-        await agent.conversation.mute_source("acts", is_muted=True)
 
 
 async def test_a_new_conversation_has_the_same_sources_and_an_old_one_those_of_its_own(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Whatever is added to a library, taken out, muted or resumed, every id and every open section of the rest stays."""
+"""Whatever is added to a library, taken out or resumed, every id and every open section of the rest stays."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ _FILES = {
 }
 _SOURCES = ("a.md", "other/a.md", "plain.txt", "acts", "more/acts")
 _changes = st.lists(
-    st.tuples(
-        st.sampled_from(["add", "remove", "mute", "unmute", "resume", "open", "new", "fork", "ask"]), st.integers(0, 4)
-    ),
+    st.tuples(st.sampled_from(["add", "remove", "resume", "open", "new", "fork", "ask"]), st.integers(0, 4)),
     max_size=10,
 )
 
@@ -51,7 +49,7 @@ def _list_ids(library: Library) -> dict[str, list[tuple[str, str]]]:
 
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from(_SOURCES), _changes)
-def test_ids_and_open_sections_stay_whatever_is_added_taken_out_muted_or_resumed(
+def test_ids_and_open_sections_stay_whatever_is_added_taken_out_or_resumed(
     first: str, changes: list[tuple[str, int]]
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -82,8 +80,6 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     await conversation.add_source(str(folder / _SOURCES[number]))
                 case "remove":
                     await conversation.remove_source(key)
-                case "mute" | "unmute":
-                    await conversation.mute_source(key, is_muted=change == "mute")
                 case "open":
                     ids = [node_id for found in before_ids.values() for node_id, _ in found]
                     chosen = (ids[number % len(ids)],)
@@ -105,7 +101,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     )
                     assert conversation.state.library.sources == state.library.sources
         except UsageError:
-            assert change in ("add", "remove", "mute")
+            assert change in ("add", "remove")
         library = conversation.state.library
         after_ids = _list_ids(library)
         for source_key in before_ids.keys() & after_ids.keys():
@@ -113,7 +109,4 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
         assert after_ids.get("", plain_ids) == plain_ids
         assert set(conversation.state.open_ids) == {node_id for node_id in opened if node_id in library}
         assert len(set(library.walk())) == len(library)
-        unmuted = conversation.state.unmuted_library
-        muted = {source.key for source in library.sources if source.is_muted}
-        assert not any(source is not None and source.key in muted for source in map(unmuted.source_of, unmuted.walk()))
         assert conversation.state.sources == library.sources

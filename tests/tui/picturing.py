@@ -104,13 +104,12 @@ def _open_text(name: str) -> tuple[Library, None]:
 
 
 async def show_sources(pilot: Pilot[None]) -> None:
-    """Show answers about two sources, and a third source that is muted."""
+    """Show answers about two of three sources."""
     app = app_of(pilot)
     screen = app.main_screen
     screen.conversation.open_source = _open_text
     for name in ("mill.md", "store.md"):
         await screen.conversation.add_source(name)
-    await screen.conversation.mute_source("store.md", is_muted=True)
     stone, mill = (find_id(app, title) for title in ("Stone oven", "Rest"))
     model_of(app).add_replies(
         expand(stone),

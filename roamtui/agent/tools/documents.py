@@ -45,7 +45,7 @@ class DocumentsTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """List documents with id, path, title, size and opening words, one per line."""
-        library = context.conversation.state.unmuted_library
+        library = context.conversation.state.library
         file_ids = list_file_ids(library)
         if not file_ids:
             sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"

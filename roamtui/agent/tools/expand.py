@@ -66,7 +66,7 @@ class ExpandTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """Open the sections. Each id gets a result of its own, so that one unknown id does not fail the call."""
-        requested = parse_section_ids(arguments, context.conversation.state.unmuted_library)
+        requested = parse_section_ids(arguments, context.conversation.state.library)
         if not requested:
             return ToolResponse(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         ids, ignored_ids = requested[:IDS_MAX], requested[IDS_MAX:]

@@ -48,7 +48,7 @@ class SearchTool:
         if not query or context.searcher is None:
             return ToolResponse(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
         state = context.conversation.state
-        library = state.unmuted_library
+        library = state.library
         context.searcher.refresh(library)
         question_within = state.transcript.exchanges[-1].within if state.is_asking else None
         if question_within not in library:

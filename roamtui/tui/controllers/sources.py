@@ -1,4 +1,4 @@
-"""`SourcesController`: adds, removes and mutes the sources of a conversation."""
+"""`SourcesController`: adds and removes the sources of a conversation."""
 
 from __future__ import annotations
 
@@ -36,19 +36,6 @@ class SourcesController:
             return f"Added {sanitise_line(source.title)}: your next question sees it"
 
         self._run(add())
-
-    def toggle_mute(self, section_id: str | None) -> None:
-        """Mute the source of a section, or unmute it."""
-        if (source := self._get_source(section_id)) is None:
-            self._warn_only_source()
-            return
-
-        async def toggle() -> str:
-            await self._agent.conversation.mute_source(source.key, is_muted=not source.is_muted)
-            words = "may be asked again" if source.is_muted else "muted: the model no longer sees it"
-            return f"{sanitise_line(source.title)} {words}"
-
-        self._run(toggle())
 
     def remove(self, section_id: str | None) -> None:
         """Take the source of a section out of the conversation, after asking the person."""

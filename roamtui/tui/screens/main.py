@@ -197,7 +197,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @cached_property
     def sources_controller(self) -> SourcesController:
-        """Adds sources to the conversation, takes them out, and mutes them."""
+        """Adds sources to the conversation, and takes them out."""
         from roamtui.tui.controllers.sources import SourcesController
 
         return SourcesController(self.agent, self)
@@ -406,9 +406,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(TreePane.UnfoldRequested)
     def _unfold_ancestors(self, event: TreePane.UnfoldRequested) -> None:
         self.dispatch(lambda state: make_unfold_command(state, *event.section_ids))
-
-    def action_mute_source(self) -> None:
-        self.sources_controller.toggle_mute(self.tree_pane.outline.cursor_id)
 
     def action_take_out_source(self) -> None:
         self.sources_controller.remove(self.tree_pane.outline.cursor_id)

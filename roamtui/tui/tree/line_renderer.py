@@ -135,10 +135,6 @@ class LineRenderer:
         title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
         style = palette["title" if title else "untitled"]
         title = title or format_node(self._lines.library, section_id)
-        is_top = document is self._lines.library.root and document.columns.parents[row] < 0
-        source = self._lines.library.source_of(section_id)  # None unless a person added some
-        if source is not None and source.is_muted:
-            style, title = palette["size"], f"{title} (muted)" if is_top else title
         folding = palette["mark" if fold is FoldState.FAILED else "triangle"]
         head = [
             LineSegment(_draw_guides(self._lines.compute_guide_flags(line), width), palette["guides"]),

@@ -1,4 +1,4 @@
-"""Sources are added in the app, by path or from another tab, muted, and taken out."""
+"""Sources are added in the app, by path or from another tab, and taken out."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def list_keys(app: RoamApp) -> list[str]:
     return [source.key for source in app.main_screen.conversation.state.library.sources]
 
 
-async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None:
+async def test_a_source_is_added_asked_and_taken_out(folder: Path) -> None:
     async with running(make_app(folder), SIZE) as (app, pilot):
         notice = find_id(app, "Notice")
         await run(pilot, "global.add_source")
@@ -74,12 +74,6 @@ async def test_a_source_is_added_asked_muted_and_taken_out(folder: Path) -> None
 
         app.main_screen.panes.focus_tree()
         await go_to(pilot, find_id(app, "Term"))
-        await pilot.press("t")
-        await wait_until(pilot, lambda: "acts (muted)" in screen_text(app))
-        assert app.main_screen.conversation.state.library.sources[1].is_muted
-        await pilot.press("t")
-        await wait_until(pilot, lambda: "acts (muted)" not in screen_text(app))
-
         await pilot.press("delete")
         await wait_until(pilot, lambda: "Take acts out" in screen_text(app))
         await pilot.press("y")
