@@ -417,16 +417,16 @@ def index(args: Namespace) -> int:
     """Build or update the search index of a source on disk."""
     from roamtui.headless.index import add_summaries
     from roamtui.library_loader import open_library
-    from roamtui.paths import summaries_path
-    from roamtui.search.summary_store import SummaryStore
+    from roamtui.paths import indexes_path
+    from roamtui.search.index import IndexLocation
     from roamtui.search_setup import update_search_index
     from roamtui.wiring import build_model
 
     settings, library = _load_settings(args), open_library(args.sources, _get_web_arguments(args))
     if args.summaries is not None and not args.delete:
-        model, store = build_model(settings), SummaryStore(summaries_path(library.source))
+        model, location = build_model(settings), IndexLocation(folder=indexes_path())
         with_sections = args.summaries == "sections"
-        library = add_summaries(library, model, store, with_sections=with_sections, assume_yes=args.yes)
+        library = add_summaries(library, model, location, with_sections=with_sections, assume_yes=args.yes)
     update_search_index(library, settings, delete=args.delete)
     return 0
 

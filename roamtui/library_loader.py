@@ -22,9 +22,9 @@ from roamtui.document.loader import (
     make_error_document,
 )
 from roamtui.document.source_loader import SourceLoader, is_url, open_sources
-from roamtui.errors import SourceError, StoreError, UsageError
+from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import report_conversion, write_notice
-from roamtui.paths import conversions_path, pages_path, summaries_path
+from roamtui.paths import conversions_path, indexes_path, make_index_stem, pages_path
 from roamtui.settings import load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport, has_tesseract
 from roamtui.sources.file_sources import split_sources
@@ -211,14 +211,11 @@ def _open_with_summaries(
     conversion = _make_conversion(reads_scans=web.reads_scans)
     options = _make_web_options(web, always_revalidate=always_revalidate)
     library, loader = open_sources(sources, web=options, conversion=conversion, report=report)
-    path = summaries_path(library.source)
+    path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
     if path.exists():
-        from roamtui.search.summary_store import SummaryStore  # noqa: PLC0415 - few sources have summaries
+        from roamtui.search.index import load_summaries  # noqa: PLC0415 - few sources have an index on disk
 
-        try:
-            library = replace(library, summaries=SummaryStore(path).load())
-        except StoreError as error:
-            write_notice(f"roamtui: {error}")
+        library = replace(library, summaries=load_summaries(path))
     return library, loader
 
 

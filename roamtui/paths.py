@@ -69,11 +69,6 @@ def make_index_stem(source: str) -> str:
     return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
 
 
-def summaries_path(source: str) -> Path:
-    """Return the file of a source's summaries, in the folder of its index."""
-    return indexes_path() / f"{make_index_stem(source)}.summaries.sqlite3"
-
-
 def themes_path() -> Path:
     """Return the folder of the person's own themes."""
     return config_path().parent / "themes"

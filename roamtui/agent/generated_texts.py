@@ -19,7 +19,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest, TextDelta, UsageReported
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.structure import list_roots
-from roamtui.search.lexicon import FUNCTION_WORDS
+from roamtui.search.lexicon import STOP_WORDS
 from roamtui.search.terms import tokenise
 from roamtui.search.vectors import split_text
 
@@ -90,7 +90,7 @@ def _iter_questions(library: Library, section_id: str) -> Iterator[str]:
 
 def _make_title_question(title: str, text: str) -> str:
     """Return the question that a title asks or the first sentence below it answers, or empty if there is none."""
-    if len(title) > _TITLE_LENGTH_MAX or FUNCTION_WORDS.issuperset(tokenise(title)):
+    if len(title) > _TITLE_LENGTH_MAX or STOP_WORDS.issuperset(tokenise(title)):
         return ""
     first, second = (*title.lower().split(" "), "", "")[:2]
     if title.endswith("?"):

@@ -23,8 +23,7 @@ from roamtui.outline.spans import Bounds, Delivered, add_delivered, subtract_bou
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import ANNOUNCES, select_excerpt
-from roamtui.search.lexicon import Language, detect_language, make_pattern
-from roamtui.search.query import list_phrases
+from roamtui.search.lexicon import Language, detect_language
 from roamtui.search.sentences import get_first_sentence
 from roamtui.search.terms import extract_query_terms, locate_terms, tokenise
 
@@ -76,7 +75,6 @@ _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
 _WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
 """A word, number or identifier. The group `inside` matches before a capital letter inside a sentence."""
-_SET_PHRASE = re.compile(make_pattern("set phrases"), re.IGNORECASE)
 _PIECE_LENGTH = 100_000
 """Number of characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
@@ -322,9 +320,7 @@ def format_hits(
 
 
 def _list_missing_names(query: str, library: Library) -> list[str]:
-    """Return the names, numbers, identifiers and phrases of a query that no text of the library contains.
-
-    The phrases are those in quotation marks, and some that contracts use unchanged if they use them at all.
+    """Return the names, numbers and identifiers of a query that no text of the library contains.
 
     Case, hyphens and the endings of words are ignored. The list is empty if the library is not fully loaded or too
     long to scan.
@@ -351,18 +347,12 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
         )
         for word in words
     }
-    phrases = {
-        f'"{phrase}"': re.compile(r"\W+".join(rf"\b{re.escape(word)}\w*" for word in tokenise(phrase)))
-        for phrase in (*list_phrases(query), *_SET_PHRASE.findall(query))
-    }
-    overlap = 2 * max(map(len, (*forms, *phrases)), default=0)
+    overlap = 2 * max(map(len, forms), default=0)
     pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))
-    while (forms or phrases) and (piece := next(pieces, None)) is not None:  # most names are in one of the first pieces
-        folded = piece.casefold()
-        joined = folded.replace("-", "")
+    while forms and (piece := next(pieces, None)) is not None:  # most names are in one of the first pieces
+        joined = piece.casefold().replace("-", "")
         forms = {word: parts for word, parts in forms.items() if not any(part in joined for part in parts)}
-        phrases = {phrase: pattern for phrase, pattern in phrases.items() if not pattern.search(folded)}
-    return [*forms, *phrases]
+    return [*forms]
 
 
 def _format_delivery_note(

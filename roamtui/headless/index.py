@@ -20,13 +20,13 @@ from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.registry import OFFLINE
 from roamtui.search.base import SearchServices
-from roamtui.search.index import IndexLocation, delete_index
+from roamtui.search.index import IndexLocation, SectionStore, StoreProvider, delete_index
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceDatabase, LanceSearcher, drop_tables, load_summaries, save_summaries
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.summary_store import SummaryStore
 
 _REQUESTS_AT_ONCE = 4
+_NO_INDEX_MESSAGE = "could not write the index to {path}. Free some space there, or search without an index."
 _STDIN_MESSAGE = "cannot index standard input. Give a file or a folder."
 
 
@@ -63,7 +63,7 @@ def update_index(library: Library, location: IndexLocation, *, delete: bool) -> 
     progress = _IndexProgress()
     index = KeywordSearcher(library, location=replace(location, force=True)).prepare(progress)
     if index.store.path is None:
-        raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
+        raise StoreError(_NO_INDEX_MESSAGE.format(path=path))
     size = path.stat().st_size
     write_text(f"{len(index):,} sections, {progress.total:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
 
@@ -89,44 +89,49 @@ def update_database(library: Library, options: RetrievalOptions, services: Searc
     progress = _IndexProgress()
     passages = LanceSearcher(library, options, services).prepare(progress)
     documents = format_count(len(list_file_ids(library)) or 1, "document")
-    size = database.measure()
-    size_text = f"; {size / 1e6:,.1f} MB" if size is not None else ""
     changed = f"{progress.total:,} of them new or changed"
-    write_text(f"{documents}, {len(passages):,} sections, {changed}{size_text} in {database.uri}\n")
+    write_text(f"{documents}, {len(passages):,} sections, {changed} in {database.uri}\n")
 
 
 def add_summaries(
-    library: Library, model: Model, store: SummaryStore, *, with_sections: bool, assume_yes: bool
+    library: Library, model: Model, location: IndexLocation, *, with_sections: bool, assume_yes: bool
 ) -> Library:
-    """Have a model write the missing summaries, and return the library with all of them.
+    """Have a model write the missing summaries into the index, and return the library with all of them.
 
     Each summary is saved immediately, so that an interrupted run can be resumed. The model is closed at the end.
 
     Args:
         library: All its files must be loaded.
         model: Writes the summaries.
-        store: Contains the existing summaries, and receives the new ones.
+        location: Where the index is.
         with_sections: Whether to summarise long sections too.
         assume_yes: Whether to skip the question about the cost.
 
     Raises:
-        UsageError: The model cannot write summaries, or the person declined.
+        UsageError: The model cannot write summaries, the person declined, or the library came from standard input.
         ModelError: The model failed.
-        StoreError: Summaries cannot be saved.
+        StoreError: The index cannot be written.
     """
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
-    plan = partial(plan_missing_summaries, library, store.load(model.name), with_sections=with_sections)
+    if library.source == "-":
+        raise UsageError(_STDIN_MESSAGE)
+    store = StoreProvider(replace(location, force=True)).open(library)
+    if store.path is None:
+        raise StoreError(_NO_INDEX_MESSAGE.format(path=location.get_path(library)))
+    plan = partial(plan_missing_summaries, library, store.load_summaries(), with_sections=with_sections)
     asyncio.run(_write_missing_summaries(plan, model, store, assume_yes=assume_yes))
-    return replace(library, summaries=store.load())
+    summaries = store.load_summaries()
+    store.close()
+    return replace(library, summaries=summaries)
 
 
 async def _write_missing_summaries(
-    plan: Callable[..., tuple[SummaryTask, ...]], model: Model, store: SummaryStore, *, assume_yes: bool
+    plan: Callable[..., tuple[SummaryTask, ...]], model: Model, store: SectionStore, *, assume_yes: bool
 ) -> None:
     try:
         if not plan(window_tokens=model.window_tokens):
-            write_notice(f"All summaries by {model.name} exist already.")
+            write_notice("All summaries exist already.")
             return
         prices = await model.describe() if isinstance(model, LitellmModel) else None
         tasks = plan(window_tokens=model.window_tokens)  # again, because `describe` finds out the window
@@ -157,7 +162,7 @@ async def _write_missing_summaries(
                 except ModelError as error:
                     failures.append(error)
                     return
-                store.save({task.digest: summary.text}, model.name)
+                store.save_summaries({task.digest: summary.text})
                 done += 1
                 spent += summary.usage
                 if done == len(tasks) or done % max(1, len(tasks) // PROGRESS_LINES_MAX) == 0:

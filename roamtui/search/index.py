@@ -2,70 +2,78 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sqlite3
 import threading
-import zlib
+from array import array
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from hashlib import blake2b
 from pathlib import Path
 from weakref import finalize
 
+from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import format_reason
 from roamtui.paths import make_index_stem, make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
-from roamtui.search.query import build_term_expression
-from roamtui.search.segments import (
-    IndexRow,
-    IndexSegment,
-    NamesByRun,
-    batch_segments,
-    join_context,
-    list_ancestor_titles,
-    list_segments,
-    qualified_title_of,
+from roamtui.search.terms import normalise_unicode, space_unspaced_scripts, split_words, tokenise
+
+VERSION = 2
+"""Version of the tables and of their rows. A file that has another version is rebuilt."""
+_WEIGHTS = (3.0, 1.0, 1.0)
+"""Weights of a word in the title, in the titles above or the path of the file, and in the text."""
+_BUSY_SECONDS = 10.0
+_CACHE_KIB = 16_000
+_CACHED_COUNTS_MAX = 20_000
+_ABOVE_LENGTH_MAX = 200
+"""Maximum number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
+_TITLE_WORD_LENGTH_MIN = 4
+_DIGIT = re.compile(r"\d")
+_ENUMERATOR = re.compile(r"[\W\d_]*(?:[a-z]|[ivxl]+)?[\W\d_]*", re.IGNORECASE)
+"""A title that is only a number, such as ``5.8.1`` or ``(iv)``."""
+_SCHEMA = (
+    f"CREATE VIRTUAL TABLE IF NOT EXISTS sections USING fts5(title, path, body, tokenize='{TOKENIZER}')",
+    "CREATE TABLE IF NOT EXISTS parts (digest TEXT PRIMARY KEY, base INTEGER NOT NULL, count INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS summaries (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS numbering (next INTEGER NOT NULL)",
+    "INSERT INTO numbering SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM numbering)",
+    f"PRAGMA user_version = {VERSION}",
 )
-from roamtui.search.terms import split_words, tokenise
+_RANKED = """
+SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
+ORDER BY rank, rowid"""
+_ON_DISK_SECTIONS_MIN = 5_000
+_ON_DISK_CHARACTERS_MIN = 2_000_000
+"""An index is stored on disk if the library reaches one of these sizes. Building it then takes 0.25 s."""
 
 
 class SectionIndex:
     """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
 
-    Each new version of a library gets a new index. All of them share the store, which writes only what changed.
-    Thread-safe.
+    Each new version of a library gets a new index. All of them share the store, which writes only the documents that
+    changed. Thread-safe.
     """
 
     def __init__(
-        self,
-        library: Library,
-        store: SectionStore | None = None,
-        *,
-        before: SectionIndex | None = None,
-        on_progress: Progress | None = None,
+        self, library: Library, store: SectionStore | None = None, on_progress: Progress | None = None
     ) -> None:
-        """Bring the store up to date with `library`. `before` is the index of the previous version."""
+        """Bring the store up to date with `library`."""
         self.library = library
         self.store = store or SectionStore()
         self.layout = NodeNumbering(library)
-        known = before._segments if before is not None else {}  # noqa: SLF001 - the same class
-        self._segments: Mapping[int, Sequence[IndexSegment]] = list_segments(
-            self.layout, library.documents, known, library.summaries
-        )
-        segments = list(chain.from_iterable(self._segments.values()))
-        bases = self.store.sync(segments, on_progress)
-        self._by_base = sorted(((bases[segment.digest], segment) for segment in segments), key=lambda entry: entry[0])
+        parts = [IndexedDocument.make(document, self.layout, library) for document in library.documents]
+        bases = self.store.sync(parts, on_progress)
+        self._by_base = sorted(((bases[part.digest], part.document) for part in parts), key=lambda entry: entry[0])
         self._bases = [base for base, _ in self._by_base]
-        self._base_by_segment = {id(segment): base for base, segment in self._by_base}
+        self._base_by_document = {id(document): base for base, document in self._by_base}
         self._title_stems: dict[int, frozenset[str]] = {}
         self._path_stems: dict[int, frozenset[str]] = {}
 
@@ -97,9 +105,22 @@ class SectionIndex:
         stems = self._path_stems.get(number)
         if stems is None:
             document, row = self.layout.locate(number)
-            context = join_context(document, row, list_ancestor_titles(self.layout, document))
+            context = _join_context(document, row, _list_titles_above(self.layout, document))
             stems = self._path_stems[number] = self.title_stems(number) | stem_title(context)
         return stems
+
+    @cached_property
+    def title_words(self) -> Sequence[str]:
+        """The words in titles that mistyped words may be corrected to."""
+        documents = self.library.documents
+        return sorted(
+            {
+                word
+                for title in {title_of(document, row) for document in documents for row in range(len(document.columns))}
+                for word in tokenise(title)
+                if len(word) >= _TITLE_WORD_LENGTH_MIN and word not in STOP_WORDS and not _DIGIT.search(word)
+            }
+        )
 
     @cached_property
     def document_names(self) -> tuple[tuple[range, str], ...]:
@@ -112,58 +133,41 @@ class SectionIndex:
             names.append((self.layout.subtree(number), f" {' '.join(words)} "))
         return tuple(names)
 
-    def rank(
-        self,
-        expression: str,
-        weights: Sequence[float],
-        within: range,
-        limit: int,
-        *,
-        rows: tuple[int, int] | None = None,
-    ) -> list[tuple[int, float]]:
-        """Return up to `limit` nodes that match an FTS5 expression (in `rows`, if given), with scores, best first."""
+    def rank(self, expression: str, within: range, limit: int) -> list[tuple[int, float]]:
+        """Return up to `limit` nodes that match an FTS5 expression, with scores, best first."""
         if not expression or not within:
             return []
-        first, last = self.get_row_range(within)
-        if rows is not None:
-            first, last = max(first, rows[0]), min(last, rows[1])
-        found = self.store.rank(expression, weights, (first, last), lambda row: self._get_number(row) in within, limit)
+        accepts = self._accept_all if len(within) == len(self) else lambda row: self._get_number(row) in within
+        found = self.store.rank(expression, self._get_row_range(within), accepts, limit)
         return [(self._get_number(row), score) for row, score in found]
 
     def list_matches(self, expression: str, within: range, limit: int) -> list[int]:
         """Return up to `limit` nodes that match an FTS5 expression, in arbitrary order."""
-        rows = self.store.list_matches(expression, self.get_row_range(within), limit) if within else []
+        rows = self.store.list_matches(expression, self._get_row_range(within), limit) if within else []
         return [number for number in map(self._get_number, rows) if number in within]
-
-    def get_row_range(self, within: range) -> tuple[int, int]:
-        """Return the numbers of the first and last row that the store has for a range of nodes.
-
-        If there are none, the first number is greater than the last.
-        """
-        if len(within) == len(self):
-            return (self._bases[0], self._bases[-1] + len(self._by_base[-1][1])) if self._bases else (1, 0)
-        first, last = 1 << 62, -1
-        for document, start, end in self.layout.iter_runs(within):
-            for segment in self._segments[id(document)]:
-                low, high = max(start, segment.first), min(end, segment.end)
-                if low < high:
-                    base = self._base_by_segment[id(segment)] - segment.first
-                    first, last = min(first, base + low), max(last, base + high - 1)
-        return first, last
 
     def has_word(self, word: str) -> bool:
         """Check whether any node contains a word in any of its forms."""
-        return self.store.count(build_term_expression(word), 1) > 0
+        return self.store.count(f'"{" ".join(tokenise(word))}"', 1) > 0
+
+    def _accept_all(self, row: int) -> bool:
+        return self._get_number(row) >= 0
+
+    def _get_row_range(self, within: range) -> tuple[int, int]:
+        """Return the first and the last row that the store may have for a range of nodes."""
+        first, last = 1 << 62, -1
+        for document, start, end in self.layout.iter_runs(within):
+            base = self._base_by_document[id(document)]
+            first, last = min(first, base + start), max(last, base + end - 1)
+        return first, last
 
     def _get_number(self, row: int) -> int:
         """Return the number of the node that a row of the store belongs to, or -1 if this library has no such node."""
         index = bisect_right(self._bases, row) - 1
         if index < 0:
             return -1
-        base, segment = self._by_base[index]
-        if row - base >= len(segment):
-            return -1
-        return self.layout.number_of(segment.document, segment.first + row - base)
+        base, document = self._by_base[index]
+        return self.layout.number_of(document, row - base) if row - base < len(document.columns) else -1
 
 
 def stem_title(text: str) -> frozenset[str]:
@@ -171,37 +175,95 @@ def stem_title(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)
 
 
-VERSION = 1
-"""Version of the tables. A file that has another version is rebuilt."""
-_BUSY_SECONDS = 3.0
-_BATCH_ROWS = 50_000
-"""Approximate number of sections written in one transaction. Other programs wait for its end, about two seconds."""
-_CACHE_KIB = 16_000
-_CACHED_COUNTS_MAX = 20_000
-_TITLE_WORD_LENGTH_MIN = 4
-_DIGIT = re.compile(r"\d")
-_SCHEMA = (
-    f"CREATE VIRTUAL TABLE sections USING fts5(title, path, body, names, parts, content='', tokenize='{TOKENIZER}')",
-    "CREATE TABLE parts (digest TEXT PRIMARY KEY, base INTEGER NOT NULL, count INTEGER NOT NULL, rows BLOB)",
-    "CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE numbering (next INTEGER NOT NULL)",
-    "INSERT INTO numbering VALUES (1)",
-    f"PRAGMA user_version = {VERSION}",
-)
-_INSERT = "INSERT INTO sections(rowid, title, path, body, names, parts) VALUES(?, ?, ?, ?, ?, ?)"
-_DELETE = "INSERT INTO sections(sections, rowid, title, path, body, names, parts) VALUES('delete', ?, ?, ?, ?, ?, ?)"
-_RANKED = """
-SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
-ORDER BY rank, rowid"""
-_COUNT_WORD = """
-INSERT INTO words VALUES(?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count"""
-_ON_DISK_SECTIONS_MIN = 5_000
-_ON_DISK_CHARACTERS_MIN = 2_000_000
-"""An index is stored on disk if the library reaches one of these sizes. Building it then takes 0.25 s."""
+def title_of(document: Document, row: int) -> str:
+    """Return the title of a row, or an empty string if it is only the first words of its text."""
+    columns = document.columns
+    return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
+
+
+def qualified_title_of(document: Document, row: int) -> str:
+    """Return the title of a row. If it is only a number, add the title of the parent."""
+    title = title_of(document, row)
+    parent = document.columns.parents[row]
+    if parent < 0 or not title or not _ENUMERATOR.fullmatch(title):
+        return title
+    return f"{title} {title_of(document, parent)[:_ABOVE_LENGTH_MAX]}"
+
+
+def _list_titles(document: Document, row: int) -> list[str]:
+    """Return the titles of a row and of its ancestors in the document, nearest first."""
+    titles = []
+    while row >= 0:
+        titles.append(title_of(document, row)[:_ABOVE_LENGTH_MAX])
+        row = document.columns.parents[row]
+    return titles
+
+
+def _list_titles_above(layout: NodeNumbering, document: Document) -> tuple[str, ...]:
+    """Return the titles above a grafted document, nearest first."""
+    titles: list[str] = []
+    host = layout.host(document)
+    while host is not None:
+        titles += _list_titles(*host)
+        host = layout.host(host[0])
+    return tuple(titles)
+
+
+def _join_context(document: Document, row: int, above: tuple[str, ...]) -> str:
+    """Return the titles above a row and the path of its file without suffix, each once, as one string."""
+    key = document.key
+    stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
+    titles = _list_titles(document, document.columns.parents[row])
+    return " ".join(dict.fromkeys((*titles, *above, key[:stem_end])))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """A document with everything that its rows in an index depend on."""
+
+    document: Document
+    above: tuple[str, ...]
+    """Titles above the document, nearest first."""
+    loaded: frozenset[int]
+    """Rows of a folder or a list of links whose files are loaded. These are found by their own sections."""
+    summaries: Mapping[str, str]
+    """See `Document.get_summary`."""
+    digest: str
+    """Digest of all of these, the same in every process."""
+
+    @classmethod
+    def make(cls, document: Document, layout: NodeNumbering, library: Library) -> IndexedDocument:
+        """Describe a document of a library."""
+        columns, above, summaries = document.columns, _list_titles_above(layout, document), library.summaries
+        rows = range(len(columns)) if columns.has_files else ()
+        loaded = frozenset(row for row in rows if len(layout.subtree(layout.number_of(document, row))) > 1)
+        digest = blake2b(digest_size=16)
+        names = (document.key, document.content_hash, *above, "", *columns.titles, "", *map(str, sorted(loaded)))
+        digest.update("\x1f".join(names).encode("utf-8", "surrogatepass"))
+        digest.update(array("Q", columns.starts).tobytes())
+        for row in range(len(columns)) if summaries else ():
+            digest.update(f"\x1f{document.get_summary(row, summaries)}".encode("utf-8", "surrogatepass"))
+        return cls(document, above, loaded, summaries, digest.hexdigest())
+
+    def __len__(self) -> int:
+        """Return the number of rows that are indexed."""
+        return len(self.document.columns) - len(self.loaded)
+
+    def make_rows(self) -> Iterator[tuple[int, tuple[str, str, str]]]:
+        """Yield the number of each row, and its title, path and body. Summaries are searched like the text."""
+        document, starts = self.document, self.document.columns.starts
+        for row in range(len(document.columns)):
+            if row not in self.loaded:
+                body = document.text[starts[row] : starts[row + 1]]
+                if summary := document.get_summary(row, self.summaries):
+                    body = f"{body}\n{summary}"
+                columns = (qualified_title_of(document, row), _join_context(document, row, self.above), body)
+                title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
+                yield row, (title, path, body)
 
 
 class SectionStore:
-    """The full-text tables, which have a row for each node. Thread-safe. Row numbers are never reused.
+    """The full-text table, which has a row for each node. Thread-safe. Row numbers are never reused.
 
     Raises:
         IndexLostError: The file cannot be used. Any method may raise this.
@@ -211,15 +273,10 @@ class SectionStore:
         """Open an existing file, which may be empty. Without a path, everything is kept in memory."""
         self.path = path
         self._lock = threading.Lock()
-        self._bases: dict[str, int] = {}
-        """First row of each stored segment, by digest."""
-        self._in_memory: dict[str, IndexSegment] = {}
-        """Stored segments by digest. Used only without a file."""
+        self._digests: frozenset[str] = frozenset()
         self._data_version = -1
         """SQLite's number, which changes when another program writes to the file."""
         self._counts: dict[tuple[str, int], int] = {}
-        self._title_words: list[str] | None = None
-        """Result of `list_title_words`, until the next write."""
         with self._convert_errors():
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -237,51 +294,44 @@ class SectionStore:
         with self._lock:
             self._connection.close()
 
-    def sync(self, segments: Sequence[IndexSegment], on_progress: Progress | None = None) -> dict[str, int]:
-        """Make `segments` the whole content of the index, and return the first row of each segment by its digest.
+    def sync(self, parts: Sequence[IndexedDocument], on_progress: Progress | None = None) -> dict[str, int]:
+        """Make `parts` the whole content of the index, and return the first row of each by its digest.
 
-        Missing segments are written, and all others are removed. Each segment must have a unique digest. `on_progress`
-        receives the number of new sections that are written, and their total.
+        Missing documents are written, and all others are removed. `on_progress` receives the number of new sections
+        that are written, and their total.
         """
-        with self._lock, self._convert_errors():
-            self._read_bases()
-            wanted = {segment.digest for segment in segments}
-            outdated = [digest for digest in self._bases if digest not in wanted]
-            missing = [segment for segment in segments if segment.digest not in self._bases]
-            total = sum(map(len, missing))
-            names_by_run = NamesByRun()
-            done = 0
-            for batch in list(batch_segments(missing, _BATCH_ROWS)) or ([[]] if outdated else []):
+        execute = self._connection.execute
+        with self._lock, self._convert_errors(), self._transaction():
+            bases = {digest: (base, count) for digest, base, count in execute("SELECT * FROM parts")}
+            self._digests = frozenset(part.digest for part in parts)
+            for digest in bases.keys() - self._digests:
+                base, count = bases[digest]
+                execute("DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (base, base + count - 1))
+                execute("DELETE FROM parts WHERE digest = ?", (digest,))
+            missing = [part for part in parts if part.digest not in bases]
+            done, total = 0, sum(map(len, missing))
+            base = execute("SELECT next FROM numbering").fetchone()[0]
+            for part in missing:
                 if on_progress is not None:
                     on_progress(done, total)
-                with self._transaction():
-                    self._read_bases()  # meanwhile, another program may have written some of the segments
-                    self._remove([digest for digest in outdated if digest in self._bases])
-                    self._add([segment for segment in batch if segment.digest not in self._bases], names_by_run)
-                outdated = []
-                done += sum(map(len, batch))
-            if total:
-                self._connection.execute("PRAGMA shrink_memory")
-            if on_progress is not None and total:
-                on_progress(total, total)
-            self._read_bases()
-            if not wanted <= self._bases.keys():
-                raise IndexLostError("another program has indexed a different text", is_damaged=False)
-            return {digest: self._bases[digest] for digest in wanted}
+                rows = ((base + row, *columns) for row, columns in part.make_rows())
+                self._connection.executemany("INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)", rows)
+                count = len(part.document.columns)
+                execute("INSERT INTO parts VALUES(?, ?, ?)", (part.digest, base, count))
+                bases[part.digest] = base, count
+                base, done = base + count, done + len(part)
+            execute("UPDATE numbering SET next = ?", (base,))
+        if on_progress is not None and total:
+            on_progress(total, total)
+        return {digest: bases[digest][0] for digest in self._digests}
 
     def rank(
-        self,
-        expression: str,
-        weights: Sequence[float],
-        bounds: tuple[int, int],
-        accepts: Callable[[int], bool],
-        limit: int,
+        self, expression: str, bounds: tuple[int, int], accepts: Callable[[int], bool], limit: int
     ) -> list[tuple[int, float]]:
         """Return up to `limit` rows between `bounds` that match and are accepted, with their scores, best first."""
-        rank = f"bm25({', '.join(str(float(weight)) for weight in weights)})"
         found: list[tuple[int, float]] = []
         with self._reading():
-            for row, score in self._connection.execute(_RANKED, (expression, rank, *bounds)):
+            for row, score in self._connection.execute(_RANKED, (expression, f"bm25{_WEIGHTS}", *bounds)):
                 if accepts(row):
                     found.append((row, -score))
                     if len(found) == limit:
@@ -306,13 +356,15 @@ class SectionStore:
                 self._counts[expression, count_max] = found
             return found
 
-    def list_title_words(self) -> Sequence[str]:
-        """Return the words in titles that mistyped words may be corrected to, sorted."""
+    def load_summaries(self) -> dict[str, str]:
+        """Return the summaries that a model wrote, by the digest of the summarised text."""
         with self._lock, self._convert_errors():
-            if self._title_words is None:
-                query = "SELECT word FROM words WHERE count > 0 ORDER BY word"
-                self._title_words = [word for (word,) in self._connection.execute(query)]
-            return self._title_words
+            return dict(self._connection.execute("SELECT digest, text FROM summaries"))
+
+    def save_summaries(self, summaries: Mapping[str, str]) -> None:
+        """Save summaries by the digest of the summarised text."""
+        with self._lock, self._convert_errors(), self._transaction():
+            self._connection.executemany("INSERT OR REPLACE INTO summaries VALUES(?, ?)", summaries.items())
 
     def _prepare_tables(self) -> None:
         execute = self._connection.execute
@@ -320,108 +372,45 @@ class SectionStore:
             execute("PRAGMA journal_mode = DELETE")
             execute("PRAGMA synchronous = FULL")
             execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        if execute("PRAGMA user_version").fetchone()[0] == 0:
-            with self._transaction():
-                if execute("PRAGMA user_version").fetchone()[0] == 0:  # another program may have just created them
-                    for statement in _SCHEMA:
-                        execute(statement)
-        if execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            raise IndexLostError("another version of roamtui wrote it", is_damaged=True)
-        try:
-            execute("SELECT 1 FROM sections, parts, words, numbering LIMIT 0")
-        except sqlite3.OperationalError as error:
-            if "no such" not in str(error):
-                raise
-            raise IndexLostError(str(error), is_damaged=True) from None
-
-    def _read_bases(self) -> None:
-        """Read the stored segments again if another program has written to the file."""
-        if self.path is None:
-            return
-        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        if version != self._data_version:
-            self._data_version = version
-            self._bases = dict(self._connection.execute("SELECT digest, base FROM parts"))
-            self._counts.clear()
-            self._title_words = None
+        with self._transaction():
+            if execute("PRAGMA user_version").fetchone()[0] not in (0, VERSION):
+                raise IndexLostError("another version of roamtui wrote it", is_damaged=True)
+            for statement in _SCHEMA:
+                execute(statement)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """Hold the lock while reading. It fails if another program has replaced text of this library in the file."""
         with self._lock, self._convert_errors():
-            before = self._bases
-            self._read_bases()
-            if before is not self._bases and not before.items() <= self._bases.items():
-                raise IndexLostError("another program has indexed a different text", is_damaged=False)
+            version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+            if version != self._data_version:
+                self._data_version = version
+                self._counts.clear()
+                stored = {digest for (digest,) in self._connection.execute("SELECT digest FROM parts")}
+                if not self._digests <= stored:
+                    raise IndexLostError("another program has indexed a different text", is_damaged=False)
             yield
-
-    def _remove(self, digests: Sequence[str]) -> None:
-        names_by_run = NamesByRun()
-        for digest in digests:
-            base = self._bases.pop(digest)
-            segment = self._in_memory.pop(digest, None)
-            if segment is not None:
-                rows = list(segment.make_rows(names_by_run))
-            else:
-                query = "SELECT rows FROM parts WHERE digest = ?"
-                packed = self._connection.execute(query, (digest,)).fetchone()[0]
-                rows = [IndexRow(*fields) for fields in json.loads(zlib.decompress(packed))]
-            self._connection.executemany(_DELETE, ((base + offset, *row) for offset, row in enumerate(rows)))
-            self._count_words(rows, -1)
-            self._connection.execute("DELETE FROM parts WHERE digest = ?", (digest,))
-
-    def _add(self, segments: Sequence[IndexSegment], names_by_run: NamesByRun) -> None:
-        execute = self._connection.execute
-        base = execute("SELECT next FROM numbering").fetchone()[0]
-        for segment in segments:
-            rows = list(segment.make_rows(names_by_run))
-            self._connection.executemany(_INSERT, ((base + offset, *row) for offset, row in enumerate(rows)))
-            self._count_words(rows, 1)
-            packed = None
-            if self.path is None:
-                self._in_memory[segment.digest] = segment
-            else:
-                packed = zlib.compress(json.dumps(rows, ensure_ascii=False).encode(), 1)
-            execute("INSERT INTO parts VALUES(?, ?, ?, ?)", (segment.digest, base, len(rows), packed))
-            self._bases[segment.digest] = base
-            base += len(rows)
-        execute("UPDATE numbering SET next = ?", (base,))
-
-    def _count_words(self, rows: Sequence[IndexRow], sign: int) -> None:
-        words: Counter[str] = Counter()
-        for row in rows:
-            words.update(
-                word
-                for word in set(tokenise(row.title))
-                if len(word) >= _TITLE_WORD_LENGTH_MIN and word not in STOP_WORDS and not _DIGIT.search(word)
-            )
-        self._connection.executemany(_COUNT_WORD, [(word, sign * count) for word, count in sorted(words.items())])
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Run the `with` block in a transaction. If it fails, also restore what this object knows about the file."""
-        bases, in_memory = dict(self._bases), dict(self._in_memory)
+        self._counts.clear()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
         except BaseException:
-            self._bases, self._in_memory = bases, in_memory
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             raise
-        finally:
-            self._counts.clear()
-            self._title_words = None
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert errors of SQLite, and errors that damaged data causes, to `IndexLostError`."""
+        """Convert errors of SQLite to `IndexLostError`."""
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise IndexLostError(str(error), is_damaged=False) from error
-        except (sqlite3.DatabaseError, ValueError, TypeError, zlib.error) as error:
+            raise IndexLostError(str(error), is_damaged="no such" in str(error)) from error
+        except sqlite3.DatabaseError as error:
             raise IndexLostError(str(error), is_damaged=True) from error
 
 
@@ -495,6 +484,15 @@ class StoreProvider:
                 return
         self._uses_memory = True
         location.on_warning(f"Could not use the search index {path} ({error}); using memory instead.")
+
+
+def load_summaries(path: Path) -> dict[str, str]:
+    """Return the summaries in the index at `path`. If the file cannot be used, the search says so, not this."""
+    try:
+        with closing(SectionStore(path)) as store:
+            return store.load_summaries()
+    except IndexLostError:
+        return {}
 
 
 def delete_index(path: Path) -> bool:

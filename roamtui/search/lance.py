@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
-import re
 import threading
 import time
 import warnings
@@ -15,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +23,8 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchServices, VectorArray
 from roamtui.search.excerpts import make_snippet
+from roamtui.search.index import IndexedDocument
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.segments import IndexSegment, batch_segments, list_segments
 from roamtui.search.terms import extract_query_terms, normalise_unicode, space_unspaced_scripts
 from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, embed_texts, make_chunks
 
@@ -36,8 +34,8 @@ TABLE = "passages"
 SUMMARIES = "summaries"
 _FORMAT_VERSION = "1"
 """Increase it when the rows for the same text change."""
-_BATCH_SECTIONS = 5_000
-"""Number of sections that are written in one commit, which takes several requests to object storage."""
+_BATCH_CHUNKS = 10_000
+"""Approximate number of chunks that are written in one commit, which takes several requests to object storage."""
 _ROWS_PER_SECTION = 3
 """Number of rows fetched for each wanted section, because the best chunks often belong to the same section."""
 _ROWS_MIN = 50
@@ -87,7 +85,7 @@ class LanceSearcher:
                 assert services.embedder is not None
                 with closing(VectorStore(services.vector_folder, services.warn_once)) as store:
                     try:
-                        self._table = make_table((services.embedder, store), on_embedded=services.progress)
+                        self._table = make_table((services.embedder, store))
                     except (IndexLostError, UsageError):
                         raise
                     except RoamtuiError as error:
@@ -159,7 +157,7 @@ class ChunkHit:
 class LanceTable:
     """A table that the constructor brings up to date with a library. Each embedder has its own table.
 
-    The chunks of a segment are written together or not at all. Chunks that two programs wrote are found only once.
+    The chunks of a document are written together or not at all. Chunks that two programs wrote are found only once.
     With an embedder, the constructor may take minutes. If it is interrupted, the next one continues.
 
     Args:
@@ -168,7 +166,6 @@ class LanceTable:
         chunk_size: Maximum number of characters of a chunk.
         vectors: The embedder and the vectors stored on this machine, or None for keywords only.
         on_progress: Receives the number of new sections that are written, and their total.
-        on_embedded: Receives the number of chunks that are embedded, and their total.
 
     Raises:
         UsageError: The table contains other documents.
@@ -183,7 +180,6 @@ class LanceTable:
         vectors: tuple[Embedder, VectorStore] | None = None,
         *,
         on_progress: Progress | None = None,
-        on_embedded: Progress | None = None,
     ) -> None:
         self.library = library
         self.vectors = vectors
@@ -191,16 +187,11 @@ class LanceTable:
         self._chunk_size = chunk_size
         self._summarised = replace(library, summaries={**load_summaries(database), **library.summaries})
         self._name = TABLE if vectors is None else f"{TABLE}_{_digest(vectors[0].name)}"
-        layout, summaries = NodeNumbering(self._summarised), self._summarised.summaries
-        segments = []
-        for segment in chain.from_iterable(list_segments(layout, library.documents, {}, summaries).values()):
-            first = segment.document.ids[segment.first]
-            # The rows also depend on the size of chunks, and on the sections above the segment.
-            context = (_FORMAT_VERSION, str(chunk_size), segment.digest, first, *library.ancestors(first))
-            segments.append(replace(segment, digest=_digest(*context)))
+        layout = NodeNumbering(self._summarised)
+        parts = [IndexedDocument.make(document, layout, self._summarised) for document in library.documents]
         with database.convert_errors():
             self._table = database.get_table(self._name)
-            retry_conflicts(lambda: self._sync(segments, on_progress, on_embedded))
+            retry_conflicts(lambda: self._sync(parts, on_progress))
 
     def __len__(self) -> int:
         return len(self.library)
@@ -247,16 +238,14 @@ class LanceTable:
         found = zip(rows["id"].to_pylist(), scores, text_scores, strict=True)
         return [ChunkHit(section_id, score, text_score or 0.0) for section_id, score, text_score in found]
 
-    def _sync(
-        self, segments: Sequence[IndexSegment], on_progress: Progress | None, on_embedded: Progress | None
-    ) -> None:
-        """Write the segments that are missing in the table, and remove all others."""
-        missing = segments
+    def _sync(self, parts: Sequence[IndexedDocument], on_progress: Progress | None) -> None:
+        """Write the documents that are missing in the table, and remove all others."""
+        wanted = {_digest(_FORMAT_VERSION, str(self._chunk_size), part.digest): part for part in parts}
         if self._table is not None:
             self._table.checkout_latest()
             rows = self._table.search().select(["part", "doc"]).to_arrow()
             stored_keys = set(rows["doc"].unique().to_pylist())
-            keys = {segment.document.key for segment in segments}
+            keys = {part.document.key for part in parts}
             if stored_keys and keys and stored_keys.isdisjoint(keys):
                 example = min(stored_keys) or "a single document"
                 uri = self._database.uri
@@ -264,31 +253,26 @@ class LanceTable:
                     f"{uri} holds the index of other documents, such as {example}. Choose another location."
                 )
             stored = set(rows["part"].unique().to_pylist())
-            delete_rows(self._table, "part", stored - {segment.digest for segment in segments})
-            missing = [segment for segment in segments if segment.digest not in stored]
-        total = sum(map(len, missing))
-        chunk_total = sum(len(self._make_chunks(segment)) for segment in missing) if self.vectors else 0
-        done = embedded = 0
-        for batch in batch_segments(missing, _BATCH_SECTIONS):
+            delete_rows(self._table, "part", stored - wanted.keys())
+            wanted = {digest: part for digest, part in wanted.items() if digest not in stored}
+        done, total = 0, sum(map(len, wanted.values()))
+        batch: list[tuple[str, str, EmbeddingChunk]] = []
+        for digest, part in wanted.items():
             if on_progress is not None:
                 on_progress(done, total)
-            chunks = [(segment, chunk) for segment in batch for chunk in self._make_chunks(segment)]
-            report = (
-                (lambda count, _, before=embedded: on_embedded(before + count, chunk_total)) if on_embedded else None
-            )
-            self._add(chunks, report)
-            done += sum(map(len, batch))
-            embedded += len(chunks)
+            ids = [section_id for row, section_id in enumerate(part.document.ids) if row not in part.loaded]
+            chunks = make_chunks(self._summarised, ids, size=self._chunk_size)
+            batch += ((digest, part.document.key, chunk) for chunk in chunks)
+            done += len(part)
+            if len(batch) >= _BATCH_CHUNKS or done == total:
+                self._add(batch)
+                batch = []
         if on_progress is not None and total:
             on_progress(total, total)
         if self._table is not None:
             self._update_indexes(self._table)
 
-    def _make_chunks(self, segment: IndexSegment) -> list[EmbeddingChunk]:
-        ids = segment.document.ids[segment.first : segment.end]
-        return list(make_chunks(self._summarised, ids, size=self._chunk_size))
-
-    def _add(self, chunks: Sequence[tuple[IndexSegment, EmbeddingChunk]], on_embedded: Progress | None) -> None:
+    def _add(self, chunks: Sequence[tuple[str, str, EmbeddingChunk]]) -> None:
         if not chunks:
             return
         arrow = self._database.arrow
@@ -297,16 +281,16 @@ class LanceTable:
         rows = [
             {
                 "id": chunk.section_id,
-                "doc": segment.document.key,
-                "part": segment.digest,
+                "doc": key,
+                "part": digest,
                 "above": [chunk.section_id, *self.library.ancestors(chunk.section_id)],
                 "text": space_unspaced_scripts(normalise_unicode(chunk.text)),
             }
-            for segment, chunk in chunks
+            for digest, key, chunk in chunks
         ]
         added = arrow.Table.from_pylist(rows, schema=arrow.schema(fields))
         if self.vectors is not None:
-            matrix = embed_texts([chunk.text for _, chunk in chunks], *self.vectors, on_embedded)
+            matrix = embed_texts([chunk.text for _, _, chunk in chunks], *self.vectors, None)
             values = arrow.array(matrix.ravel(), type=arrow.float16())
             column = arrow.FixedSizeListArray.from_arrays(values, matrix.shape[1])
             added = added.append_column("vector", column)
@@ -365,21 +349,6 @@ _UNINDEXED_MIN = 1_000
 _UNINDEXED_SHARE = 0.05
 """The index is updated if more than this number and this share of the rows are not indexed. Searching those is slow."""
 _REASON_LENGTH = 200
-_REASONS = (
-    (r"NoSuchBucket", "there is no such bucket"),
-    (r"api_key is required|Failed to get AWS credentials", "no key was found. Set {keys}"),
-    (r"AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|\b40[13]\b", "access was refused. Check {keys}"),
-    (r"BadScheme", "an AWS_ENDPOINT that begins with http:// needs AWS_ALLOW_HTTP=true"),
-    (r"kind: Connect\b|connect_failures=3", "its host cannot be reached. Check {addresses} and the network"),
-    (r"request_failures=3", "its host answers with errors. Try again later"),
-)
-"""Patterns of the error texts of LanceDB, and what they mean. The first match counts."""
-_VARIABLES = {
-    "s3": ("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT, AWS_REGION"),
-    "db": ("LANCEDB_API_KEY", "LANCEDB_HOST_OVERRIDE, LANCEDB_REGION"),
-}
-"""By URI scheme, the environment variables for keys, and those for addresses."""
-_OTHER_VARIABLES = ("the keys in the environment", "the address")
 
 
 class LanceDatabase:
@@ -453,27 +422,17 @@ class LanceDatabase:
                 if not token:
                     return names
 
-    def measure(self) -> int | None:
-        """Return the size of the database on disk in bytes, or None if it is not a local folder."""
-        folder = Path(self.uri)
-        if "://" in self.uri or not folder.is_dir():
-            return None
-        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
     @contextmanager
     def convert_errors(self) -> Iterator[None]:
         """Convert LanceDB's errors to `IndexLostError`, with a message that names the database."""
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            text = str(error)
-            reason = shorten(sanitise_line(text.partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
-            keys, addresses = _VARIABLES.get(self.uri.partition("://")[0], _OTHER_VARIABLES)
-            meanings = (meaning for pattern, meaning in _REASONS if "://" in self.uri and re.search(pattern, text))
-            if (meaning := next(meanings, None)) is not None:
-                reason = meaning.format(keys=keys, addresses=addresses)
+            reason = shorten(sanitise_line(str(error).partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
+            advice = " Check the address, and the keys in the environment." if "://" in self.uri else ""
             shown = shorten(sanitise_line(self.uri), 80)
-            raise IndexLostError(f"The index {shown} cannot be used: {reason}.", is_damaged=False) from error
+            message = f"The index {shown} cannot be used: {reason.rstrip('.')}.{advice}"
+            raise IndexLostError(message, is_damaged=False) from error
 
 
 def retry_conflicts(write: Callable[[], None]) -> None:

@@ -1,6 +1,6 @@
 """Split queries and texts into terms, in the same way for the index and for the sentences of a section.
 
-A term is a folded word (``gradient``), a whole identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or, in
+A term is a folded word (``gradient``), an identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or, in
 scripts without spaces between words, a pair of adjacent characters.
 """
 
@@ -13,14 +13,12 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from roamtui.search.lexicon import (
-    HIRAGANA,
     STOP_WORDS_BY_LANGUAGE,
     Language,
     detect_language,
     get_synonyms,
     reduce_to_root,
     stem,
-    strip_question_words,
 )
 from roamtui.sources.decode import replace_surrogates
 
@@ -30,7 +28,7 @@ TERMS_MAX = 64
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 """Accents, points and vowel signs, which Python's ``\\w`` does not match, and the scripts of India."""
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
-_CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
+_CAMEL_CASE = re.compile(r"[a-z][A-Z]")
 _CONTRACTION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _UNSPACED = (
     "\u0e00-\u0fff"  # Thai, Lao, Tibetan
@@ -39,7 +37,6 @@ _UNSPACED = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
 )
-_HIRAGANA_ONLY = re.compile(f"[{HIRAGANA}]+")
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _UNSPACED_CHARACTER = re.compile(f"([{_UNSPACED}])")
 _IDENTIFIER = re.compile(
@@ -50,12 +47,6 @@ _IDENTIFIER = re.compile(
     r"|\b[^\W\d_]\w*+(?:\+\+|\#)(?!\w)"  # C++, C#
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
-_SIGN_CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
-_CODE_SUFFIX = "0"
-"""End of an encoded identifier. A final digit prevents stemming."""
-_PART_LENGTH_MIN = 4
-_LINKING_ELEMENTS = ("", "s", "n", "es", "en")
-"""Linking elements between the parts of a German compound."""
 
 
 def normalise_unicode(text: str) -> str:
@@ -83,11 +74,6 @@ def is_unspaced(term: str) -> bool:
     return not term.isascii() and _UNSPACED_RUN.match(term) is not None
 
 
-def is_hiragana(term: str) -> bool:
-    """Check whether a term has only hiragana, which Japanese uses for function words and endings."""
-    return _HIRAGANA_ONLY.fullmatch(term) is not None
-
-
 def space_unspaced_scripts(text: str) -> str:
     """Put spaces around each character of a script without spaces, so that each becomes a word."""
     return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \1 ", text)
@@ -108,35 +94,21 @@ def extract_identifiers(text: str) -> list[str]:
     return found
 
 
-def encode_identifier(identifier: str) -> str:
-    """Encode an identifier as the single token that the index stores."""
-    return fold_term(identifier).translate(_SIGN_CODES) + _CODE_SUFFIX
-
-
-def split_camel_case(word: str) -> list[str]:
-    """Return the parts of a camel-case word (``getUserById``), or an empty list for any other word."""
-    if word.islower() or word.isupper() or word[1:].islower():
-        return []
-    parts = [part for part in _CAMEL_PART.findall(word) if len(part) > 1]
-    return parts if len(parts) > 1 else []
-
-
 def extract_code_names(text: str) -> frozenset[str]:
     """Return the folded names in a text that look like code: identifiers and camel-case words."""
-    camel = (word for word in _WORD.findall(text) if split_camel_case(word))
+    camel = (word for word in _WORD.findall(text) if _CAMEL_CASE.search(word))
     return frozenset(map(fold_term, (*extract_identifiers(text), *camel)))
 
 
 def extract_query_terms(text: str) -> tuple[str, ...]:
     """Return the content words and identifiers of a question, folded, each once, in order.
 
-    Stop words and question words are left out, unless the question contains nothing else.
+    Stop words are left out, unless the question contains nothing else.
     """
-    text = normalise_unicode(text)
-    terms = dict.fromkeys(_iter_terms(strip_question_words(text)))
+    terms = dict.fromkeys(_iter_terms(normalise_unicode(text)))
     stopped = STOP_WORDS_BY_LANGUAGE[detect_language(tokenise(text))]
-    content = [term for term in terms if term not in stopped and not is_hiragana(term)]
-    return tuple((content or list(terms) or list(dict.fromkeys(_iter_terms(text))))[:TERMS_MAX])
+    content = [term for term in terms if term not in stopped]
+    return tuple((content or list(terms))[:TERMS_MAX])
 
 
 def _iter_terms(text: str) -> Iterator[str]:
@@ -176,17 +148,13 @@ def locate_terms(
             found += [(match.start(), term) for match in _compile_whole(term).finditer(text)]
     for form, term in forms.items():
         by_stem.setdefault(stem(form), term)
-    if by_stem and text.isascii():
-        found += _iter_stem_matches(text, by_stem)
-    elif by_stem:
-        terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
-        for match in _WORD.finditer(text):
-            word = match.group()
-            if word not in terms_by_word:
-                keys = (stem(fold_term(part)) for part in (word, *split_camel_case(word)))
-                terms_by_word[word] = next((by_stem[key] for key in keys if key in by_stem), None)
-            if (matched := terms_by_word[word]) is not None:
-                found.append((match.start(), matched))
+    terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
+    for match in _WORD.finditer(text) if by_stem else ():
+        word = match.group()
+        if word not in terms_by_word:
+            terms_by_word[word] = by_stem.get(stem(fold_term(word)))
+        if (matched := terms_by_word[word]) is not None:
+            found.append((match.start(), matched))
     return sorted(found)
 
 
@@ -210,33 +178,6 @@ def _compile_whole(term: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
 
 
-def _iter_stem_matches(text: str, by_stem: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """Yield the offset and term of each word, or part of a camel-case word, that has one of these stems.
-
-    The text must be ASCII. A pattern finds the candidates, because stemming every word would be slow.
-    """
-    for match in _compile_starts(frozenset(by_stem)).finditer(text.lower()):
-        start = match.start()
-        if start == 0 or not text[start - 1].isalnum():
-            term = by_stem.get(stem(match.group()))
-            if term is not None:
-                yield start, term
-                continue
-        elif not (text[start].isupper() and text[start - 1].islower()):
-            continue
-        part = _CAMEL_PART.match(text, start)
-        term = by_stem.get(stem(part.group().lower())) if part else None
-        if term is not None:
-            yield start, term
-
-
-@lru_cache(maxsize=64)
-def _compile_starts(stems: frozenset[str]) -> re.Pattern[str]:
-    """Return a pattern for words that may have one of these stems: stemming changes a final e, i or l."""
-    starts = {re.escape(known[:-1] if len(known) > 1 and known[-1] in "eil" else known) for known in stems}
-    return re.compile(f"(?:{'|'.join(sorted(starts))})[^\\W_]*")
-
-
 def list_inflected_forms(
     text: str, terms: Iterable[str], language: Language, *, with_synonyms: bool = False
 ) -> dict[str, str]:
@@ -250,11 +191,3 @@ def list_inflected_forms(
             roots.setdefault(reduce_to_root(synonym, language), word)
     found = {word: roots.get(reduce_to_root(word, language)) for word in set(tokenise(text))}
     return {word: term for word, term in found.items() if term is not None and word != term}
-
-
-def iter_compound_splits(word: str) -> Iterator[tuple[str, str]]:
-    """Yield each way to split a German compound into two words. Splits with a longer first part come first."""
-    for end in range(len(word) - _PART_LENGTH_MIN, _PART_LENGTH_MIN - 1, -1):
-        for joint in _LINKING_ELEMENTS:
-            if word[:end].endswith(joint) and end - len(joint) >= _PART_LENGTH_MIN:
-                yield word[: end - len(joint)], word[end:]

@@ -10,11 +10,9 @@ from functools import cached_property
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from roamtui.document.document import Document
-from roamtui.search.index import SectionIndex, stem_title
+from roamtui.search.index import SectionIndex, stem_title, title_of
 from roamtui.search.lexicon import stem
 from roamtui.search.query import Query
-from roamtui.search.segments import title_of
 from roamtui.search.terms import normalise_unicode, split_words
 
 _ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
@@ -31,7 +29,7 @@ def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, 
     for word in words:
         if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or index.has_word(word):
             continue
-        similar = list_similar_words(word, index.store.list_title_words())
+        similar = list_similar_words(word, index.title_words)
         if similar:
             corrections[word] = tuple(similar)
     return corrections
@@ -72,29 +70,18 @@ _TOPICS_MAX = 8
 class TopicTitles:
     """The titles of all sections with subsections, which may be topics of a conversation."""
 
-    def __init__(self, index: SectionIndex, before: TopicTitles | None = None) -> None:
-        """Set up for `index`. The titles of documents that `before` has read are reused."""
+    def __init__(self, index: SectionIndex) -> None:
         self.index = index
-        self._tables: dict[int, tuple[Document, list[tuple[int, frozenset[str]]]]] = (
-            dict(before._tables) if before is not None else {}  # noqa: SLF001 - the same class
-        )
-        """By the ``id()`` of a document: the document, and its rows with children, each with the stems of its title."""
 
     @cached_property
     def _sections_by_stem(self) -> dict[str, list[int]]:
         """Numbers of the sections whose titles contain each stem."""
         index = self.index
         titles: list[tuple[int, frozenset[str]]] = []
-        tables = {}
         for document in index.library.documents:
-            table = self._tables.get(id(document))
-            if table is None or table[0] is not document:
-                ends = document.columns.ends
-                parents = (row for row in range(len(ends)) if ends[row] > row + 1)
-                table = document, [(row, stem_title(title_of(document, row))) for row in parents]
-            tables[id(document)] = table
-            titles += ((index.layout.number_of(document, row), stems) for row, stems in table[1])
-        self._tables = tables
+            ends = document.columns.ends
+            parents = (row for row in range(len(ends)) if ends[row] > row + 1)
+            titles += ((index.layout.number_of(document, row), stem_title(title_of(document, row))) for row in parents)
         for section_id in index.library.grafts:  # a row may have children only in the pages grafted below it
             document, row = index.library.locate(section_id)
             if document.columns.ends[row] == row + 1:

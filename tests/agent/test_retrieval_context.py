@@ -184,25 +184,6 @@ def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
     assert len(found.hits) == 4
 
 
-def test_a_long_chapter_that_a_question_names_is_excerpted_where_it_answers() -> None:
-    parts = "".join(f"### 4.{number}\n\n{_FILLER}\n\n" for number in range(3))
-    library = make_library(f"# A\n\n## Article 4\n\n{parts}### 4.7\n\nHerons nest in May.\n\n## Article 5\n\nOwls.\n")
-    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
-    question = "When do herons nest by article 4?"
-    text = format_hits(state, KeywordSearcher(library).search(question)[:1], question).text
-    assert text.startswith(f"- [{id_of(library, 'Article 4')}] Article 4")
-    assert "Herons nest in May." in text
-
-
-def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> None:
-    table = "Table 4. Speeds\n\n| Bird | Speed |\n|---|---|\n| Heron | 45 |\n"
-    library = make_library(f"# A\n\n## B\n\nTable 4 shows herons. {_FILLER}\n\n{table}\n{_FILLER}\n\n## C\n\nOwls.\n")
-    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
-    hits = KeywordSearcher(library).search("What does Table 4 show?")
-    lines = format_hits(state, hits[:1], "What does Table 4 show?").text.split("\n")
-    assert lines[1:] == ["    […]", *(f"    {line}" for line in table.splitlines() if line), "    […]"]
-
-
 @pytest.mark.parametrize(
     ("query", "missing"),
     [
@@ -218,12 +199,9 @@ def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> N
         ("Which state/country is red from?", ""),
         ("How many USD or EUR is red?", "EUR"),
         ("Are there red post-bricks or brick-layers?", "brick-layers"),
-        ('red "the bricks" or "no bricks"', '"no bricks"'),
-        ('red "brick of 2022" or "The\nbricks"', ""),
-        ("Is red a right of first refusal or right of first offer?", '"first refusal", "first offer"'),
     ],
 )
-def test_names_numbers_and_phrases_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
+def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
     text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new.\n"
     lines = _lines(make_library(text), "B", query=query)
     assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])

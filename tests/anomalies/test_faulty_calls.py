@@ -9,7 +9,7 @@ import asyncio
 import errno
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from pathlib import Path
 
@@ -23,9 +23,8 @@ from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.conversation.reading_positions import ReadingPosition, ReadingPositions
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.errors import StoreError
-from roamtui.search.index import IndexLocation
+from roamtui.search.index import IndexLocation, SectionStore, load_summaries
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.summary_store import SummaryStore
 from roamtui.search.vectors import VectorStore
 from roamtui.settings import save_settings
 from roamtui.sources.web.cache import PageCache
@@ -238,14 +237,15 @@ def save_vectors(folder: Path, failing: Failing) -> None:
 
 
 def save_summaries(folder: Path, failing: Failing) -> None:
-    file = SummaryStore(folder / "cache" / "a.summaries.sqlite3")
-    file.save({"old": "Old."}, "m")
-    with failing() as told:
-        file.save({"new": "New."}, "m")
-    assert all("Delete" not in one for one in told), "nothing is wrong with the file"
-    assert file.load() == ({"old": "Old."} if told else {"old": "Old.", "new": "New."})
-    file.save({"new": "New."}, "m")
-    assert file.load() == {"old": "Old.", "new": "New."}
+    path = folder / "a.sqlite3"
+    with closing(SectionStore(path)) as store:
+        store.save_summaries({"old": "Old."})
+    with failing() as told, closing(SectionStore(path)) as store:
+        store.save_summaries({"new": "New."})
+    assert load_summaries(path) == ({"old": "Old."} if told else {"old": "Old.", "new": "New."})
+    with closing(SectionStore(path)) as store:
+        store.save_summaries({"new": "New."})
+    assert load_summaries(path) == {"old": "Old.", "new": "New."}
 
 
 def change_setting(folder: Path, failing: Failing) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.errors import ModelError, StoreError, UsageError
+from roamtui.errors import ModelError, UsageError
 from roamtui.headless.index import add_summaries
-from roamtui.search.summary_store import SummaryStore
+from roamtui.search.index import IndexLocation, load_summaries
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 
@@ -29,18 +29,20 @@ def _make_model(*texts: str | ModelError, name: str = "scripted") -> ScriptedMod
     return ScriptedModel(replies, name=name)
 
 
-def _list_texts(file: SummaryStore) -> Sequence[str]:
-    return sorted(file.load().values())
+def _list_texts(place: IndexLocation) -> Sequence[str]:
+    path = place.get_path(LIBRARY)
+    assert path is not None
+    return sorted(load_summaries(path).values())
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> SummaryStore:
-    return SummaryStore(tmp_path / "indexes" / "x.summaries.sqlite3")
+def place(tmp_path: Path) -> IndexLocation:
+    return IndexLocation(folder=tmp_path / "indexes")
 
 
-def test_each_summary_is_written_once(file: SummaryStore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.CaptureFixture[str]) -> None:
     model = _make_model("One.", "Two.", "Three.")
-    library = add(LIBRARY, model, file)
+    library = add(LIBRARY, model, place)
     assert sorted(library.summaries.values()) == ["One.", "Three.", "Two."]
     assert model.is_closed
     message = capsys.readouterr().err
@@ -48,28 +50,28 @@ def test_each_summary_is_written_once(file: SummaryStore, capsys: pytest.Capture
     assert "3 of 3 summaries\n" in message
 
     again = _make_model()
-    assert add(LIBRARY, again, file).summaries == library.summaries
+    assert add(LIBRARY, again, place).summaries == library.summaries
     assert not again.requests
-    assert capsys.readouterr().err == "All summaries by scripted exist already.\n"
+    assert capsys.readouterr().err == "All summaries exist already.\n"
 
 
-def test_only_a_changed_document_is_summarised_again(file: SummaryStore) -> None:
-    add(LIBRARY, _make_model("One.", "Two.", "Three."), file)
+def test_only_a_changed_document_is_summarised_again(place: IndexLocation) -> None:
+    add(LIBRARY, _make_model("One.", "Two.", "Three."), place)
     texts = {document.key: str(document.text) for document in LIBRARY.grafts.values()}
     changed = make_folder({**texts, "bees.md": "# Bees\n\nThey hum.\n"})
     model = _make_model("Four.")
-    add(changed, model, file)
+    add(changed, model, place)
     assert "They hum." in model.requests[0].messages[-1].text
     assert model.replies_left == 0
 
 
-def test_what_was_written_before_a_failure_is_kept(file: SummaryStore) -> None:
+def test_what_was_written_before_a_failure_is_kept(place: IndexLocation) -> None:
     with pytest.raises(ModelError, match=r"Too busy\. 1 of 3 summaries are saved; run it again to continue\."):
-        add(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), file)
-    assert _list_texts(file) == ["One."]
+        add(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), place)
+    assert _list_texts(place) == ["One."]
     model = _make_model("Two.", "Three.")
-    add(LIBRARY, model, file)
-    assert _list_texts(file) == ["One.", "Three.", "Two."]
+    add(LIBRARY, model, place)
+    assert _list_texts(place) == ["One.", "Three.", "Two."]
     assert model.replies_left == 0
 
 
@@ -80,27 +82,19 @@ class _Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(("typed", "asked"), [("n\n", 0), ("", 0), ("y\n", 3), ("YES\n", 3)])
-def test_a_person_is_asked_first(file: SummaryStore, typed: str, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_is_asked_first(place: IndexLocation, typed: str, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", _Terminal(typed))
     model = _make_model("One.", "Two.", "Three.")
     try:
-        add(LIBRARY, model, file, assume_yes=False)
+        add(LIBRARY, model, place, assume_yes=False)
     except UsageError as error:
         assert "no summaries were written" in str(error)  # noqa: PT017 - only some of them raise
     assert len(model.requests) == asked
 
 
-def test_without_a_person_nothing_is_asked(file: SummaryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_person_nothing_is_asked(place: IndexLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     model = _make_model("One.")
     with pytest.raises(UsageError, match="--yes"):
-        add(LIBRARY, model, file, assume_yes=False)
+        add(LIBRARY, model, place, assume_yes=False)
     assert not model.requests
-
-
-def test_a_broken_file_is_told_and_not_deleted(file: SummaryStore) -> None:
-    file.path.parent.mkdir()
-    file.path.write_bytes(b"no database " * 100)
-    with pytest.raises(StoreError, match="Delete that file"):
-        file.load()
-    assert file.path.exists()

@@ -270,11 +270,12 @@ def test_files_and_folders_do_not_join() -> None:
     assert [library.title_of(section_id) for section_id in joined] == ["A one"]
 
 
-def test_what_a_query_names_stays_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "## Table 4\n\nSizes.\n\n## Speeds\n\nWhat the speed of a heron is: herons have a speed of 45.\n"
+def test_a_statement_that_a_query_names_stays_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = "| a | b |\n|---|---|\n" + "| c | 1 |\n" * 9
+    text = f"## Balance sheet\n\n{table}\n## Speeds\n\nWhat the speed of a heron is: herons have a speed of 45.\n"
     library = make_library(f"# Birds\n\n{text}")
     monkeypatch.setattr(hybrid, "_VECTOR_WEIGHT", 9.0)
     searcher = _make({}, library)
-    hits = searcher.search("Which speed do herons have by table 4?")
-    assert library.title_of(hits[0].section_id) == "Table 4"
+    hits = searcher.search("Which speed do herons have by the balance sheet?")
+    assert library.title_of(hits[0].section_id) == "Balance sheet"
     assert [hit.named is not None for hit in hits] == [True, *[False] * (len(hits) - 1)]

@@ -5,22 +5,17 @@ from __future__ import annotations
 import gc
 import sqlite3
 import stat
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search import segments
 from roamtui.search.base import IndexLostError
 from roamtui.search.index import IndexLocation, SectionIndex, SectionStore
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.terms import encode_identifier
 from tests.search.libraries import id_of, make_folder, make_library
 
-WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
 FILES = {
     "a.md": "# Apples\n\nRed and round. getApple\n\n## Kinds\n\nBoskoop\n",
     "b/c.md": "# Cherries\n\nRed and small.\n",
@@ -30,12 +25,12 @@ FILES = {
 
 def rank_titles(index: SectionIndex, expression: str) -> list[str]:
     """Return the titles that an expression finds, best first."""
-    return [index.title(number) for number, _ in index.rank(expression, WEIGHTS, range(len(index)), 20)]
+    return [index.title(number) for number, _ in index.rank(expression, range(len(index)), 20)]
 
 
 def rank_scores(index: SectionIndex, expression: str) -> dict[str, float]:
     """Return scores by id."""
-    found = index.rank(expression, WEIGHTS, range(len(index)), 20)
+    found = index.rank(expression, range(len(index)), 20)
     return {index.layout.id_of(number): round(score, 9) for number, score in found}
 
 
@@ -51,45 +46,21 @@ def _change(library: Library, **texts: str) -> Library:
     return Library(source=library.source, root=changed.root, grafts=grafts)
 
 
-def test_a_text_that_is_indexed_in_pieces_is_found_and_removed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library = make_library('# Pumps\n\nA "pump_valve" \\ or a pumpGauge,\tin \u2028caf\xe9s.\n')
-    whole = SectionIndex(library)
-    monkeypatch.setattr(segments, "_PIECE_LENGTH", 3)
-    index = SectionIndex(library, SectionStore(tmp_path / "index.sqlite3"))
-    expressions = ('"pump"', '"gauge"', '"cafes"', f"names : {encode_identifier('pump_valve')}")
-    for expression in expressions:
-        assert rank_scores(index, expression) == rank_scores(whole, expression) != {}
-    after = SectionIndex(make_library("# Dates\n"), index.store, before=index)
-    assert [rank_titles(after, expression) for expression in expressions] == [[]] * len(expressions)
-    assert not after.has_word("gauge")
-
-
-def test_the_cache_of_runs_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "_CACHED_RUNS_MAX", 2)
-    names = segments.NamesByRun()
-    before = [names[run] for run in ("a_b", "plain", "getApple")]
-    assert [names[run] for run in ("a_b", "plain", "getApple")] == before
-    assert before[1] is None
-    assert len(names) <= 2
-
-
 def test_an_updated_index_answers_like_a_new_one() -> None:
     library = make_folder(FILES)
     index = SectionIndex(library)
     for texts in ({"d": "# Dates\n\nRed too.\n"}, {"c": "# Currants\n\nRed.\n"}, {"e": "# Elder\n\nRed? Black.\n"}, {}):
         library = _change(library, **texts)
-        index = SectionIndex(library, index.store, before=index)
-        for expression in ('"red"', '"red" OR "brown" OR "small"', 'names : "x"', '"appl"'):
+        index = SectionIndex(library, index.store)
+        for expression in ('"red"', '"red" OR "brown" OR "small"', '"appl"'):
             assert rank_scores(index, expression) == rank_scores(SectionIndex(library), expression)
-        assert list(index.store.list_title_words()) == list(SectionIndex(library).store.list_title_words())
+        assert index.title_words == SectionIndex(library).title_words
 
 
 def test_an_index_of_an_earlier_library_finds_nothing_of_the_later_one() -> None:
     library = make_folder(FILES)
     before = SectionIndex(library)
-    SectionIndex(_change(library, d="# Dates\n\nRed now.\n"), before.store, before=before)
+    SectionIndex(_change(library, d="# Dates\n\nRed now.\n"), before.store)
     assert "Dates" not in rank_titles(before, '"red"')
     assert rank_titles(before, '"small"') == ["Cherries"]
 
@@ -97,30 +68,12 @@ def test_an_index_of_an_earlier_library_finds_nothing_of_the_later_one() -> None
 def test_a_broken_expression_is_an_error_and_loses_nothing() -> None:
     index = SectionIndex(make_folder(FILES))
     with pytest.raises(IndexLostError):
-        index.rank('"red" AND', WEIGHTS, range(len(index)), 5)
+        index.rank('"red" AND', range(len(index)), 5)
     assert rank_titles(index, '"brown"') == ["Dates"]
 
 
 _FRUIT = {"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Dates\n\nBrown and sweet.\n"}
 _FRUIT_LIBRARY = make_folder(_FRUIT)
-_FILL = """
-import sys
-from pathlib import Path
-from roamtui.document.library import Library
-from roamtui.document.parse import parse_document
-from roamtui.search.keyword import KeywordSearcher
-from roamtui.search import index as indexing
-from roamtui.search.index import IndexLocation
-
-indexing._BATCH_ROWS = 5_000
-def tell(done, total):
-    if done:
-        print(done, flush=True)
-        sys.stdin.readline()
-text = "".join(f"# Title {number}\\n\\nWord{number} common.\\n\\n" for number in range(15_000))
-library = Library(source="folder", root=parse_document(text))
-KeywordSearcher(library, location=IndexLocation(folder=Path(sys.argv[1]), force=True)).prepare(tell)
-"""
 
 
 class _IndexFolder:
@@ -156,7 +109,7 @@ def test_only_the_owner_can_read_the_file(folder: _IndexFolder) -> None:
     assert stat.S_IMODE(folder.path.parent.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize(("kept", "filling"), [(0, b"garbage "), (20, b"garbage "), (4_096, b"\xff"), (8_192, b"")])
+@pytest.mark.parametrize(("kept", "filling"), [(0, b"garbage "), (20, b"garbage "), (4_096, b"\xff")])
 def test_a_damaged_file_is_rebuilt_with_a_warning(folder: _IndexFolder, kept: int, filling: bytes) -> None:
     folder.open().prepare()
     data = folder.path.read_bytes()
@@ -229,53 +182,6 @@ def test_two_programs_with_different_texts_of_a_source_both_find_theirs(folder: 
     assert _finds(first, "sweet") == ["Dates"]
     assert _finds(first, "round") == ["Apples"]
     assert ["another program" in text for text in folder.warnings] == [True]
-
-
-def test_two_programs_may_index_the_same_text_at_once(folder: _IndexFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.index._BATCH_ROWS", 1)
-    first, second = folder.open(), folder.open()
-
-    def index_too(done: int, total: int) -> None:
-        assert done <= total
-        second.prepare()
-
-    first.prepare(index_too)
-
-    assert _finds(first, "sweet") == _finds(second, "sweet") == ["Dates"]
-    assert first.prepare().store.path == second.prepare().store.path == folder.path
-    assert folder.warnings == []
-
-
-def test_a_text_that_another_program_removes_meanwhile_is_indexed_in_memory(
-    folder: _IndexFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("roamtui.search.index._BATCH_ROWS", 1)
-    other = make_folder({"a.md": "# Apples\n\nGreen.\n"})
-    first = folder.open()
-
-    def index_other(done: int, total: int) -> None:
-        if 0 < done <= total:
-            folder.open(other).prepare()
-
-    first.prepare(index_other)
-
-    assert _finds(first, "sweet") == ["Dates"]
-    assert _finds(first, "round") == ["Apples"]
-    assert ["another program" in text for text in folder.warnings] == [True]
-
-
-def test_a_killed_program_can_be_resumed(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", _FILL, str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().strip() == "5000"
-        process.kill()
-    done = subprocess.run(command, input="\n" * 9, capture_output=True, text=True, check=True)
-    (path,) = tmp_path.glob("*.sqlite3")
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT sum(count) FROM parts").fetchone() == (15_000,)
-        connection.execute("INSERT INTO sections(sections) VALUES('integrity-check')")
-    assert done.stdout.split() == ["5000", "10000"]
 
 
 def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.search.lexicon import Language, detect_language, reduce_to_root
-from roamtui.search.terms import extract_query_terms, tokenise
+from roamtui.search.terms import tokenise
 from tests.search.libraries import find_titles, make_library
 
 
@@ -15,9 +15,6 @@ from tests.search.libraries import find_titles, make_library
         ("Wer wählt den Hafenmeister?", Language.GERMAN),
         ("Wohin mit altem Öl?", Language.GERMAN),
         ("Gebühr im Winter", Language.ENGLISH),
-        ("Puis-je ajouter du linge ?", Language.FRENCH),
-        ("Où se trouve le filtre ?", Language.FRENCH),
-        ("¿Cuántos huevos lleva la tortilla?", Language.SPANISH),
         ("What is the die casting process?", Language.ENGLISH),
         ("When do the heirs die?", Language.ENGLISH),
         ("Why doesn't Ray's actor die", Language.ENGLISH),
@@ -34,8 +31,6 @@ def test_stop_words_show_the_language(question: str, language: Language) -> None
     [
         (Language.GERMAN, "wahl", "wahlt gewahlt wahlen wahlbar wahler wahl"),
         (Language.GERMAN, "zahl", "zahle zahlt gezahlt zahlung zahlungen"),
-        (Language.FRENCH, "nettoy", "nettoyer nettoyez nettoyee nettoyement"),
-        (Language.SPANISH, "congel", "congelar congelan congelado congeladas"),
     ],
 )
 def test_all_forms_of_a_word_have_one_root(language: Language, root: str, words: str) -> None:
@@ -59,38 +54,15 @@ def test_the_word_itself_ranks_above_synonyms() -> None:
     assert find_titles(library, "taxi")[0] == "One"
 
 
-@pytest.mark.parametrize(
-    ("question", "terms"),
-    [
-        ("What is the quick ratio? Round your answer to two decimal places.", ("quick", "ratio")),
-        ("Assume the perspective of an analyst. Which prices fell?", ("prices", "fell")),
-        ("Which way is north? If north is not useful, then state that and explain why.", ("way", "north")),
-        ("Using the cash flow statement, what was paid for ships?", ("paid", "ships")),
-        ("Round the corner", ("round", "corner")),
-        ("Round the corner of the table.", ("round", "corner", "table")),
-    ],
-)
-def test_sentences_that_say_how_to_answer_are_not_searched(question: str, terms: tuple[str, ...]) -> None:
-    assert extract_query_terms(question) == terms
-
-
 _LAWS = make_library(
     "# Recht\n\n## § 1 Tierhalter\n\nVerletzt ein Tier einen Menschen, so ist der Halter zum Ersatz verpflichtet.\n\n"
     "## § 2 Kosten\n\nDer Beamte zahlt jemanden aus, der es muss. Wer muss, zahlt.\n\n"
-    "## Article 3\n\nLe propriétaire d'un animal répond du dommage qu'il a causé.\n\n"
-    f"## Article 4\n\nLe facteur apporte des lettres, et qui doit en avoir en a.\n\n{_FILLER}"
+    f"{_FILLER}"
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "title"),
-    [
-        ("Muss ich zahlen, wenn mein Hund jemanden gebissen hat?", "§ 1 Tierhalter"),
-        ("Mon chien a mordu le facteur, dois-je payer ?", "Article 3"),
-    ],
-)
-def test_everyday_words_find_the_formal_words(question: str, title: str) -> None:
-    assert find_titles(_LAWS, question)[0] == title
+def test_everyday_words_find_the_formal_words() -> None:
+    assert find_titles(_LAWS, "Muss ich zahlen, wenn mein Hund jemanden gebissen hat?")[0] == "§ 1 Tierhalter"
 
 
 def test_implied_words_are_found() -> None:

@@ -10,7 +10,7 @@ from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.query import parse_query
 from roamtui.search.titles import TopicTitles, suggest_corrections
-from tests.search.libraries import make_folder, make_library
+from tests.search.libraries import make_library
 
 _LIBRARY = make_library(
     "# Installation\n\nHow to install.\n\n# Guide\n\nFollow it.\n\n# Installation guide\n\nAll.\n\n# Port\n\nOpen.\n"
@@ -110,15 +110,3 @@ def test_follow_ups_are_recognised(query: str) -> None:
 @pytest.mark.parametrize("query", ["When is the museum open?", "android dogs", "", "C++"])
 def test_other_questions_are_no_follow_ups(query: str) -> None:
     assert not parse_query(query).is_follow_up
-
-
-def test_topics_of_unchanged_documents_are_reused_and_new_ones_found() -> None:
-    files = {"a.md": "# Town\n\n## Hotel Anchor\n\n### Dogs\n\nWelcome.\n"}
-    before = SectionIndex(make_folder(files))
-    topics = TopicTitles(before)
-    assert topics.recall_topics("dogs?", ["the Hotel Anchor"])
-    folder = make_folder({**files, "b.md": "# Village\n\n## Golden Lion\n\n### Dogs\n\nOutside.\n"})
-    after = SectionIndex(folder, before.store, before=before)
-    later = TopicTitles(after, topics)
-    named = {after.title(number) for number in later.recall_topics("dogs?", ["the Golden Lion", "the Hotel Anchor"])}
-    assert named == {"Golden Lion", "Hotel Anchor"}

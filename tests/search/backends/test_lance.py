@@ -12,13 +12,12 @@ import pytest
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.search.base import IndexLostError, SearchServices
+from roamtui.search.base import SearchServices
 from roamtui.search.lance import (
     LanceDatabase,
     LanceSearcher,
     drop_tables,
     load_summaries,
-    retry_conflicts,
     save_summaries,
 )
 from roamtui.search.options import RetrievalOptions, SearchMode
@@ -47,7 +46,6 @@ def test_a_database_need_not_be_a_folder() -> None:
     options = RetrievalOptions(index="memory://")
     searcher = LanceSearcher(LIBRARY, options, SearchServices())
     assert [LIBRARY.title_of(hit.section_id) for hit in searcher.search("round")] == ["Apples"]
-    assert LanceDatabase("memory://").measure() is None
 
 
 def test_a_table_that_another_program_is_creating_does_not_exist_yet(tmp_path: Path) -> None:
@@ -74,32 +72,7 @@ def test_a_table_is_opened_as_soon_as_another_program_has_created_it(
     assert pauses == [0, 1, 2]
 
 
-def test_a_table_that_another_program_never_finishes_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "passages.lance").mkdir()
-    monkeypatch.setattr("roamtui.search.lance._pause", lambda _: None)
-    with pytest.raises(IndexLostError, match="cannot be used"):
-        LanceDatabase(str(tmp_path)).open_table("passages", [])
-
-
-@pytest.mark.parametrize(("message", "count"), [("a commit conflict", 8), ("a full disk", 1)])
-def test_only_conflicts_are_tried_again_and_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch, message: str, count: int
-) -> None:
-    monkeypatch.setattr("roamtui.search.lance._pause", lambda _: None)
-    attempts: list[str] = []
-
-    def write() -> None:
-        attempts.append(message)
-        raise RuntimeError(message)
-
-    with pytest.raises(RuntimeError, match=message):
-        retry_conflicts(write)
-    assert len(attempts) == count
-
-
-def test_a_segment_that_was_written_twice_is_found_once(lance: Backend) -> None:
+def test_a_document_that_was_written_twice_is_found_once(lance: Backend) -> None:
     lance.count_written(LIBRARY)
     database = LanceDatabase(str(lance.options.index))
     table = database.get_table("passages")
@@ -193,28 +166,14 @@ def test_an_index_is_written_searched_changed_and_deleted(in_cloud: Backend, clo
     assert not cloud.database.list_tables().tables
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "reason"),
-    [
-        ("LANCEDB_API_KEY", "another", "access was refused. Check LANCEDB_API_KEY."),
-        ("LANCEDB_API_KEY", None, "no key was found. Set LANCEDB_API_KEY."),
-        (
-            "LANCEDB_HOST_OVERRIDE",
-            "http://127.0.0.1:9",
-            "its host cannot be reached. Check LANCEDB_HOST_OVERRIDE, LANCEDB_REGION and the network.",
-        ),
-    ],
-)
-def test_a_problem_of_the_cloud_is_one_sentence(
-    in_cloud: Backend, monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, reason: str
-) -> None:
-    if value is None:
-        monkeypatch.delenv(name)
-    else:
-        monkeypatch.setenv(name, value)
+def test_a_problem_of_the_cloud_is_one_sentence_with_advice(in_cloud: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LANCEDB_API_KEY")
     with pytest.raises(RoamtuiError) as caught:
         in_cloud.count_written(LIBRARY)
-    assert str(caught.value) == f"The index db://shelf cannot be used: {reason}"
+    message = str(caught.value)
+    assert message.startswith("The index db://shelf cannot be used: ")
+    assert message.endswith(". Check the address, and the keys in the environment.")
+    assert "\n" not in message
 
 
 @pytest.fixture
@@ -225,40 +184,11 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeObjectStore]:
         yield store
 
 
-@pytest.fixture
-def in_bucket(store: FakeObjectStore, tmp_path: Path) -> Backend:  # noqa: ARG001 - the server runs during the test
+def test_an_index_is_written_to_a_bucket_and_searched_there(store: FakeObjectStore, tmp_path: Path) -> None:
     backend = Backend("sqlite", tmp_path)
     backend.options = msgspec.structs.replace(backend.options, index=BUCKET)
-    return backend
-
-
-def _find(backend: Backend, query: str, mode: SearchMode = SearchMode.KEYWORD) -> list[str]:
-    return [LIBRARY.title_of(hit.section_id) for hit in backend.open(LIBRARY, mode).search(query)]
-
-
-def test_an_index_is_written_to_a_bucket_and_searched_there(store: FakeObjectStore, in_bucket: Backend) -> None:
-    assert in_bucket.count_written(LIBRARY) == 2
-    assert store.objects
+    assert backend.count_written(LIBRARY) == 2
     assert all(key.startswith("shelves/docs/first/") for key in store.objects)
     assert store.keys_seen == {"key-of-tests"}
-    assert in_bucket.count_written(LIBRARY) == 0
-    assert _find(in_bucket, "round") == ["Apples"]
-    assert _find(in_bucket, "smallish", SearchMode.HYBRID)[0] == "Cherries"
-
-
-@pytest.mark.parametrize(
-    ("uri", "variables", "reason"),
-    [
-        ("s3://nosuchbucket/docs", {}, "there is no such bucket"),
-        (BUCKET, {"AWS_ALLOW_HTTP": "false"}, "an AWS_ENDPOINT that begins with http:// needs AWS_ALLOW_HTTP=true"),
-    ],
-)
-def test_a_problem_of_a_bucket_is_one_sentence(
-    in_bucket: Backend, monkeypatch: pytest.MonkeyPatch, uri: str, variables: dict[str, str], reason: str
-) -> None:
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    in_bucket.options = msgspec.structs.replace(in_bucket.options, index=uri)
-    with pytest.raises(RoamtuiError) as caught:
-        in_bucket.count_written(LIBRARY)
-    assert str(caught.value) == f"The index {uri} cannot be used: {reason}."
+    for query, mode, title in (("round", SearchMode.KEYWORD, "Apples"), ("smallish", SearchMode.HYBRID, "Cherries")):
+        assert LIBRARY.title_of(backend.open(LIBRARY, mode).search(query)[0].section_id) == title
