@@ -301,14 +301,10 @@ def _make_context(
 
 
 def _make_options(settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
-    from roamtui.search_setup import make_keyword_searcher, propose_semantic_search
     from roamtui.wiring import discover_local_models, list_model_offers, make_named_model
 
-    has_choice = settings.retrieval.index is None  # vectors in a database are shared with others
     return replace(
         _make_initial_options(settings),
-        propose_semantic_search=partial(propose_semantic_search, settings) if has_choice else None,
-        make_keyword_searcher=partial(make_keyword_searcher, settings) if has_choice else None,
         examples=examples,
         model_offers=list_model_offers(settings),
         discover_models=partial(discover_local_models, settings),

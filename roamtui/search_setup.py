@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
-
-import msgspec
 
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.headless.index import update_database, update_index
 from roamtui.headless.output import EmbeddingProgress, warn
-from roamtui.models.embedders import SemanticSearchOffer, find_embedder
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import OFFLINE, make_model
 from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, make_embedder
@@ -25,7 +20,6 @@ from roamtui.search.factory import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.lance import LanceDatabase
 from roamtui.search.options import Rerank, SearchMode
-from roamtui.search.vectors import EmbeddingEstimate, VectorStore
 from roamtui.settings import Settings
 
 _CHOSEN_COUNT = 10
@@ -60,35 +54,6 @@ def make_searcher_factory(
     # Evaluation must not leave an index behind.
     location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=on_warning)
     return partial(make_searcher, options=options, services=services, location=location)
-
-
-def propose_semantic_search(settings: Settings, library: Library) -> SemanticSearchOffer:
-    """Find an embedder for semantic search of `library`, and estimate what it would send. Called in a thread.
-
-    Raises:
-        RoamtuiError: There is no embedder, or a package is missing. The message says what to do.
-    """
-    background, options = BackgroundLoop(), settings.retrieval
-    _check_numpy(SearchMode.HYBRID)
-    offer = find_embedder(options.embedder, options.embedder_api_base, os.environ, background)
-    hybrid = msgspec.structs.replace(options, mode=SearchMode.HYBRID, embedder=offer.name)
-    embedder = make_embedder(offer.name, background, api_base=options.embedder_api_base)
-    with closing(VectorStore(cache_path(), lambda _: None)) as store:
-        estimate = EmbeddingEstimate.from_library(library, embedder.name, store, options.chunk_size)
-
-    def make(library: Library, on_warning: Callable[[str], None]) -> Searcher | None:
-        chosen = msgspec.structs.replace(settings, retrieval=hybrid)
-        return make_searcher_factory(chosen, on_warning, lambda _done, _total: None, background=background)(library)
-
-    return SemanticSearchOffer(embedder=offer, estimate=estimate, make_searcher=make)
-
-
-def make_keyword_searcher(settings: Settings, library: Library) -> Searcher | None:
-    """Make a searcher with the person's settings, but without vectors. Return None if search is off."""
-    options = settings.retrieval
-    if options.needs_vectors:
-        options = msgspec.structs.replace(options, mode=SearchMode.KEYWORD)
-    return make_searcher_factory(msgspec.structs.replace(settings, retrieval=options), lambda _: None)(library)
 
 
 def _check_numpy(mode: SearchMode) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -223,38 +223,6 @@ class Agent:
         searcher, library = self.searcher, self.conversation.state.library
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded_files():
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
-
-    async def change_searcher(self, make: Callable[[Library], Searcher | None], report: Progress) -> None:
-        """Replace the searcher once its new index is complete. Until then, or if that fails, the old one is used.
-
-        A question that is being answered uses the new one from its next search on.
-
-        Args:
-            make: Makes the searcher, or returns None to turn search off.
-            report: Called in a thread with the number of pieces of text that are embedded, and their total.
-
-        Raises:
-            RoamtuiError: The searcher cannot be made, or the text cannot be embedded.
-        """
-        is_wanted = True
-
-        def report_if_wanted(done: int, total: int) -> None:
-            if not is_wanted:
-                raise InterruptedError  # ends the thread, before it sends more text
-            report(done, total)
-
-        try:
-            library = await self.load_library()
-            searcher = await asyncio.to_thread(make, library)
-            while searcher is not None:
-                await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report_if_wanted)))
-                if library is self.conversation.state.library:
-                    break
-                library = await self.load_library()  # the library has changed, so index its new text too
-                searcher.refresh(library)
-            self.searcher = searcher
-        finally:
-            is_wanted = False
 
     async def _answer(self, question: str, within: str | None) -> None:
         conversation = self.conversation

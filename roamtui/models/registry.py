@@ -104,19 +104,6 @@ LOCAL_SERVERS = (
 )
 
 
-class ModelListing(NamedTuple):
-    """Where a server lists its models, and under which names in the JSON."""
-
-    path: str
-    entries: str
-    name: str
-
-
-_OPENAI_LISTING = ModelListing("/v1/models", "data", "id")
-OLLAMA_LISTING = ModelListing("/api/tags", "models", "name")
-"""Only Ollama lists its models there. A server that does so also accepts litellm's embedding requests for Ollama."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerStatus:
     """The models of a server, or the reason why there are none."""
@@ -273,9 +260,7 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def probe_server(
-    server_url: str, seconds: float = _PROBE_SECONDS_MAX, *, listing: ModelListing = _OPENAI_LISTING
-) -> ServerStatus:
+def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
     """List the models of a server by one GET request, in at most `seconds`. No key is sent."""
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
@@ -287,10 +272,10 @@ def probe_server(
     models: tuple[str, ...] = ()
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
         try:
-            url_of_list = url.removesuffix("/v1") + listing.path
+            url_of_list = url.removesuffix("/v1") + "/v1/models"
             page = fetcher.fetch(url_of_list, AllowedOrigins(typed=frozenset({origin})))
-            entries = json.loads(page.body)[listing.entries] or ()
-            models = tuple(sorted(str(entry[listing.name]) for entry in entries))
+            entries = json.loads(page.body)["data"] or ()
+            models = tuple(sorted(str(entry["id"]) for entry in entries))
         except FetchError as error:
             problem = "no server" if isinstance(error, UnreachableError) else "no reply"
             problem = f"it does not list models ({error.status})" if error.status is not None else problem

@@ -64,10 +64,6 @@ class Ranking:
 class Searcher(Protocol):
     """Finds sections of one library."""
 
-    @property
-    def uses_vectors(self) -> bool:
-        """Whether searches currently compare vectors too, not only words."""
-
     def refresh(self, library: Library) -> None:
         """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
 

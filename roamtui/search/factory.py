@@ -56,11 +56,6 @@ class ModelAssistedSearcher:
         self._rerank_count = _RERANKED_COUNT if options.rerank is not Rerank.OFF else 0
         self._services = services
 
-    @property
-    def uses_vectors(self) -> bool:
-        """See `Searcher`."""
-        return self._searcher.uses_vectors
-
     def refresh(self, library: Library) -> None:
         """Search `library` from now on."""
         self._library = library

@@ -69,11 +69,6 @@ class HybridSearcher:
         """The last library that was embedded or could not be embedded."""
         self._vectors: VectorIndex | None = None
 
-    @property
-    def uses_vectors(self) -> bool:
-        """Whether there are vectors. If the embedder failed, there are none, and only words are searched."""
-        return self._vectors is not None
-
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""
         self._library = library

@@ -74,11 +74,6 @@ class KeywordSearcher:
         self._topic_titles: TopicTitles | None = None
         """Titles that may be topics, with the index of the library. The first search makes both."""
 
-    @property
-    def uses_vectors(self) -> bool:
-        """Always false: this searcher compares words."""
-        return False
-
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. The next search updates the index."""
         self._library = library

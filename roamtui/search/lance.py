@@ -63,11 +63,6 @@ class LanceSearcher:
         self._lock = threading.Lock()
         self._table: LanceTable | None = None
 
-    @property
-    def uses_vectors(self) -> bool:
-        """Whether the table has vectors. They may be missing because the embedder failed."""
-        return self._table is not None and self._table.vectors is not None
-
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. The next search writes what changed."""
         self._library = library

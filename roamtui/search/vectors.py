@@ -14,7 +14,6 @@ from pathlib import Path
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.tokens import estimate_tokens
 from roamtui.paths import make_private_folder
 from roamtui.search.base import Embedder, EmbedKind, Progress, StoredVectorArray, VectorArray
 
@@ -254,34 +253,6 @@ def embed_texts(
 def _digest_texts(texts: Iterable[str]) -> list[bytes]:
     data = (text.encode("utf-8", "surrogatepass") for text in texts)
     return [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingEstimate:
-    """The text of a library whose vectors are not stored yet."""
-
-    documents: int
-    """Number of files or pages that contain such text."""
-    chunks: int
-    size_bytes: int
-    """Size of the text, with the titles that each chunk repeats."""
-    tokens: int
-
-    @classmethod
-    def from_library(
-        cls, library: Library, embedder_name: str, store: VectorStore, chunk_size: int
-    ) -> EmbeddingEstimate:
-        """Estimate what a `VectorIndex` would send to the embedder."""
-        chunks = list(make_chunks(library, library.walk(), size=chunk_size))
-        digests = _digest_texts(chunk.text for chunk in chunks)
-        known = store.load(digests, embedder_name)
-        missing = {digest: chunk for digest, chunk in zip(digests, chunks, strict=True) if digest not in known}
-        return cls(
-            documents=len({library.locate(chunk.section_id)[0].key for chunk in missing.values()}),
-            chunks=len(missing),
-            size_bytes=sum(len(chunk.text.encode("utf-8", "surrogatepass")) for chunk in missing.values()),
-            tokens=sum(estimate_tokens(chunk.text) for chunk in missing.values()),
-        )
 
 
 def embed_query(query: str, embedder: Embedder) -> VectorArray:

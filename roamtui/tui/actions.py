@@ -205,13 +205,6 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _action("global.next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
     _action("global.previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
-    _action(
-        "global.search_by_meaning",
-        "",
-        "Search by meaning",
-        "Search by meaning too, with an embedder you have, after saying what is sent; again switches it off.",
-        synonyms="semantic vector embeddings",
-    ),
     _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     _action(
         "global.follow",

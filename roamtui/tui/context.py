@@ -19,9 +19,7 @@ from roamtui.tui.image_mode import ImageMode
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.models.base import Model
-    from roamtui.models.embedders import SemanticSearchOffer
     from roamtui.models.registry import ModelOffer
-    from roamtui.search.base import Searcher
     from roamtui.table.runner import TableJob
 
 
@@ -84,14 +82,6 @@ class TuiOptions:
     discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
     """Looks for models on this machine, and returns them with a summary. Called in a thread, and only when a person
     chooses a model."""
-    propose_semantic_search: Callable[[Library], SemanticSearchOffer] | None = None
-    """Finds an embedder and estimates its cost, or raises `RoamtuiError`. Called in a thread, and only when a person
-    wants it. None if semantic search can only be chosen at the start."""
-    make_keyword_searcher: Callable[[Library], Searcher | None] | None = None
-    """Makes a searcher with the person's settings, but without vectors. It returns None if search is off.
-
-    None only if `propose_semantic_search` is None.
-    """
     make_model: ModelFactory | None = None
     """Makes any model. None if only the offered models can be used."""
     fetch_picture: Callable[[str, str], bytes] | None = None

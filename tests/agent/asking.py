@@ -53,8 +53,6 @@ class FakeSearcher:
         self.earlier: tuple[str, ...] = ()
         """Earlier messages, as passed to the last search."""
 
-    uses_vectors = False
-
     def refresh(self, library: Library) -> None:
         """Do nothing."""
 

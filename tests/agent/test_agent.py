@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
-from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import CloseSections, ExpandSections, Origin
@@ -31,17 +28,11 @@ from roamtui.conversation.events import (
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
-from roamtui.document.library import Library
 from roamtui.document.source_loader import open_sources
 from roamtui.errors import ModelError, StoreError
 from roamtui.quotes.verdicts import make_proof
-from roamtui.search.base import EmbedKind, Searcher, SearchServices
-from roamtui.search.factory import make_searcher
-from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.agent.asking import MANUAL, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import find, make_library
-from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.fakes.site import FakeSite
 
@@ -292,82 +283,3 @@ async def test_a_question_does_not_follow_an_answer_that_failed() -> None:
     first, second = await asyncio.gather(*tasks)
     assert (bool(first), second) == (True, None)
     assert questions(conversation) == ["First?"]
-
-
-class GatedEmbedder(HashedEmbedder):
-    """Waits for its gate before it embeds, like a slow server."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.was_asked, self.gate = threading.Event(), threading.Event()
-
-    @override
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
-        self.was_asked.set()
-        assert self.gate.wait(30)
-        return super().embed(texts, kind=kind)
-
-
-def make_hybrid(library: Library, embedder: HashedEmbedder, cache: Path) -> Searcher | None:
-    options = RetrievalOptions(mode=SearchMode.HYBRID, chunk_size=50)
-    return make_searcher(library, options, SearchServices(embedder=embedder, vector_folder=cache))
-
-
-def ignore(done: int, total: int) -> None:
-    """Take no note of progress."""
-
-
-async def test_another_searcher_is_used_once_its_index_is_complete_also_of_a_reloaded_document(tmp_path: Path) -> None:
-    words = KeywordSearcher(make_library(MANUAL))
-    agent, conversation, _ = watch(make_agent(searcher=words))
-    embedder, progress = GatedEmbedder(), list[tuple[int, int]]()
-    changing = asyncio.create_task(
-        agent.change_searcher(
-            lambda library: make_hybrid(library, embedder, tmp_path), lambda *counts: progress.append(counts)
-        )
-    )
-    await wait_for(embedder.was_asked.is_set)
-    assert agent.searcher is words
-    grown = make_library(MANUAL + "\n## Kangaroos\n\nThey hop at night.\n")
-    await conversation.reload(grown)
-    assert [hit.section_id for hit in await agent.search("hop", 1)] == [find(conversation.state, "Kangaroos")]
-    embedder.gate.set()
-    await changing
-    assert agent.searcher is not words
-    assert len(embedder.documents) == len(set(embedder.documents))
-    assert [text for text in embedder.documents if "Kangaroos" in text]
-    (hit,) = await agent.search("kangaroo hopping", 1)
-    assert (hit.section_id, "vector rank 1" in hit.why) == (find(conversation.state, "Kangaroos"), True)
-    first = len(embedder.documents) - 1
-    assert progress == [(0, first), (first, first), (0, 1), (1, 1)]
-
-
-async def test_a_searcher_that_fails_or_is_cancelled_is_not_used(tmp_path: Path) -> None:
-    words = KeywordSearcher(make_library(MANUAL))
-    agent, conversation, _ = watch(make_agent(searcher=words))
-    away = HashedEmbedder(fails_after=0)
-    with pytest.raises(ModelError, match="away"):
-        await agent.change_searcher(lambda library: make_hybrid(library, away, tmp_path), ignore)
-    assert agent.searcher is words
-    embedder, threads = GatedEmbedder(), set(threading.enumerate())
-    many = make_library("\n".join(f"# Title {number}\n\nText {number}.\n" for number in range(150)))
-    await conversation.reload(many)
-    changing = asyncio.create_task(
-        agent.change_searcher(lambda library: make_hybrid(library, embedder, tmp_path), ignore)
-    )
-    await wait_for(embedder.was_asked.is_set)
-    changing.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await changing
-    embedder.gate.set()
-    for thread in set(threading.enumerate()) - threads:
-        if "run_into" in thread.name:
-            await asyncio.to_thread(thread.join, 30)
-    assert agent.searcher is words
-    assert 0 < len(embedder.documents) < 100
-    again = HashedEmbedder()
-    await agent.change_searcher(lambda library: make_hybrid(library, again, tmp_path), ignore)
-    assert len(again.documents) + len(embedder.documents) == 150
-    assert agent.searcher is not words
-    await agent.change_searcher(lambda _: None, ignore)
-    assert agent.searcher is None

@@ -160,14 +160,12 @@ def test_preparing_raises_what_a_search_survives_and_can_be_repeated(tmp_path: P
     searcher = _make({}, embedder=HashedEmbedder(fails_after=0), on_warning=warnings.append)
     with pytest.raises(ModelError, match="away"):
         searcher.prepare()
-    assert not searcher.uses_vectors
     embedder = HashedEmbedder()
     searcher = _make({"limit": 3}, embedder=embedder, vector_folder=tmp_path)
     progress: list[tuple[int, int]] = []
     searcher.prepare(lambda done, total: progress.append((done, total)))
     count = len(embedder.documents)
     assert progress == [(0, count), (count, count)]
-    assert searcher.uses_vectors
     assert warnings == []
 
 

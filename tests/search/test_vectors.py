@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import ModelError
-from roamtui.search.vectors import EmbeddingEstimate, VectorIndex, VectorStore, make_chunks, split_text
+from roamtui.search.vectors import VectorIndex, VectorStore, make_chunks, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_folder, make_library
 
@@ -123,22 +123,6 @@ def test_an_interrupted_run_is_resumed(store: VectorStore) -> None:
     assert 0 < len(embedder.documents) < 100
     assert progress[-1] == (len(embedder.documents), len(embedder.documents))
     assert len(index) == 150
-
-
-def test_an_estimate_counts_the_text_whose_vectors_are_missing(store: VectorStore) -> None:
-    rye = "# Rye\n\nIt comes by boat.\n"
-    library = make_folder({"a.md": rye, "b.md": "# Oats\n\nThey weigh 2 kg: weiß.\n"})
-    embedder = HashedEmbedder()
-    whole = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNK_SIZE)
-    VectorIndex(make_folder({"a.md": rye}), embedder, store, CHUNK_SIZE)
-    rest = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNK_SIZE)
-    assert (whole.documents, whole.chunks, rest.documents, rest.chunks) == (2, 2, 1, 1)
-    VectorIndex(library, embedder, store, CHUNK_SIZE)
-    assert whole.size_bytes == sum(len(text.encode()) for text in embedder.documents)
-    assert rest.size_bytes == len(embedder.documents[-1].encode())
-    assert 0 < rest.tokens < whole.tokens
-    done = EmbeddingEstimate.from_library(library, embedder.name, store, CHUNK_SIZE)
-    assert done == EmbeddingEstimate(documents=0, chunks=0, size_bytes=0, tokens=0)
 
 
 def test_an_empty_library_has_no_vectors(store: VectorStore) -> None:

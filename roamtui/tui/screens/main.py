@@ -82,7 +82,6 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reader import ReaderController
     from roamtui.tui.controllers.reload import ReloadController
-    from roamtui.tui.controllers.semantic_search import SemanticSearchController
     from roamtui.tui.controllers.sources import SourcesController
 
 _CHECK_SECONDS = 2.0
@@ -168,12 +167,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         outline = self.tree_pane.outline
         return FindController(self.agent, outline, self.reader_pane, self.reader_controller)
-
-    @cached_property
-    def _semantic_search_controller(self) -> SemanticSearchController:
-        from roamtui.tui.controllers.semantic_search import SemanticSearchController
-
-        return SemanticSearchController(self, self.agent, self.app_context.options, self.chat_log.add_notice)
 
     @cached_property
     def _notes_controller(self) -> NotesController:
@@ -445,7 +438,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_box.close_commands()
             or self.question_controller.reset_options()
             or self.question_controller.take_back()
-            or (self.has_started and self._semantic_search_controller.cancel())
         )
         if not is_done:
             self.panes.step_out()
@@ -654,9 +646,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         self._find_controller.begin()
         self.app.push_screen(FindDialog(self._find_controller), self._find_controller.end)
-
-    def action_search_by_meaning(self) -> None:
-        self._semantic_search_controller.toggle()
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:

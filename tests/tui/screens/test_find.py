@@ -93,7 +93,7 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
         assert list_found(screen) == [
             (SearchKind.TITLES, "1", ["Stone oven"]),
             (SearchKind.TEXT, "2 matches", ["Stone oven"]),
-            (SearchKind.TEXT, "words apart or other word forms", ["Ovens", "Deck oven"]),
+            (SearchKind.TEXT, "words apart or other word forms", ["Ovens", "Deck oven", "Steam"]),
         ]
         text = screen_text(app)
         assert "Stone oven  Ovens" in text
