@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SIMILARITY_MIN = 0.65
 """Minimum similarity, from 0 to 1, of a mistyped name: one wrong, missing or swapped letter in a short name."""
-_HITS_DEFAULT, _SERVE_PORT, _MCP_PORT, _PORT_MAX = 10, 8000, 8001, 65_535
+_HITS_DEFAULT, _SERVE_PORT, _PORT_MAX = 10, 8000, 65_535
 _CONFIG = "config."
 """Prefix of the arguments that override a setting. The rest of their name is the key in `config.toml`."""
 _DESCRIPTION = """\
@@ -205,7 +205,7 @@ def _get_web_arguments(args: Namespace) -> WebArguments:
 def _get_conversation_arguments(args: Namespace) -> ConversationArguments:
     from roamtui.settings import ConversationArguments
 
-    return ConversationArguments(resume_latest=args.resumes, conversation_id=args.conversation, trace_file=args.trace)
+    return ConversationArguments(resume_latest=args.resumes, conversation_id=args.conversation)
 
 
 def _open_and_report(args: Namespace, index: str | None = None) -> tuple[Library, Loader | None]:
@@ -264,8 +264,7 @@ _WEB = (
 _CONVERSATION = (
     _switch("--continue", "resume the latest conversation", dest="resumes", group="conversation"),
     _argument("--conversation", metavar="ID", help="resume this conversation", group="conversation"),
-    _argument("--trace", metavar="FILE", help="log every event; replay with --model recorded:FILE"),
-    _setting("keep_open.mode", "--keep-open", "keep|fresh|all", "which sections stay open between questions"),
+    _setting("keep_open.mode", "--keep-open", "keep|fresh", "which sections stay open between questions"),
 )
 _MODEL = (
     _setting("model", "--model", "M", '"offline" (default), or a litellm name such as openai/gpt-4.1-mini'),
@@ -576,39 +575,34 @@ def recheck(args: Namespace) -> int:
     return print_rows(recheck_claims(groups, open_source, args.source or None), as_json=args.json)
 
 
-@command("mcp", _SOURCES, _switch("--http", "serve HTTP on this machine instead of stdio"), _PORT, *_WEB, *_SEARCH)
+@command("mcp", _SOURCES, *_WEB, *_SEARCH)
 def mcp(args: Namespace) -> int:
     """Serve the model's tools over the Model Context Protocol."""
     from functools import partial
     from importlib.util import find_spec
 
-    from roamtui.headless.mcp_session import SharedLibrary
+    from roamtui.headless.mcp_session import ServedLibrary
     from roamtui.headless.output import write_notices
     from roamtui.library_loader import list_watched_paths, open_lazily
     from roamtui.search.options import SearchMode
     from roamtui.search_setup import make_searcher_factory
     from roamtui.sources.file_sources import FileStamps
 
-    if args.port is not None and not args.http:
-        raise UsageError("--port needs --http.")
-    if "-" in args.sources and not args.http:
-        raise UsageError("cannot read the document from standard input over stdio. Give a file or use --http.")
+    if "-" in args.sources:
+        raise UsageError("cannot read the document from standard input, where the client speaks. Give a file.")
     settings = _load_settings(args)
     if find_spec("mcp") is None:
         raise RoamtuiError("`roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'")
-    from roamtui.headless.mcp import serve_http, serve_stdio
+    from roamtui.headless import mcp as server
 
-    shared = SharedLibrary(
+    served = ServedLibrary(
         partial(open_lazily, args.sources, web=_get_web_arguments(args), index=settings.retrieval.index),
         options=settings.open_section_options(),
         make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make_searcher_factory(settings),
         read_stamps=FileStamps(list_watched_paths(args.sources)).read,
     )
-    write_notices(shared.library.notes)
-    if args.http:
-        serve_http(shared, port=args.port or _MCP_PORT, title=shared.library.title)
-    else:
-        serve_stdio(shared)
+    write_notices(served.library.notes)
+    server.serve(served)
     return 0
 
 

@@ -112,7 +112,7 @@ def _open_initial_document(
     arguments: AppArguments, settings: Settings, model: Model | None = None, report: PageReport | None = None
 ) -> StartupContext:
     # `model` replaces the model of the settings.
-    load_all = (  # a resumed conversation, a trace's digest and vector search need the text before the app starts
+    load_all = (  # a resumed conversation, a recording's digest and vector search need the text before the app starts
         settings.retrieval.needs_vectors
         or settings.model.startswith("recorded")
         or arguments.conversation != ConversationArguments()

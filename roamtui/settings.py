@@ -98,12 +98,10 @@ class Settings(ModelSettings, frozen=True):
 
 
 class ConversationArguments(msgspec.Struct, frozen=True, kw_only=True):
-    """Which conversation to resume, and where to log it."""
+    """Which conversation to resume."""
 
     resume_latest: bool = False
     conversation_id: str | None = None
-    trace_file: str | None = None
-    """Logs every event. A model `recorded:FILE` replays it."""
 
 
 def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:

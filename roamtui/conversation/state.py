@@ -83,8 +83,6 @@ class KeepOpenMode(StrEnum):
     """The least useful sections close, to stay within the budget."""
     FRESH = "fresh"
     """All sections of earlier questions close unless they are pinned."""
-    ALL = "all"
-    """No section ever closes by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

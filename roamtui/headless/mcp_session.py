@@ -1,4 +1,4 @@
-"""The tools of `roamtui mcp` without the protocol: the library that clients share, and a session for each client."""
+"""The tools of `roamtui mcp` without the protocol: the library that is served, and what its client has open."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ _CHECK_SECONDS = 2.0
 """Minimum interval between checks for changed sources."""
 
 
-class SharedLibrary:
-    """A library that is loaded once for all clients, and again after it has changed."""
+class ServedLibrary:
+    """A library that is loaded once, and again after it has changed."""
 
     def __init__(
         self,
@@ -86,8 +86,6 @@ class SharedLibrary:
         self.library, self.loader = read()
         self.options = options
         self.searcher: Searcher | None = None
-        self.call_lock = asyncio.Lock()
-        """Held while a tool runs, because clients share one searcher."""
         self._make_searcher = make_searcher
         self.has_search = make_searcher is not None
         self._files_loaded, self._files_total = 0, len(self.library.list_unloaded_files())
@@ -95,7 +93,7 @@ class SharedLibrary:
         self._checked_at = 0.0
 
     async def load(self, report: ProgressCallback) -> None:
-        """Load the files, or reload them if they changed. If a client disconnects, loading continues for the others."""
+        """Load the files, or reload them if they changed."""
         if self._loading is None:
             self._loading = asyncio.create_task(self._load(self.library, self.loader))
         elif self._loading.done() and (self._loading.exception() is not None or await self._has_changed()):
@@ -178,22 +176,25 @@ class OutlineTool:
 
 
 class ClientSession:
-    """One client's open sections: a conversation without questions, because they are asked in the client."""
+    """What the client has open: a conversation without questions, because they are asked in the client."""
 
-    def __init__(self, shared: SharedLibrary, *, has_changed: bool = False) -> None:
+    def __init__(self, served: ServedLibrary, *, has_changed: bool = False) -> None:
         """Start with nothing open.
 
         `has_changed` means that the library has changed since the client's last call, so the next result says so.
         """
         self._has_changed = has_changed
-        self._shared = shared
-        self.library = shared.library
+        self.has_called = False
+        """Whether the client has called a tool."""
+        self._served = served
+        self.library = served.library
         """The library when the session started."""
-        self.conversation = Conversation.start(shared.library, options=shared.options, loader=shared.loader)
-        self._tools = list_tools(shared.library, has_search=shared.has_search)
+        self.conversation = Conversation.start(served.library, options=served.options, loader=served.loader)
+        self._tools = list_tools(served.library, has_search=served.has_search)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> CallResult:
         """Run a tool. Errors are returned as text."""
+        self.has_called = True
         tool = self._tools.get(name)
         if tool is None:
             shown = shorten(sanitise_line(name), 60)
@@ -201,7 +202,7 @@ class ClientSession:
                 text=f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.', is_error=True
             )
         context = ToolContext(
-            conversation=self.conversation, searcher=self._shared.searcher, room_tokens=CALL_TOKENS_MAX
+            conversation=self.conversation, searcher=self._served.searcher, room_tokens=CALL_TOKENS_MAX
         )
         open_before = self.conversation.state.open_ids
         try:

@@ -92,16 +92,16 @@ def test_a_terminal_gets_only_styles(garden: Path, name: str) -> None:
 
 
 def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
-    words = ["a.md", "q", "--model", "", "--limit=3", "--keep-open", "all"]
+    words = ["a.md", "q", "--model", "", "--limit=3", "--keep-open", "fresh"]
     args = parse_arguments("ask", words)
     given = {name.removeprefix("config."): value for name, value in vars(args).items() if name.startswith("config.")}
     assert {key: value for key, value in given.items() if value not in (None, "")} == {
-        "keep_open.mode": "all",
+        "keep_open.mode": "fresh",
         "retrieval.limit": 3,
     }
     assert set(given) <= set(list_keys())
-    settings = load_settings({"keep_open.mode": "all", "limits.max_cost_usd": 0.5})
-    assert (settings.keep_open.mode, settings.limits.max_cost_usd) == ("all", 0.5)
+    settings = load_settings({"keep_open.mode": "fresh", "limits.max_cost_usd": 0.5})
+    assert (settings.keep_open.mode, settings.limits.max_cost_usd) == ("fresh", 0.5)
 
 
 def test_the_options_of_one_model_override_those_of_all(tmp_path: Path) -> None:

@@ -471,20 +471,12 @@ def test_fresh_mode_keeps_what_the_person_opens_for_one_question() -> None:
     assert "beta-0" not in read_all(state)
 
 
-def test_all_mode_closes_only_on_request() -> None:
-    state = make_state(mode=KeepOpenMode.ALL, budget_tokens=10)
-    state = ask(ask(state, "Alpha", "Beta"), f"{find(state, 'Long')}:1", "Below long")
-    assert len(state.open_sections) == 4
-    assert len(close_by(state, Origin.PERSON, "Alpha").open_sections) == 3
-
-
 @pytest.mark.slow
 async def test_keeping_open_saves_what_it_promises(data_dir: Path) -> None:
     assert (data_dir / "sets").is_dir()
     tallies = await simulate(8)
-    keep, fresh, everything = (tallies[mode] for mode in (KeepOpenMode.KEEP, KeepOpenMode.FRESH, KeepOpenMode.ALL))
+    keep, fresh = tallies[KeepOpenMode.KEEP], tallies[KeepOpenMode.FRESH]
     assert keep.reopened <= fresh.reopened / 2
     assert keep.uncached <= fresh.uncached
     assert keep.highest_open <= BUDGET_TOKENS
-    assert everything.highest_open > keep.highest_open
     assert fresh.already_open == 0 < keep.already_open

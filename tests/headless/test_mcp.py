@@ -1,4 +1,4 @@
-"""`roamtui mcp`, asked by the SDK's own client: in the same process, over stdin and stdout, over HTTP with a token."""
+"""`roamtui mcp`, asked by the SDK's own client, in the same process and over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import IO
 
@@ -25,27 +24,18 @@ from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import make_mcp_server
-from roamtui.headless.mcp_session import SharedLibrary
+from roamtui.headless.mcp_session import ServedLibrary
 from roamtui.library_loader import open_lazily, open_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps
-from tests.headless.mcp_clients import (
-    TOKEN,
-    WAIT_SECONDS,
-    ServedHttp,
-    call,
-    connect_stdio,
-    list_ids,
-    read_text,
-    serve_http,
-)
+from tests.headless.mcp_clients import WAIT_SECONDS, call, connect_stdio, list_ids, read_text
 from tests.real_documents import PROJECT_DIR
 
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
 
 
-def open_shared(*, has_search: bool = True) -> SharedLibrary:
-    return SharedLibrary(
+def open_served(*, has_search: bool = True) -> ServedLibrary:
+    return ServedLibrary(
         lambda: (open_library((str(HANDBOOK),)), None),
         options=OpenSectionOptions(),
         make_searcher=KeywordSearcher if has_search else None,
@@ -53,7 +43,7 @@ def open_shared(*, has_search: bool = True) -> SharedLibrary:
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:
-    async with Client(make_mcp_server(open_shared())) as client:
+    async with Client(make_mcp_server(open_served())) as client:
         for name, arguments, words in (
             ("expand_sections", {}, "needs section_ids"),
             ("expand_sections", {"section_ids": ["ffffffff", {"a": 7}]}, '"ffffffff" is no section id'),
@@ -76,13 +66,13 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
-    shared = SharedLibrary(
+    served = ServedLibrary(
         lambda: open_lazily(sources),
         options=OpenSectionOptions(),
         make_searcher=KeywordSearcher,
         read_stamps=FileStamps(sources).read,
     )
-    async with Client(make_mcp_server(shared)) as client:
+    async with Client(make_mcp_server(served)) as client:
         first = await call(client, "search_sections", query="old words", limit=1)
         assert "The old words." in first
         ids = list_ids(first)
@@ -104,10 +94,10 @@ async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkey
     path = tmp_path / "one.md"
     path.write_text("# One\n\nThe old words.\n", "utf-8")
     sources = (str(path),)
-    shared = SharedLibrary(
+    served = ServedLibrary(
         lambda: open_lazily(sources), options=OpenSectionOptions(), read_stamps=FileStamps(sources).read
     )
-    async with Client(make_mcp_server(shared)) as client:
+    async with Client(make_mcp_server(served)) as client:
         assert "One" in await call(client, "outline")
         path.unlink()
         assert "One" in await call(client, "outline")
@@ -123,10 +113,10 @@ async def test_what_fails_at_first_is_told_and_tried_again() -> None:
             raise problems.pop(0)
         return KeywordSearcher(library)
 
-    shared = SharedLibrary(
+    served = ServedLibrary(
         lambda: (open_library((str(HANDBOOK),)), None), options=OpenSectionOptions(), make_searcher=make_searcher
     )
-    async with Client(make_mcp_server(shared)) as client:
+    async with Client(make_mcp_server(served)) as client:
         results = [await client.call_tool("outline", {}) for _ in range(3)]
     assert [result.is_error for result in results] == [True, True, False]
     assert read_text(results[0]) == "The index cannot be written."
@@ -241,62 +231,3 @@ def test_it_ends_in_silence_when_nobody_reads_its_answers() -> None:
         stdin.close()
         assert process.wait(WAIT_SECONDS) == 0
         assert stderr.read() == b""
-
-
-GRACE = "Classes A, B, D and F"
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedHttp]:
-    with serve_http(HANDBOOK, XDG_CONFIG_HOME=str(tmp_path_factory.mktemp("config"))) as served:
-        yield served
-
-
-async def test_each_session_has_its_own_open_sections(served: ServedHttp) -> None:
-    async with served.connect("legacy") as first, served.connect("legacy") as second:
-        found = list_ids(await call(first, "search_sections", query="grace period", limit=1))
-        assert GRACE in await call(first, "expand_sections", section_ids=found)
-        assert GRACE in await call(second, "expand_sections", section_ids=found)
-        assert "is open already" in await call(first, "expand_sections", section_ids=found)
-
-
-async def test_a_client_without_a_session_gets_every_text_whole(served: ServedHttp) -> None:
-    async with served.connect() as client:
-        found = list_ids(await call(client, "search_sections", query="grace period", limit=1))
-        for _ in range(2):
-            assert GRACE in await call(client, "expand_sections", section_ids=found)
-
-
-def _post(served: ServedHttp, **headers: str) -> int:
-    connection = HTTPConnection("127.0.0.1", served.port, timeout=WAIT_SECONDS)
-    try:
-        connection.request("POST", "/mcp", body=b"{}", headers={"Content-Type": "application/json", **headers})
-        return connection.getresponse().status
-    finally:
-        connection.close()
-
-
-def test_strangers_and_pages_of_other_sites_get_nothing(served: ServedHttp) -> None:
-    shown = {"Authorization": f"Bearer {TOKEN}"}
-    assert _post(served) == 401
-    assert _post(served, Authorization=f"Bearer {TOKEN}x") == 401
-    assert _post(served, Authorization=TOKEN) == 401
-    assert _post(served, Authorization=f"Basic {TOKEN}") == 401
-    assert _post(served, **shown, Host=f"attacker.example:{served.port}") == 421
-    assert _post(served, **shown, Origin="http://attacker.example") == 403
-    assert _post(served, **shown) == _post(served, Authorization=f"bearer {TOKEN}") == 406
-
-
-def test_a_new_token_is_told_and_ctrl_c_ends_it() -> None:
-    with serve_http(HANDBOOK, token="") as served:
-        assert served.greeting.startswith(
-            "roamtui: serving The Tallow Street Tool Library Handbook at http://127.0.0.1:"
-        )
-        assert served.process.stderr is not None
-        words = served.process.stderr.readline().split()
-        assert words[-3:-1] == ["Authorization:", "Bearer"]
-        assert len(words[-1]) > 30
-        assert _post(served, Authorization=f"Bearer {words[-1]}") == 406
-        served.process.send_signal(signal.SIGINT)
-        assert served.process.wait(WAIT_SECONDS) == 0
-        assert served.process.stderr.read() == ""

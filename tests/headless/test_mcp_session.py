@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
-from roamtui.headless.mcp_session import CALL_TOKENS_MAX, ClientSession, SharedLibrary
+from roamtui.headless.mcp_session import CALL_TOKENS_MAX, ClientSession, ServedLibrary
 from tests.outline.documents import find_id, make_library, write_words
 
 CHAPTERS = 6
@@ -16,7 +16,7 @@ def make_book(words: int) -> Library:
 
 
 def start_session(library: Library, options: OpenSectionOptions | None = None) -> ClientSession:
-    return ClientSession(SharedLibrary(lambda: (library, None), options=options or OpenSectionOptions()))
+    return ClientSession(ServedLibrary(lambda: (library, None), options=options or OpenSectionOptions()))
 
 
 async def test_one_call_delivers_no_more_than_clients_take() -> None:

@@ -31,7 +31,7 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_answer, render_passages
 from roamtui.headless.ask import run_ask
-from roamtui.headless.mcp_session import ClientSession, SharedLibrary
+from roamtui.headless.mcp_session import ClientSession, ServedLibrary
 from roamtui.outline.spans import split_pages
 from roamtui.quotes.verdicts import make_proof
 from roamtui.tui.chat.answer_view import AnswerView
@@ -144,7 +144,7 @@ async def _ask(text: str, output_format: str) -> tuple[Conversation, str]:
 async def _call_mcp(library: Library) -> str:
     """Read everything as a program would: the outline, then each part, page by page if it is long."""
     options = OpenSectionOptions(budget_tokens=1_000_000)
-    client = ClientSession(SharedLibrary(lambda: (library, None), options=options))
+    client = ClientSession(ServedLibrary(lambda: (library, None), options=options))
     replies = [await client.call("outline", {})]
     for section_id in library.children(library.root_id):
         replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))
