@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from roamtui.agent.quoted_excerpts import ShownWords, has_text, quote_spans
 from roamtui.conversation.events import SearchHit, SectionsSearched
@@ -16,15 +15,12 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
-from roamtui.outline.id_marks import find_cross_references
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, format_size
-from roamtui.outline.render import LIMITING_TITLE
 from roamtui.outline.spans import Bounds, Delivered, add_delivered, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.excerpts import ANNOUNCES, select_excerpt
+from roamtui.search.excerpts import select_excerpt
 from roamtui.search.lexicon import Language, detect_language
-from roamtui.search.sentences import get_first_sentence
 from roamtui.search.terms import extract_query_terms, locate_terms, tokenise
 
 HITS_MAX = 5
@@ -48,29 +44,9 @@ _SCORE_SHARE_MIN = 0.35
 """Minimum share of the best score. A hit with a lower score is about something else."""
 _LATER_SCORE_SHARE_MIN = 0.5
 """The same for hits after the first `HITS_MAX`."""
-_SMALL_FILE_TOKENS = 1_000
-"""Maximum size of a file whose hits are merged into one."""
-_CONDITION = re.compile(
-    r"(?i)\b(?:except|defined in|limited|notwithstanding|other than|pursuant to|subject to|unless|vorbehaltlich)\b"
-    r"[^,;\n]{0,80}\Z"
-)
-"""Words before a reference, such as "unless". The section that is referred to then limits a rule."""
-_LIMITS_ANOTHER = re.compile(
-    r"(?i)\b(?:except|exceptions?|notwithstanding|other than|nothing (?:contained )?in)\b"
-    r"|\b(?:do|does|is|are|shall|will) not (?:apply|be (?:construed|deemed)|limit|prevent|prohibit|restrict)"
-)
-"""Words with which a section limits another one that it refers to."""
-_LIMITED_MAX = 3
-"""Number of top hits that come with the sections that limit them, and with words of their parent that announce them."""
-_LIMITING_TOKENS_MAX = 120
-_LEAD_IN_LENGTH_MAX = 200
-"""Maximum number of characters of a heading and the words below it that announce the subsections."""
-_OPENING_TOKENS = 40
-"""Maximum number of tokens that the first sentence of a page adds to an excerpt."""
 _EXCERPT_TOKENS_MIN = 40
 _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
-_SIBLINGS_MAX = 12
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
 _WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
@@ -228,23 +204,12 @@ def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
     The scores of a fused ranking differ too little, so no hit is dropped for its score there.
     """
-    if (named := sum(hit.named is not None for hit in hits)) > 0:
+    if (named := sum(hit.is_named for hit in hits)) > 0:
         hits = hits[: named + _BESIDE_NAMED_MAX]
     if not hits or hits[0].runner_up is not None:
         return tuple(hits)
     shares = (_SCORE_SHARE_MIN if rank < HITS_MAX else _LATER_SCORE_SHARE_MIN for rank in range(len(hits)))
     return tuple(hit for hit, share in zip(hits, shares, strict=True) if hit.score >= share * hits[0].score)
-
-
-@dataclass(frozen=True, slots=True)
-class _HitLine:
-    section_id: str
-    excerpted_id: str
-    """The section to excerpt, which is `section_id` or below it."""
-    named: tuple[int, int] | None = None
-    """As in `Hit`."""
-    is_added: bool = False
-    """Whether the section is not a hit, but limits or announces what a hit says."""
 
 
 def format_hits(
@@ -271,12 +236,12 @@ def format_hits(
     library = state.library
     terms = extract_query_terms(query)
     language = detect_language(tokenise(query))
-    chosen = _choose_spans(library, _merge_small_files(library, hits), terms, language, room_tokens)
+    chosen = _choose_spans(library, _merge_equal_texts(library, hits), terms, language, room_tokens)
     if not chosen:
         return HitList(text="")
-    groups: dict[str, list[_HitLine]] = {}
-    for hit in chosen:
-        groups.setdefault(_get_file(library, hit.section_id), []).append(hit)
+    groups: dict[str, list[str]] = {}
+    for section_id in chosen:
+        groups.setdefault(_get_file(library, section_id), []).append(section_id)
     shown = [*shown]
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
@@ -293,29 +258,29 @@ def format_hits(
     lines: list[str] = []
     excerpts: list[Span] = []
     for file_id, members in groups.items():
-        is_file = members[0].section_id in (file_id, get_canonical_id(library, file_id) if file_id else "")
+        is_file = members[0] in (file_id, get_canonical_id(library, file_id) if file_id else "")
         has_heading = bool(file_id) and (len(members) > 1 or not is_file)
         if has_heading:
             lines.append(f"{_format_file(library, file_id)}:")
-        for hit in members:
-            spans = chosen[hit]
+        for section_id in members:
+            spans = chosen[section_id]
             is_below = has_heading or not file_id
-            name = _format_path_in_file(library, hit.section_id) if is_below else _format_file(library, file_id)
-            page = library.page_of(library.span(hit.section_id))
-            note = _format_delivery_note(library, hit, spans, shown, delivered)
+            name = _format_path_in_file(library, section_id) if is_below else _format_file(library, file_id)
+            page = library.page_of(library.span(section_id))
+            note = _format_delivery_note(library, section_id, spans, shown, delivered)
             quoted: list[str] = []
             if note not in (_OPEN_MARK, _SHOWN_MARK):
                 excerpts += spans
                 shown += spans
-                quoted, is_shortened = quote_spans(library, hit.excerpted_id, spans, shown_words)
+                quoted, is_shortened = quote_spans(library, section_id, spans, shown_words)
                 if is_shortened:
                     note = "" if quoted else _REPEATED_MARK
-            size = format_size(library, library.node(hit.section_id))
+            size = format_size(library, library.node(section_id))
             marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
-            lines += [f"- [{hit.section_id}] {name} ({marks})", *quoted]
+            lines += [f"- [{section_id}] {name} ({marks})", *quoted]
     if missing := _list_missing_names(query, library):
         lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
-    ids = tuple(hit.section_id for members in groups.values() for hit in members)
+    ids = tuple(section_id for members in groups.values() for section_id in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
 
 
@@ -356,7 +321,7 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
 
 
 def _format_delivery_note(
-    library: Library, hit: _HitLine, spans: Sequence[Span], shown: Sequence[Span], delivered: Delivered
+    library: Library, section_id: str, spans: Sequence[Span], shown: Sequence[Span], delivered: Delivered
 ) -> str:
     """Say if the model already has the excerpt, or if the excerpt is complete, at least up to the first subsection."""
     if not spans:
@@ -369,8 +334,8 @@ def _format_delivery_note(
     if 2 * sum(_CODE_NAME.search(word) is not None for word in words) > len(words):
         return ""  # a list of methods says nothing about them
     for span, note in (
-        (library.get_content_span(hit.section_id), "complete"),
-        (library.get_own_content_span(hit.section_id), "own text complete"),
+        (library.get_content_span(section_id), "complete"),
+        (library.get_own_content_span(section_id), "own text complete"),
     ):
         left = _subtract(span, spans)
         is_partly_shown = left != [(span.start, span.end)]
@@ -386,64 +351,16 @@ def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
     return subtract_bounds(span.start, span.end, ((other.start, other.end) for other in shown if other.doc == span.doc))
 
 
-def _merge_small_files(library: Library, hits: Sequence[Hit]) -> list[_HitLine]:
-    """Return one line per hit, but only one for all hits in a small file, with the text of the best of them."""
-    counts = Counter(_get_file(library, hit.section_id) for hit in hits)
-    lines: dict[str, _HitLine] = {}
+def _merge_equal_texts(library: Library, hits: Sequence[Hit]) -> dict[str, Hit]:
+    """Return the hits by the id of their line, without those whose text an earlier one has: some sites repeat pages."""
+    lines: dict[str, Hit] = {}
     texts: set[str] = set()
     for hit in hits:
         text = library.text_at(library.get_own_content_span(hit.section_id)).strip()
-        if text in texts:
-            continue  # some sites contain a page twice
+        if text not in texts:
+            lines.setdefault(get_canonical_id(library, hit.section_id), hit)
         texts.add(text)
-        file_id = _get_file(library, hit.section_id)
-        is_small = bool(file_id) and counts[file_id] > 1 and library.node(file_id).tokens <= _SMALL_FILE_TOKENS
-        section_id = get_canonical_id(library, file_id if is_small else hit.section_id)
-        lines.setdefault(section_id, _HitLine(section_id, get_canonical_id(library, hit.section_id), hit.named))
-    return list(lines.values())
-
-
-def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[Span]) -> Iterator[str]:
-    """Yield the sections that limit an excerpt, among those that it refers to, its subsections and its siblings."""
-    for span in spans:
-        text = library.text_at(span)
-        for reference in find_cross_references(library, span):
-            if (target := reference.section_id) is not None and (
-                _CONDITION.search(text, max(0, reference.end - 150), reference.end)
-                or LIMITING_TITLE.search(library.title_of(target))
-            ):
-                yield target
-    parent = library.parent(section_id)
-    siblings = library.children(parent) if parent is not None else ()
-    near = (*library.children(section_id)[:_SIBLINGS_MAX], *(siblings if len(siblings) <= _SIBLINGS_MAX else ()))
-    for node_id in near:
-        if LIMITING_TITLE.search(library.title_of(node_id)) or _limits(library, node_id, section_id):
-            yield node_id
-
-
-def _find_lead_in(library: Library, section_id: str, shown: Sequence[Span]) -> dict[_HitLine, tuple[Span, ...]]:
-    """Return the parent of a section with its own text, if that only announces what follows ("Upon termination:").
-
-    The result is empty if there is no such parent, or if its text is among `shown`.
-    """
-    parent = library.parent(section_id)
-    if parent is None or library.get_label(parent).kind is not NodeKind.SECTION:
-        return {}
-    span = library.get_own_content_span(parent)
-    is_short = span.end - span.start <= _LEAD_IN_LENGTH_MAX
-    if not is_short or not ANNOUNCES.search(library.text_at(span).rstrip()) or not _subtract(span, shown):
-        return {}
-    return {_HitLine(parent, parent, is_added=True): (span,)} if has_text(library, span) else {}
-
-
-def _limits(library: Library, section_id: str, other_id: str) -> bool:
-    """Check whether a small section refers to another one and limits it, as "Section 3 does not apply to ..." does."""
-    if section_id == other_id or library.node(section_id).tokens > _LIMITING_TOKENS_MAX:
-        return False
-    span = library.get_own_content_span(section_id)
-    if _LIMITS_ANOTHER.search(library.text_at(span)) is None:
-        return False
-    return any(reference.section_id == other_id for reference in find_cross_references(library, span))
+    return lines
 
 
 def _get_file(library: Library, section_id: str) -> str:
@@ -452,19 +369,6 @@ def _get_file(library: Library, section_id: str) -> str:
         if library.get_label(node_id).kind in (NodeKind.FILE, NodeKind.LINK):
             return node_id
     return ""
-
-
-def _add_page_opening(
-    library: Library, section_id: str, text: str, bounds: tuple[Bounds, ...], tokens_max: int
-) -> tuple[Bounds, ...]:
-    """Add the first sentence of a page, which says what it is about, to an excerpt from the middle of that page."""
-    file_id = _get_file(library, section_id)
-    if not bounds or not file_id or get_canonical_id(library, file_id) != section_id:
-        return bounds
-    opening = get_first_sentence(text)
-    if opening is None or opening.end > bounds[0][0] or estimate_tokens(text[opening.start : opening.end]) > tokens_max:
-        return bounds
-    return (opening.start, opening.end), *bounds
 
 
 def _format_file(library: Library, file_id: str) -> str:
@@ -485,66 +389,43 @@ def _format_path_in_file(library: Library, section_id: str) -> str:
 
 
 def _choose_spans(
-    library: Library, hits: Sequence[_HitLine], terms: Sequence[str], language: Language, room_tokens: int | None
-) -> dict[_HitLine, tuple[Span, ...]]:
+    library: Library, hits: Mapping[str, Hit], terms: Sequence[str], language: Language, room_tokens: int | None
+) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
 
-    A hit whose excerpt is part of another one is left out. Some sections are added, even if they are not in `hits`:
-    before a hit, its parent if the parent announces it, and after a hit, small sections that limit it. Hits are left
-    out once `room_tokens` is used up.
+    A hit whose excerpt is part of another one is left out. Hits are left out once `room_tokens` is used up.
     """
-    chosen: dict[_HitLine, tuple[Span, ...]] = {}
+    chosen: dict[str, tuple[Span, ...]] = {}
     used = wholes = rank = 0
-    waiting = deque(hits)
-    while waiting:
-        hit = waiting.popleft()
+    for section_id, hit in hits.items():
         tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
         whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], _WHOLES_TOKENS_MAX - wholes)
-        if hit.named is not None:
+        if hit.is_named:
             tokens_max, whole_max = _NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS
         if room_tokens is not None:
             tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
             if tokens_max < _EXCERPT_TOKENS_MIN:
                 break
-        rank += not hit.is_added and hit.named is None
+        rank += not hit.is_named
         previous = [span for spans in chosen.values() for span in spans]
-        excerpted = own = library.get_own_content_span(hit.excerpted_id)
-        if hit.named is not None and hit.named[0]:  # a table or paragraph inside the section
-            excerpted = own.get_part(*hit.named)
-        for section_id in (hit.excerpted_id, hit.section_id) if excerpted == own else ():
-            whole = library.get_content_span(section_id)
-            overlaps = any(
-                span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous
-            )
-            is_bare_chapter = hit.named is not None and not has_text(library, own)
-            if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
-                excerpted = whole
+        excerpted, whole = library.get_own_content_span(section_id), library.get_content_span(section_id)
+        overlaps = any(span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous)
+        is_bare_chapter = hit.is_named and not has_text(library, excerpted)
+        if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
+            excerpted = whole
         text = library.clean_text(excerpted)
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max, language=language)
-        if excerpted == own:
-            growth = _OPENING_TOKENS if room_tokens is None else min(_OPENING_TOKENS, room_tokens - used - tokens_max)
-            bounds = _add_page_opening(library, hit.excerpted_id, text, bounds, growth)
         doc, offset = excerpted.doc, excerpted.start
         spans = tuple(Span(doc=doc, start=offset + start, end=offset + end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
-            if hit.excerpted_id != hit.section_id and excerpted == own:
-                hit = replace(hit, section_id=hit.excerpted_id)  # the model must name the section that it quotes
-            is_top = not hit.is_added and rank <= _LIMITED_MAX
-            lead_in = _find_lead_in(library, hit.excerpted_id, previous) if is_top else {}
-            chosen |= lead_in
-            used += sum(estimate_tokens(library.text_at(before)) for (before,) in lead_in.values())
-            chosen[hit] = spans
+            chosen[section_id] = spans
             cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
             used += cost
-            wholes += cost if hit.named is None else 0
-            if is_top:
-                limits = dict.fromkeys(_list_limiting_sections(library, hit.excerpted_id, spans))
-                small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMITING_TOKENS_MAX)
-                waiting.extendleft(_HitLine(node_id, node_id, is_added=True) for node_id in reversed([*small]))
+            wholes += cost if not hit.is_named else 0
     if any(chosen.values()):  # a heading without text answers nothing, but a page may still be loaded
         chosen = {
-            hit: spans
-            for hit, spans in chosen.items()
-            if spans or library.get_label(hit.section_id).kind is not NodeKind.SECTION
+            section_id: spans
+            for section_id, spans in chosen.items()
+            if spans or library.get_label(section_id).kind is not NodeKind.SECTION
         }
     return chosen

@@ -38,8 +38,6 @@ _SENTENCE_END = re.compile(
 )
 """End of a sentence, or of the paragraph, list item or table row around it."""
 _LABEL_LENGTH_MAX = 40
-_NEAR_LENGTH = 40
-"""Maximum number of characters between a section number and its id that needs no repeated number."""
 _NOT_IN_LABEL = re.compile(r"[^\w .&'/-]+")
 _ID_LIKE = re.compile(r"[0-9a-f]{8}")
 _MARK = r" ?\[[0-9a-f]{8}\]"
@@ -59,10 +57,6 @@ class CrossReference:
     """The words of the link, or the number."""
     section_id: str | None
     """The section that it leads to, or None if it leads elsewhere or to the text around it."""
-    is_new: bool
-    """Whether the same number does not occur earlier in the span. Always true for a link."""
-    is_number: bool = False
-    """Whether it is a section number, not a link."""
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
@@ -89,22 +83,22 @@ def strip_ids(quote: str) -> str:
 def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None) -> dict[int, str]:
     """Return the marks to insert into the text of a span, by their offset in it.
 
-    A sentence with one reference is followed by ``[id]``, or by ``(2.1 [id])`` if its number is not near the end. One
-    with several references is followed by ``(2.1 [id], Renewal [id])``.
+    A sentence with one reference is followed by ``[id]``, one with several by ``(2.1 [id], Renewal [id])``. If all of
+    them were marked before, nothing follows.
     """
     marks: dict[int, str] = {}
+    known = {None, skipped_id}
     for end, references in _group_by_sentence(library.text_at(span), find_cross_references(library, span)):
         targets = {
             reference.section_id: reference.words
             for reference in reversed(references)
-            if reference.section_id not in (None, skipped_id)
+            if reference.section_id not in known
         }
-        if not targets or not any(reference.is_new and reference.section_id in targets for reference in references):
+        if not targets:
             continue
+        known |= targets.keys()
         items = [f"{_make_label(words)}[{target}]" for target, words in reversed(targets.items())]
-        is_distant = references[0].is_number and end - references[0].end > _NEAR_LENGTH
-        is_named = len(references) > 1 or is_distant
-        marks[end] = f" ({', '.join(items)})" if is_named else f" [{next(iter(targets))}]"
+        marks[end] = f" ({', '.join(items)})" if len(references) > 1 else f" [{next(iter(targets))}]"
     for offset, node_id in _list_heading_ends(library, span):
         if node_id != skipped_id:
             marks[offset] = f"{marks.get(offset, '')} [{node_id}]"
@@ -151,16 +145,13 @@ def find_cross_references(library: Library, span: Span) -> list[CrossReference]:
         link = resolve_link(match["target"], library, section_id)
         target = get_canonical_id(library, link.section_id) if isinstance(link, SectionLink) else None
         target = None if target == section_id else target
-        references.append(CrossReference(match.start(), match.end(), match["words"], target, is_new=True))
-    mentioned: set[str] = set()
+        references.append(CrossReference(match.start(), match.end(), match["words"], target))
     for match in _SECTION_NUMBERS.finditer(text):
         numbers = [*_PLAIN_NUMBER.finditer(text, *match.span("one" if match["one"] else "several"))]
         rows = [document.rows_by_number.get(number[0]) for number in numbers]
         for number, row in zip(numbers, rows, strict=True):
             target = None if row is None or None in rows else _get_section_outside(document, row, span)
-            is_new = number[0] not in mentioned
-            mentioned.add(number[0])
-            references.append(CrossReference(number.start(), number.end(), number[0], target, is_new, is_number=True))
+            references.append(CrossReference(number.start(), number.end(), number[0], target))
     return sorted(references, key=lambda reference: reference.start)
 
 

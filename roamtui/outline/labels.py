@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -25,13 +24,8 @@ OPTIONAL = "optional"
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
-_COMPARED_LINES = 6
-"""Number of first lines of each node that are compared to find boilerplate."""
 _CACHED_TITLE_LENGTH_MAX = 200
 """Maximum length of a title whose escaped form is cached, because an outline names most titles several times."""
-_BOILERPLATE_MIN = 3
-"""Minimum number of nodes that must start with the same line for it to be boilerplate."""
-
 _HARMLESS_TEXT = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
 """Words with single spaces and no brackets, so that nothing needs escaping. Most titles match."""
 _TOOL_CALL = re.compile(r"expand_sections\s*\(")
@@ -161,35 +155,20 @@ def strip_heading(own_text: str) -> str:
     return rest
 
 
-def extract_opening_words(
-    library: Library, section_id: str, *, length_max: int = OPENING_LENGTH, boilerplate: frozenset[str] = frozenset()
-) -> str:
+def extract_opening_words(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:
     """Return the summary of a node, or the first words of its own text without markup, rules, badges and tables.
 
-    It may be empty. For a file, the section of its title is used. The lines in `boilerplate` are left out; see
-    `find_boilerplate_lines`.
+    It may be empty. For a file, the section of its title is used.
     """
     if summary := library.summary(section_id):
         return shorten(escape(summary), length_max)
     words: list[str] = []
     for line in _list_opening_lines(library, section_id):
-        if not line:
-            if words:
-                break
-        elif line not in boilerplate:
+        if line:
             words.append(line)
-            if sum(map(len, words)) >= length_max:
-                break
+        if (words and not line) or sum(map(len, words)) >= length_max:
+            break
     return shorten(escape(" ".join(words)), length_max)
-
-
-def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:
-    """Return the first lines that at least 3 nodes, and a fifth of all, share. They say little about a node."""
-    counts: Counter[str] = Counter()
-    for section_id in section_ids:
-        counts.update({line for line in islice(_list_opening_lines(library, section_id), _COMPARED_LINES) if line})
-    count_min = max(_BOILERPLATE_MIN, len(section_ids) // 5)
-    return frozenset(line for line, count in counts.items() if count >= count_min)
 
 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:

@@ -1,13 +1,12 @@
 """Render the outline that a model reads: lines for the most useful sections that it can open, within a budget.
 
 After its title, a line lists the titles below it, or its first words if the title is vague. The titles below help most
-(measured over 220 pages). Titles that neighbours share do not distinguish them, so they come last.
+(measured over 220 pages).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -30,7 +29,7 @@ from roamtui.outline.labels import (
     has_own_text,
     is_optional,
 )
-from roamtui.outline.structure import ChildRanges, OutlineEntry, list_headings_below, list_roots, make_entry
+from roamtui.outline.structure import ChildRanges, OutlineEntry, list_outline_children, list_roots, make_entry
 
 OUTLINE_TOKENS = 700
 """Default budget. In a test, a longer outline led to the same answers and made each request more expensive. Search
@@ -60,22 +59,15 @@ _PREVIEW_LENGTHS = (10_000, 160, 60)
 nearly full outline."""
 _COMPLETE_PREVIEW_MAX = 560
 """Maximum length of a preview that names all titles, in characters. The financial statements of a report fit."""
-_CONTAINER_SHARE_MAX = 0.25
-"""A top heading is a container, such as a part of a book, if its own text is less than this share of its subtree."""
 _CHARACTERS_PER_TOKEN = 4
 _PREVIEW_TOKENS_MIN = 12
 _PREVIEW_SHARE = 0.3
 """Share of the tokens left after the top lines that is reserved for previews. A title there costs a third of a line."""
-_PART_SHARE = 0.5
-"""Share of the remaining tokens for some of a node's children, if not all of them fit."""
-_PART_LINES_MIN = 4
-_PART_SHARE_MIN = 0.3
-"""Minimum share of all tokens for a section that lists its largest children if not all of them fit."""
-_LESSER_SHARE = 0.25
-"""If the lines below a line do not fit, lines that are worth less than this share of it get none either."""
+_LARGE_SHARE = 0.3
+"""Minimum share of all tokens for a node that lists its largest children if not all of them fit."""
+_COMPARED_CHILDREN_MAX = 2_000
 _RANGES_SHARE = 0.6
 """Share of the tokens of a list below a section that is reserved for ranges, so that one more call leads anywhere."""
-_COMPARED_CHILDREN_MAX = 2_000
 _RANGE_CHILDREN = 40
 """Average number of children in a range."""
 _ASSUMED_PAGE_TOKENS = 1_000
@@ -85,8 +77,6 @@ _EXPANDED_TOKENS_MIN = 300
 _PREVIEW_TITLES_MAX = 60
 _TITLE_LENGTH_MAX = 60
 """Maximum length of a title in a preview, in characters."""
-_SHARED_MIN = 2
-"""A title that occurs below this many neighbours does not distinguish them."""
 _NOTE_SOURCE_LENGTH = 2_000
 _GENERIC_TITLES = frozenset(
     {
@@ -99,15 +89,7 @@ _GENERIC_TITLES = frozenset(
         *("tips", "usage", "whats-new"),
     }
 )
-LIMITING_TITLE = re.compile(
-    r"(?i)\b(?:but not|caveats?|exceptions?|exclusions?|except|limits?|limitations?|restrictions?"
-    r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
-)
-"""Titles of sections that limit what their neighbours say. An answer that ignores them is wrong."""
-_OPENING_SOURCE_LENGTH = 600
 _OPENING_LENGTH = 80
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
-_DEFINITION = re.compile(r"^(?:An?|The|[A-Z`\"]\S*)(?:\s+\S+){0,5}?\s+(?:is|are|means|refers to|defines|denotes)\s")
 _NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
 _LIST_MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -191,7 +173,7 @@ def fill_lines(
         if lines is not None:
             break
     else:
-        return _render_ranges(outline, node_ids, parent_id, outside_parent)
+        return _render_ranges(outline, parent_id, outside_parent)
     reserve = int(outline.tokens_left * _PREVIEW_SHARE) if is_whole else 0
     outline.tokens_left -= reserve
     outline.add_lines_below(lines)
@@ -238,14 +220,13 @@ class _Outline:
         name = shorten(entry.name, name_length_max)
         text = f"{'  ' * depth}- [{entry.section_id}] {name} ({format_size(self.library, node)})"
         if not entry.below and node.is_loaded and node.kind is NodeKind.SECTION and _is_generic(node.title):
-            opening = _preview_opening(self.library, node)
+            opening = extract_opening_words(self.library, node.id, length_max=_OPENING_LENGTH)
             text = f"{text}: {opening}" if opening else text
         return _Line(entry, node, depth, text)
 
     def add_lines_below(self, roots: Sequence[_Line]) -> None:
         """Add lines below these as long as they fit: first below folders, then below large nodes near the top."""
         queue: list[tuple[tuple[bool, bool, float], int, _Line]] = []
-        partial: list[_Line] = []
         order = count()
 
         def push(lines: Sequence[_Line]) -> None:
@@ -256,11 +237,9 @@ class _Outline:
         push(roots)
         reserve = int(self.tokens_left * _RANGES_SHARE) if self.is_below else 0
         self.tokens_left -= reserve
-        worth_min = 0.0
+        partial: list[_Line] = []
         while queue:
-            (is_no_folder, is_later, negative_worth), _, line = heappop(queue)
-            if -negative_worth < worth_min:
-                continue
+            (_, is_later, _), _, line = heappop(queue)
             if is_later and reserve:
                 self.tokens_left, reserve = self.tokens_left + reserve, 0
                 self._add_ranges(partial)
@@ -269,16 +248,11 @@ class _Outline:
             if below is not None:
                 line.below = below
                 push(below)
-            elif line.node.tokens < _PART_SHARE_MIN * self.library.tokens and (is_no_folder or not self.is_below):
-                if is_no_folder:
-                    partial.append(line)
-                worth_min = max(worth_min, -_LESSER_SHARE * negative_worth)
-            elif self._add_largest_children(line):
+            elif self.is_below:
+                partial.append(line)
+            elif line.node.tokens >= _LARGE_SHARE * self.library.tokens:
+                self._add_largest_children(line)
                 push(line.below)
-            elif is_no_folder or not self.is_below:
-                worth_min = max(worth_min, -_LESSER_SHARE * negative_worth)
-            else:
-                break
         self.tokens_left += reserve
         self._add_ranges(partial)
 
@@ -289,38 +263,27 @@ class _Outline:
         if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN or is_optional(line.node):
             return None
         worth = tokens / (line.depth + 1)
-        is_container = line.node.kind is NodeKind.SECTION and line.node.own_tokens < _CONTAINER_SHARE_MAX * tokens
-        if is_container and line.depth == 0 and not self.is_below:
-            worth += self.library.tokens  # the chapters of a part come before everything else
         return line.node.kind is not NodeKind.FOLDER, self.is_below and tokens <= WHOLE_TOKENS_MAX, -worth
 
-    def _add_largest_children(self, line: _Line) -> bool:
-        """Add lines for the largest children of a node with too many children, and name as many others as fit.
+    def _add_largest_children(self, line: _Line) -> None:
+        """Use half of the room for lines of a node's largest children, and a quarter to name the others.
 
-        Return False if there is room for too few lines. The names help even without ids, because a model can open a
-        section by its name.
+        The names help even without ids, because a model can open a section by its name.
         """
         children = line.entry.below[:_COMPARED_CHILDREN_MAX]
-        chosen = self.choose_largest(children, line.depth + 1, int(self.tokens_left * _PART_SHARE))
-        if len(chosen) < _PART_LINES_MIN:
-            return False
-        line.below = [*chosen.values()]
-        self.tokens_left -= _estimate_lines(part.text for part in line.below)
-        room = int(self.tokens_left * _PART_SHARE)
-        named: list[str] = []
-        for node_id in children:
-            if node_id not in chosen:
-                name = _format_short_title(self.library.get_label(node_id), length_max=40)
-                room -= estimate_tokens(name) + 1
-                if room < 0:
-                    break
-                named.append(name)
-        more = len(line.entry.below) - len(chosen) - len(named)
-        if named:
-            names = "; ".join([*named, *([f"+{more} more"] if more else [])])
-            line.rest = f"{'  ' * (line.depth + 1)}- also in [{line.entry.section_id}]: {names}"
+        tokens_min = self.tokens_left // 2
+        chosen: dict[str, _Line] = {}
+        for node_id in sorted(children, key=lambda node_id: -self.library.node(node_id).tokens):
+            if self.tokens_left < tokens_min:
+                break
+            for made in self.list_lines([node_id], line.depth + 1) or ():
+                chosen[node_id] = made
+        line.below = [chosen[node_id] for node_id in children if node_id in chosen]
+        others = (self.library.get_label(node_id) for node_id in children if node_id not in chosen)
+        names = "; ".join(_format_short_title(label, length_max=40) for label in others)
+        names = shorten(names, self.tokens_left // 2 * _CHARACTERS_PER_TOKEN)
+        line.rest = f"{'  ' * (line.depth + 1)}- also in [{line.entry.section_id}]: {names}"
         self.tokens_left -= estimate_tokens(line.rest) + 1
-        return True
 
     def _add_ranges(self, lines: Sequence[_Line]) -> None:
         """Add ranges of the nodes below each line, as long as they fit. Each range can be opened whole."""
@@ -338,21 +301,6 @@ class _Outline:
                     line.rest = "\n".join(f"{'  ' * (line.depth + 1)}{text}" for text in described)
                     break
 
-    def choose_largest(self, node_ids: Sequence[str], depth: int, budget_tokens: int) -> dict[str, _Line]:
-        """Choose the largest nodes whose lines fit the budget. Return the lines by node id, in document order."""
-        sizes = {node_id: self.library.node(node_id).tokens for node_id in node_ids}
-        chosen: dict[str, _Line] = {}
-        for node_id in sorted(sizes, key=lambda node_id: -sizes[node_id]):
-            entry = make_entry(self.library, node_id)
-            if entry is None:
-                continue
-            line = self._make_line(entry, depth)
-            budget_tokens -= estimate_tokens(line.text) + 1
-            if budget_tokens < 0:
-                break
-            chosen[node_id] = line
-        return {node_id: chosen[node_id] for node_id in node_ids if node_id in chosen}
-
     def add_previews(self, roots: Sequence[_Line]) -> None:
         """Add a preview to each line without lines below it, largest first: the titles below it, or its first words.
 
@@ -366,13 +314,6 @@ class _Outline:
             if not line.below and not line.rest:
                 leaves.append(line)
         leaves.sort(key=lambda line: -line.node.tokens)
-        titles = Counter(line.node.title.casefold() for line in leaves)
-        titles_below: Counter[str] = Counter()
-        for line in leaves:
-            if line.entry.below:
-                headings, _ = list_headings_below(self.library, line.entry.section_id, _PREVIEW_TITLES_MAX)
-                titles_below.update({heading.title.casefold() for heading in headings})
-        shared = frozenset(title for title, times in titles_below.items() if times >= _SHARED_MIN)
         unseen_tokens = sum(line.node.tokens for line in leaves)
         for line in leaves:
             if self.tokens_left < _PREVIEW_TOKENS_MIN:
@@ -380,24 +321,21 @@ class _Outline:
             share = self.tokens_left * line.node.tokens // max(1, unseen_tokens)
             fair_length = max(_PREVIEW_LENGTHS[1], _CHARACTERS_PER_TOKEN * share)
             unseen_tokens -= line.node.tokens
-            is_repeated = titles[line.node.title.casefold()] > 1
             for length_max in _PREVIEW_LENGTHS[0 if line.entry.below else 1 :]:
-                preview = self._make_preview(line, min(length_max, fair_length), shared, is_repeated=is_repeated)
+                preview = self._make_preview(line, min(length_max, fair_length))
                 cost = estimate_tokens(preview) + 1 if preview else 0
                 if len(preview) <= _COMPLETE_PREVIEW_MAX and cost <= self.tokens_left:
                     self.tokens_left -= cost
                     line.text = f"{line.text}: {preview}" if preview else line.text
                     break
 
-    def _make_preview(self, line: _Line, length_max: int, shared: frozenset[str], *, is_repeated: bool) -> str:
+    def _make_preview(self, line: _Line, length_max: int) -> str:
         if summary := self.library.summary(line.entry.node_id) or self.library.summary(line.entry.section_id):
             return shorten(escape(summary), length_max)
         if line.entry.below:
-            return _preview_titles_below(self.library, line.node, length_max=length_max, shared=shared)
-        is_link = line.node.kind is NodeKind.LINK and not line.node.is_loaded
-        if is_link or (is_repeated and not _is_generic(line.node.title)):
-            length_max = length_max if is_link else min(_OPENING_LENGTH, length_max)
-            return _preview_opening(self.library, line.node, length_max=length_max)
+            return _preview_titles_below(self.library, line.node, length_max=length_max)
+        if line.node.kind is NodeKind.LINK and not line.node.is_loaded:
+            return extract_link_note(self.library, line.node.id, length_max=length_max)
         return ""
 
 
@@ -409,20 +347,16 @@ def _render(lines: Sequence[_Line]) -> Iterator[str]:
             yield line.rest
 
 
-def _render_ranges(
-    outline: _Outline, node_ids: Sequence[str], parent_id: str, outside_parent: Sequence[str]
-) -> list[str]:
-    """Render ranges of nodes after lines for the largest nodes that fit. Titles are shortened until the ranges fit."""
+def _render_ranges(outline: _Outline, parent_id: str, outside_parent: Sequence[str]) -> list[str]:
+    """Render ranges of nodes, whose titles are shortened until they fit."""
     library = outline.library
     entries = (make_entry(library, node_id) for node_id in outside_parent)
     named = [f"- [{entry.section_id}] {entry.name}" for entry in entries if entry is not None]
     ranges = ChildRanges.for_section(library, parent_id)
     for title_length_max in _RANGE_TITLE_LENGTHS:
         lines = [*named, *ranges.describe(parent_id, title_length_max=title_length_max)]
-        left = outline.tokens_left - _estimate_lines(lines)
-        if left >= 0:
-            largest = outline.choose_largest(node_ids, 0, left) if len(node_ids) <= _COMPARED_CHILDREN_MAX else {}
-            return [*(line.text for line in largest.values()), *lines]
+        if _estimate_lines(lines) <= outline.tokens_left:
+            return lines
     if outline.is_below:
         return ranges.describe(parent_id, title_length_max=0)
     return [*named, f"- [{parent_id}] all {len(library)} sections, listed when it is opened"]
@@ -440,23 +374,15 @@ def _format_short_title(heading: NodeLabel, *, length_max: int) -> str:
     return name.rpartition(".")[0] or name if heading.kind is NodeKind.FILE else name
 
 
-def _preview_titles_below(library: Library, node: Node, *, length_max: int, shared: frozenset[str]) -> str:
-    """List on one line the titles below a node that distinguish it from its neighbours, and how many are left out.
-
-    Titles in `shared` are also below its neighbours. If no title distinguishes the node, all are listed.
-    """
-    headings, count = list_headings_below(library, node.id, _PREVIEW_TITLES_MAX)
+def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> str:
+    """List on one line the titles below a node, vague ones last, and how many are left out."""
+    children = list_outline_children(library, node.id)
+    headings, count = map(library.get_label, children[:_PREVIEW_TITLES_MAX]), len(children)
     titled = [label for label in headings if label.title and (label.has_children or has_own_text(library, label.id))]
-    distinctive = [
-        heading
-        for heading in titled
-        if heading.kind in (NodeKind.FILE, NodeKind.FOLDER)
-        or LIMITING_TITLE.search(heading.title)
-        or not (heading.title.casefold() in shared or _is_generic(heading.title))
-    ]
+    titled.sort(key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title))
     kept: list[str] = []
     length = 0
-    for heading in distinctive or titled:
+    for heading in titled:
         title = _format_short_title(heading, length_max=_TITLE_LENGTH_MAX)
         if title in kept:
             count -= 1
@@ -466,16 +392,6 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int, shar
             break
         kept.append(shorten(title, max(20, length_max)))
     return "; ".join([*kept, *([f"+{count - len(kept)}"] if kept and count > len(kept) else [])])
-
-
-def _preview_opening(library: Library, node: Node, *, length_max: int = _OPENING_LENGTH) -> str:
-    """Return the first sentence that defines something, or the first words. For an unread link, return its note."""
-    if node.kind is NodeKind.LINK and not node.is_loaded:
-        return extract_link_note(library, node.id, length_max=length_max)
-    opening = extract_opening_words(library, node.id, length_max=_OPENING_SOURCE_LENGTH)
-    sentences = _SENTENCE_END.split(opening)
-    definition = next((sentence for sentence in sentences if _DEFINITION.search(sentence)), opening)
-    return shorten(definition, length_max)
 
 
 def extract_link_note(library: Library, section_id: str, *, length_max: int) -> str:

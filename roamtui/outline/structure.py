@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.links import INDEX_NAMES
-from roamtui.document.node import NodeKind, NodeLabel
+from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens
@@ -118,12 +118,6 @@ def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
     if file.sole_row is not None:
         return tuple(file.ids[row] for row in file.columns.children(file.sole_row))
     return tuple(file.ids[row] for row in file.columns.children(-1) if row >= file.head_rows)
-
-
-def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[tuple[NodeLabel, ...], int]:
-    """Return the labels of the first `limit` outline children of a node, and the number of all of them."""
-    children = list_outline_children(library, section_id)
-    return tuple(map(library.get_label, children[:limit])), len(children)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

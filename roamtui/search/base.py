@@ -44,8 +44,8 @@ class Hit:
     It shows how clear the hit is, because the scores of fused ranks differ too little for that. It is above 1 if
     another section has a better keyword score, and None if `score` itself is a keyword score.
     """
-    named: tuple[int, int] | None = None
-    """The span in the section's own text that the query names, such as "Table 4", or None. Named hits come first."""
+    is_named: bool = False
+    """Whether it is a financial statement that the query names. Such hits come first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,7 +124,7 @@ class HybridSearcher:
             first = ranking.hits[0].section_id if ranking.hits else ""
             if first in order and compute_runner_up_share(ranking.hits, first) <= _CLEAR_SHARE:
                 order = [first, *(section_id for section_id in order if section_id != first)]
-        named = {hit.section_id: hit.named for hit in ranking.hits if hit.named is not None}
+        named = [hit.section_id for hit in ranking.hits if hit.is_named]
         order = [*named, *(section_id for section_id in order if section_id not in named)]
         terms = ranking.terms or extract_query_terms(query)
         hits = []
@@ -144,7 +144,7 @@ class HybridSearcher:
                     snippet=make_snippet(library.clean_text(library.own_span(section_id)), terms),
                     why=" · ".join(reasons),
                     runner_up=compute_runner_up_share(ranking.hits, section_id),
-                    named=named.get(section_id),
+                    is_named=section_id in named,
                 )
             )
         return tuple(hits)

@@ -146,7 +146,7 @@ class KeywordSearcher:
                 section_id=index.layout.id_of(number),
                 score=1.0 if number in named else scores[number] / best,
                 why=f"text rank {ranks[number]}",
-                named=named.get(number),
+                is_named=number in named,
             )
             for number in list(dict.fromkeys((*named, *scores)))[:limit]
         )

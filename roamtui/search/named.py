@@ -33,10 +33,8 @@ _STATEMENT_NOISE = _compile("statement title noise")
 _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 
 
-def find_named_sections(
-    index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
-) -> dict[int, tuple[int, int]]:
-    """Return the statements that a question names, best first, each with the span of its own text.
+def find_named_sections(index: SectionIndex, question: str, within: range, scores: Mapping[int, float]) -> list[int]:
+    """Return the statements that a question names, best first.
 
     For each name, at most one section of each document is returned: preferably one at the highest level, then one with
     the best score. `scores` has the scores of sections for the words of the question.
@@ -46,7 +44,7 @@ def find_named_sections(
         key = id(index.layout.locate(number)[0])
         best_scores[key] = max(score, best_scores.get(key, 0.0))
     score_min = _DOCUMENT_SHARE * max(best_scores.values(), default=0.0)
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[int, None] = {}
     for kind in _STATEMENTS:
         if not _STATEMENT_LINES[kind].search(question):
             continue
@@ -56,9 +54,8 @@ def find_named_sections(
             if best_scores.get(id(document), 0.0) >= score_min:
                 order = (document.columns.levels[row], -scores.get(number, 0.0), number)
                 best[id(document)] = min(order, best.get(id(document), order))
-        for *_, number in sorted(best.values(), key=lambda order: order[1:]):
-            found[number] = (0, len(index.own_text(number)))
-    return dict([*found.items()][:_NAMED_MAX])
+        found |= dict.fromkeys(number for *_, number in sorted(best.values(), key=lambda order: order[1:]))
+    return [*found][:_NAMED_MAX]
 
 
 def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[int]:

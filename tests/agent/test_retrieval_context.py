@@ -66,46 +66,6 @@ def test_a_file_is_named_once_above_its_sections() -> None:
     ]
 
 
-def test_a_small_section_is_shown_once_with_its_subsections() -> None:
-    fees, exceptions = id_of(LIBRARY, "Fees"), id_of(LIBRARY, "Exceptions")
-    assert _lines(LIBRARY, "Late", "Fees", "Exceptions", query="late book") == [
-        f"- [{fees}] fees.md",
-        "    A loan is free.",
-        f"    ## Late [{id_of(LIBRARY, 'Late')}]",
-        "    A late book costs 2 euros.",
-        f"    ### Exceptions [{exceptions}]",
-        "    Not on Mondays.",
-    ]
-
-
-def test_exceptions_follow_a_long_section() -> None:
-    library = make_library(f"# A\n\n## B\n\nRed. {_FILLER}\n\n### More\n\nBlue.\n\n### Exceptions\n\nNever red.\n")
-    assert _lines(library, "B", query="red")[-2:] == [
-        f"- [{id_of(library, 'Exceptions')}] B > Exceptions",
-        "    Never red.",
-    ]
-
-
-def test_limiting_sections_come_only_with_the_best_hits() -> None:
-    parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n### Limits {n}\n\nNever {n}.\n\n" for n in range(9))
-    library = make_library(f"# Parts\n\n{parts}")
-    text = _describe(library, *(f"Part {n}" for n in range(9)), query="red").text
-    assert [f"Never {n}." in text for n in range(9)] == [True, True, True, *[False] * 6]
-
-
-def test_words_that_announce_a_section_come_before_it_once() -> None:
-    parts = "".join(f"#### 4.1.{n} Part\n\nHeron {n} pays. {_FILLER}\n\n" for n in (1, 2))
-    library = make_library(f"# A\n\n## 4. End\n\n### 4.1 Later\n\nAfter the term:\n\n{parts}### 4.2 More\n\nOwls.\n")
-    hits = KeywordSearcher(library).search("heron pays")
-    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
-    found = format_hits(state, hits, "heron pays")
-    said = re.findall(r"(?m)^    (After.*|Heron . pays)", found.text)
-    assert said == ["After the term:", "Heron 1 pays", "Heron 2 pays"]
-    assert found.section_ids[0] == id_of(library, "4.1 Later")
-    told = make_library(f"# A\n\n## 4. End\n\n### 4.1 Later\n\nAfter the term.\n\n{parts}### 4.2 More\n\nOwls.\n")
-    assert "After the term" not in _describe(told, "4.1.1 Part", query="heron pays").text
-
-
 def test_complete_sections_and_omissions_are_marked() -> None:
     long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(90))
     library = make_library(f"# Birds\n\n## Short\n\nHerons eat fish.\n\n## Long\n\n{long}\n\nHerons nest in trees.\n")
@@ -133,37 +93,6 @@ def test_a_section_whose_own_text_is_complete_says_so() -> None:
     assert excerpt == ["    Herons eat fish."]
     (head,) = [line for line in _describe(library, "Long", query="herons").text.split("\n") if line.startswith("- [")]
     assert "complete" not in head
-
-
-@pytest.mark.parametrize("condition", ["except as set forth in", "as defined in", "pursuant to clause (a) of"])
-def test_a_condition_that_an_excerpt_refers_to_follows_it(condition: str) -> None:
-    text = f"# A\n\n## 1. Fees\n\nRed is free, {condition} Section 4.2, and paid under Section 4.3."
-    library = make_library(
-        f"{text} {_FILLER}\n\n## 4. More\n\n### 4.2 Grace\n\nNot in May.\n\n### 4.3 Pay\n\nIn coins.\n"
-    )
-    grace, pay = id_of(library, "4.2 Grace"), id_of(library, "4.3 Pay")
-    lines = _lines(library, "1. Fees", query="red")
-    assert f"Section 4.2, and paid under Section 4.3. (4.2 [{grace}], 4.3 [{pay}]) Nothing" in lines[1]
-    assert lines[-2:] == [f"- [{grace}] 4. More > 4.2 Grace", "    Not in May."]
-
-
-def test_an_excerpt_from_the_middle_of_a_page_has_its_first_sentence() -> None:
-    page = f"# Store\n\nThe store is a server for all keys.\n\n{_FILLER}\n\nRed herons nest here.\n\n{_FILLER}\n"
-    library = make_folder({"store.md": page, "other.md": f"# Other\n\n{_FILLER}\n"})
-    _, opening, gap, *excerpt = _lines(library, "Store", query="red herons")
-    assert (opening, gap) == ("    The store is a server for all keys.", "    […]")
-    assert "    Red herons nest here." in excerpt
-
-
-def test_a_neighbour_that_limits_a_section_follows_it() -> None:
-    text = f"# A\n\n## 3. Duties\n\n### 3.1 Rivals\n\nNobody sells red ink. {_FILLER}\n\n"
-    library = make_library(
-        f"{text}### 3.2 Shares\n\nSection 3.1 shall not apply to shares.\n\n### 3.3 Term\n\nSection 3.1 lasts.\n"
-    )
-    assert _lines(library, "3.1 Rivals", query="red ink")[-2:] == [
-        f"- [{id_of(library, '3.2 Shares')}] 3. Duties > 3.2 Shares",
-        f"    Section 3.1 shall not apply to shares. [{id_of(library, '3.1 Rivals')}]",
-    ]
 
 
 def test_repeated_lines_are_dropped() -> None:

@@ -45,7 +45,7 @@ def _annotate(rule: str) -> str:
         ("As in Section 2.1(a), it ends. Then more.", "As in Section 2.1(a), it ends. [A] Then more."),
         (
             "Except as in Section 2.1, a late fee is due on each day on which the site is open. Then more.",
-            "Except as in Section 2.1, a late fee is due on each day on which the site is open. (2.1 [A]) Then more.",
+            "Except as in Section 2.1, a late fee is due on each day on which the site is open. [A] Then more.",
         ),
         ("As in Section 2.1 of the Act, it ends.", "As in Section 2.1 of the Act, it ends."),
         (

@@ -12,11 +12,10 @@ from roamtui.outline.structure import (
     LISTED_MAX,
     ChildRanges,
     Reference,
-    list_headings_below,
     parse_reference,
     suggest_ids,
 )
-from tests.outline.documents import find_id, make_library, open_section
+from tests.outline.documents import make_library, open_section
 
 
 def _make_ranges(sizes: list[int]) -> ChildRanges:
@@ -77,11 +76,6 @@ def test_a_line_names_the_ends_the_number_and_the_size_of_a_range() -> None:
     assert lines[1].endswith(f", {tokens})")
     assert ranges.describe(cities, (9,)) == []
     assert ranges.describe(cities, title_length_max=0)[0].startswith(f"- [{cities}:c1] (60 sections, ")
-
-
-def test_the_first_headings_below_a_node_are_labelled_and_all_are_counted(manual: Library) -> None:
-    labels, count = list_headings_below(manual, find_id(manual, "Manual"), 1)
-    assert ([label.title for label in labels], count) == (["Lending"], 2)
 
 
 def test_an_id_with_a_wrong_digit_is_found_first(manual: Library) -> None:

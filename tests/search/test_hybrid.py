@@ -276,4 +276,4 @@ def test_a_statement_that_a_query_names_stays_first(monkeypatch: pytest.MonkeyPa
     searcher = _make({}, library)
     hits = searcher.search("Which speed do herons have by the balance sheet?")
     assert library.title_of(hits[0].section_id) == "Balance sheet"
-    assert [hit.named is not None for hit in hits] == [True, *[False] * (len(hits) - 1)]
+    assert [hit.is_named for hit in hits] == [True, *[False] * (len(hits) - 1)]

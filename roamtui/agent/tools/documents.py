@@ -14,7 +14,6 @@ from roamtui.outline.labels import (
     OPENING_LENGTH,
     escape,
     extract_opening_words,
-    find_boilerplate_lines,
     format_node_and_heading,
     format_path,
     format_size,
@@ -58,7 +57,6 @@ class DocumentsTool:
             text = f"There are {len(file_ids)} documents, none after {start}."
             return ToolResponse(text=text, finished=ToolFinished(tool=NAME))
         end = start + len(shown)
-        boilerplate = find_boilerplate_lines(library, shown)
         lines = [f"Documents {start + 1} to {end} of {len(file_ids)}:"]
         for file_id in shown:
             node = library.node(file_id)
@@ -67,9 +65,7 @@ class DocumentsTool:
             title, size = format_node_and_heading(library, node), format_size(library, node)
             line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
             length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
-            if node.is_loaded and (
-                opening := extract_opening_words(library, file_id, length_max=length_max, boilerplate=boilerplate)
-            ):
+            if node.is_loaded and (opening := extract_opening_words(library, file_id, length_max=length_max)):
                 line += f": {opening}"
             lines.append(line)
         if end < len(file_ids):
