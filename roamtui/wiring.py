@@ -210,7 +210,7 @@ def discover_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], s
     offers = tuple(offer for offers, _ in results for offer in offers)
     summaries = [summary for _, summary in results if summary]
     names = ", ".join(server.title for server in LOCAL_SERVERS)
-    return offers, " · ".join(summaries) or f"No server of models found on this machine ({names})"
+    return offers, " · ".join(summaries) or f"No local model server found ({names})"
 
 
 def _probe_local_server(settings: Settings, server: LocalServer) -> tuple[tuple[ModelOffer, ...], str]:

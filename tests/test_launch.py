@@ -140,7 +140,7 @@ def test_servers_that_do_not_run_are_named_in_one_sentence_unless_a_person_set_t
     del servers_here
     closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
     monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", closed)
-    expected = "No server of models found on this machine (Ollama, LM Studio, llama.cpp, vLLM)"
+    expected = "No local model server found (Ollama, LM Studio, llama.cpp, vLLM)"
     assert discover_local_models(Settings()) == ((), expected)
     monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:2")
     assert discover_local_models(Settings()) == ((), "Ollama at http://127.0.0.1:2: no server")
@@ -163,7 +163,7 @@ def test_silent_servers_are_waited_for_together(monkeypatch: pytest.MonkeyPatch)
         offers, words = looking.result()
     assert asked == ["/v1/models"] * 4
     assert offers == ()
-    assert words.startswith("No server of models")
+    assert words.startswith("No local model server found")
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])

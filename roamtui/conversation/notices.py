@@ -38,7 +38,7 @@ from roamtui.conversation.events import (
     UndoApplied,
     WarningRaised,
 )
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.transcript import StopReason, UndoStep
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
@@ -103,12 +103,9 @@ class Notice:
     short_text: str = ""
     """Shown instead of text and sections if there is only room for a few words."""
 
-    def format(self, *, with_ids: bool) -> str:
+    def format(self) -> str:
         """Return text and sections as one line."""
-        labels = ", ".join(
-            f"{section.title}{f' [{section.section_id}]' if with_ids else ''}{section.note and f' ({section.note})'}"
-            for section in self.sections
-        )
+        labels = ", ".join(f"{section.title}{section.note and f' ({section.note})'}" for section in self.sections)
         return f"{self.text}: {labels}" if labels else self.text
 
 
@@ -129,7 +126,7 @@ def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[s
     is_repeated = isinstance(event, LoadingProgressed) and bool(event.done or event.bytes_received)
     if not isinstance(event, AnswerStreamed | QuestionAnswered) and not is_repeated:
         for notice in make_notices(event, library):
-            yield notice.format(with_ids=True)
+            yield notice.format()
 
 
 def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912 - one case an event
@@ -180,8 +177,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             verb = "Pinned" if is_pinned else "Unpinned"
             yield _make_action_notice(NoticeSlot.STATUS, verb, _make_labels(ids, library))
         case UndoApplied(deed=step):
-            target = format_count(len(step.section_ids), "section") if step.section_ids else "folding"
-            yield Notice(NoticeSlot.STATUS, "Nothing left to undo" if step.is_empty else f"Undid {target}")
+            yield Notice(NoticeSlot.STATUS, _describe_undo(step, library))
         case LoadingProgressed():
             yield Notice(NoticeSlot.STATUS, _format_loading(event))
         case WarningRaised(message=message):
@@ -205,6 +201,19 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
 
 def _make_labels(section_ids: Iterable[str], library: Library) -> tuple[SectionLabel, ...]:
     return tuple(SectionLabel(section_id, format_section(section_id, library)) for section_id in section_ids)
+
+
+def _describe_undo(step: UndoStep, library: Library) -> str:
+    """Say what was undone by the changes of this step."""
+    if step.is_empty:
+        return "Nothing left to undo"
+    before, after = len(step.before), len(step.after)
+    if not (before or after):
+        return "Undid folding"
+    done = "opening" if after < before else "closing" if before < after else "changing"
+    ids = step.section_ids
+    words = f"“{format_section(ids[0], library)}”" if len(ids) == 1 else f"{len(ids):,} sections"
+    return f"Undid {done} {words}"
 
 
 def _make_search_notice(event: SectionsSearched, library: Library) -> Notice:

@@ -234,7 +234,7 @@ def _format_outcome(agent: Agent, final: QuestionAnswered) -> list[str]:
     library, lines = agent.conversation.state.library, []
     unopened = list_unopened_hits(agent.conversation.state.transcript.exchanges[-1], library)
     if unopened:
-        likely = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unopened)
+        likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
         lines.append(f"{format_count(len(unopened), 'likely section')} not opened: {likely}")
     tokens = final.usage.input_tokens + final.usage.output_tokens
     lines.append(f"({agent.model.name}; {tokens:,} tokens)" if tokens else f"({agent.model.name})")

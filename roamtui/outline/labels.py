@@ -58,7 +58,7 @@ def format_node_title(node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_
     """Format the title of a node. If it has none, return words that replace it."""
     title = node.title
     if not title and node.kind is NodeKind.PREAMBLE:
-        return "(text before the first heading)"
+        return "(opening text)"
     format_title = _format_cached_title if len(title) <= _CACHED_TITLE_LENGTH_MAX else _format_title
     return format_title(title, length_max)
 

@@ -8,8 +8,9 @@ from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
+from roamtui.outline.labels import format_node_title
 
 STEP = " › "
 """Separates the titles of a path."""
@@ -17,11 +18,7 @@ STEP = " › "
 
 def format_node(library: Library, section_id: str) -> str:
     """Return a node's title on one line, or a placeholder."""
-    title = strip_anchor(sanitise_line(library.title_of(section_id)))
-    if title:
-        return title
-    document, row = library.locate(section_id)
-    return "(opening text)" if document.columns.kinds[row] is NodeKind.PREAMBLE else "(untitled)"
+    return format_node_title(library.get_label(section_id))
 
 
 def format_breadcrumb(library: Library, section_ids: Iterable[str]) -> str:

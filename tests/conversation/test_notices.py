@@ -118,10 +118,10 @@ def test_a_persons_commands_give_status_notices(state: ConversationState) -> Non
         ]
 
 
-def test_lines_have_ids_and_no_repeats(state: ConversationState) -> None:
+def test_lines_name_sections_and_do_not_repeat(state: ConversationState) -> None:
     ovens = ids_of(state)["Ovens"]
     kept = ClosingDeclined(reasons=((ovens, "pinned"),), origin=Origin.AGENT)
-    assert list(format_event_lines(kept, state.library)) == [f"Left open: Ovens [{ovens}] (pinned)"]
+    assert list(format_event_lines(kept, state.library)) == ["Left open: Ovens (pinned)"]
     for event in (LoadingProgressed(done=3, total=10), AnswerStreamed(text="So.")):
         assert list(format_event_lines(event, state.library)) == []
 

@@ -326,7 +326,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     async with running(RoamApp(AppContext(agent=agent)), (120, 40)) as (app, pilot):
         await ask(pilot, "How many loaves?")
         assert last(app, OutcomeView).endswith("1 likely section was not read · o opens it and asks again")
-        assert last(app, ActivityView).startswith("▸ searched 1, opened 1 section · ")
+        assert last(app, ActivityView).startswith("▸ searched once, opened 1 section · ")
         assert agent.conversation.state.get_open(steam) is None
         app.main_screen.chat_log.focus()
         await pilot.press("o")
@@ -348,9 +348,9 @@ async def test_whatever_was_done_to_a_section_is_taken_back() -> None:
             ("x", [True], "Section is pinned. Unpin it first"),
             ("p", [False], ""),
             ("x", [], ""),
-            ("u", [False], "Undid 1 section"),
-            ("u", [True], "Undid 1 section"),
-            ("u", [], "Undid 1 section"),
+            ("u", [False], "Undid closing “Ovens”"),
+            ("u", [True], "Undid changing “Ovens”"),
+            ("u", [], "Undid opening “Ovens”"),
             ("u", [], "Nothing to undo"),
         ):
             await pilot.press(key)

@@ -74,7 +74,7 @@ async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
     context.agent.model = NoModel()
     async with running(RoamApp(context), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: "does not reason" in screen_text(app))
-        assert "change." in screen_text(app)
+        assert "f2 changes it." in screen_text(app)
         assert app.main_screen.chat_log.max_scroll_y == 0
         await pilot.resize_terminal(80, 20)
         await wait_until(pilot, lambda: screen_text(app).count("Larch Lane Bakery") == 2)

@@ -42,7 +42,7 @@ async def test_a_question_waits_dimmed_above_the_box_and_is_asked_after_the_answ
         assert "╭" in rows[line + 1]
         app.main_screen.question_box.fill("A third?")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "One question waits already" in screen_text(app))
+        await wait_until(pilot, lambda: "A question is already queued" in screen_text(app))
         assert app.main_screen.question_box.text == "A third?"
         gate.set()
         await wait_until(pilot, lambda: not app.main_screen.is_asking)

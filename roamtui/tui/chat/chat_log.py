@@ -280,7 +280,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self._show_drafts(state.library)
                 self.current.add_activity(notice)
             elif notice.slot in (NoticeSlot.ACTIVITY, NoticeSlot.CHAT):
-                self.add_notice(notice.format(with_ids=False), notice.severity)
+                self.add_notice(notice.format(), notice.severity)
             elif notice.slot is NoticeSlot.STATUS:
                 status.append(notice.short_text or notice.text)
         return "; ".join(status)
@@ -336,7 +336,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 if notice.slot is NoticeSlot.ACTIVITY:
                     view.add_activity(notice)
                 else:
-                    widgets.append(NoticeView(notice.format(with_ids=False), notice.severity))
+                    widgets.append(NoticeView(notice.format(), notice.severity))
             view.finish(exchange, library)
             views.append(view)
             if lost := len(list_stale_quotes(exchange.citations, library)):

@@ -202,7 +202,7 @@ def count_steps(exchange: Exchange) -> str:
         if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT
         for section_id in event.opened_ids
     }
-    searched = f"searched {searches}, " if searches else ""
+    searched = f"searched {'once' if searches == 1 else f'{searches} times'}, " if searches else ""
     return f"{searched}opened {format_count(len(opened), 'section') if opened else 'no sections'}"
 
 

@@ -114,7 +114,7 @@ class WelcomeView(ContentView):
             for index, question in enumerate(self._examples, first):
                 row = attach_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
                 lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
-        how = f"{self._keys.format_first_key('global.choose_model')} to change."
+        how = f"{self._keys.format_first_key('global.choose_model')} changes it."
         model = Content.assemble(
             ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
         )

@@ -113,7 +113,7 @@ class QuestionController:
             Why the question is not accepted and stays in the box, or None.
         """
         if self._queued is not None:
-            return "One question waits already. Wait for its turn, or take it back."
+            return "A question is already queued. Wait for its turn, or take it back."
         is_running = self.is_running
         self._box.clear()
         self._box.remember(question)

@@ -230,7 +230,13 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
     @on(events.Resize)
     def _lay_out_again(self) -> None:
-        self.call_after_refresh(self._show)
+        self.call_after_refresh(self._show_at_new_width)
+
+    def _show_at_new_width(self) -> None:
+        chosen = self._list.highlighted
+        self._show()
+        if chosen is not None:
+            self._list.highlighted = chosen
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
