@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,16 +11,10 @@ from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.outline.spans import merge_bounds
 from roamtui.quotes.find import find_quote
+from roamtui.quotes.nearest import find_nearest_words
 
-_WORD = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\d+(?:[.,:/]\d+)*\w*|\w+"
-)
-"""A whole number, a word, or, in a script without spaces, a character. A number is never divided."""
-_SPACE_OR_EMPHASIS = re.compile(r"[\s*_`~]+")
 _SIMILARITY_MIN = 0.4
 """If the quote and a passage are less similar than this, the quote was not made from the passage."""
-_WORDS_MAX = 200
-"""Maximum number of words of a quote to compare. The time grows with the square of this number."""
 _CHARACTERS_MAX = 2_000_000
 """Maximum number of characters to search. One million take 0.25 s."""
 _RUN_LENGTH_MIN = 2
@@ -98,34 +91,14 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
 
     The first of several equally similar passages counts. The result is empty if no passage is similar enough.
     """
-    from roamtui.quotes.similar_words import TextWords, align_words  # noqa: PLC0415 - imports rapidfuzz
-
-    def read(text: str) -> TextWords:
-        words = [*_WORD.finditer(text)]
-        return TextWords(tuple(word.group().casefold() for word in words), tuple(word.span() for word in words))
-
-    quoted = read(quote)
     best_similarity = _SIMILARITY_MIN
     best_spans: tuple[Span, ...] = ()
     for searched in _list_searched_spans(section_id, state):
-        text = state.library.text_at(searched)
-        passage = read(text)
-        alignment = align_words(quoted.words[:_WORDS_MAX], passage.words)
-        if alignment is None or alignment.similarity <= best_similarity:
-            continue
-        runs: list[list[int]] = []  # start and end of words that follow each other both in the quote and in the text
-        for index, (in_quote, in_text) in enumerate(alignment.pairs):
-            start, end = passage.bounds[in_text]
-            if index and (in_quote - 1, in_text - 1) == alignment.pairs[index - 1]:
-                gap_in_quote = quote[quoted.bounds[in_quote - 1][1] : quoted.bounds[in_quote][0]]
-                gap_in_text = text[runs[-1][1] : start]
-                # different signs between two words, such as a minus, may change the meaning
-                if _SPACE_OR_EMPHASIS.sub("", gap_in_text) == _SPACE_OR_EMPHASIS.sub("", gap_in_quote):
-                    runs[-1][1] = end
-                    continue
-            runs.append([start, end])
-        best_similarity = alignment.similarity
-        best_spans = tuple(searched.get_part(start, end) for start, end in runs if end - start >= _RUN_LENGTH_MIN)
+        nearest = find_nearest_words(quote, state.library.text_at(searched))
+        if nearest is not None and nearest.similarity > best_similarity:
+            best_similarity = nearest.similarity
+            runs = (bounds for bounds in nearest.common if bounds[1] - bounds[0] >= _RUN_LENGTH_MIN)
+            best_spans = tuple(searched.get_part(*bounds) for bounds in runs)
     return best_spans
 
 
@@ -133,20 +106,13 @@ def _list_searched_spans(section_id: str, state: ConversationState) -> Iterator[
     """Yield the cited section, then the other text that the model got."""
     cited = [state.library.get_content_span(section_id)] if section_id in state.library else []
     delivered, excerpts = state.collect_delivered(), state.collect_excerpts()
-    read = [
+    read = (
         Span(doc=doc, start=start, end=end)
         for doc in dict.fromkeys((*delivered, *excerpts))
         for start, end in merge_bounds((*delivered.get(doc, ()), *excerpts.get(doc, ())))
-    ]
-    others = (
-        span
-        for span in read
-        if not any(
-            span.doc == section.doc and section.start <= span.start and span.end <= section.end for section in cited
-        )
     )
     left = _CHARACTERS_MAX
-    for span in (*cited, *others):
+    for span in (*cited, *read):
         end = min(span.end, span.start + left)
         left -= end - span.start
         if end > span.start:

@@ -5,8 +5,6 @@ An export has a ``Source: handbook.md`` line and then one line per citation::
 
     1. ✓ [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
 
-Exports of older versions have a hyphen instead of the number and the sign.
-
 A person writes a quote with a link to its file, and to its section, in the same sentence::
 
     Being late is not dear: "A late spade costs 50 cents a day" ([Late fees](handbook.md#late-fees)).
@@ -20,9 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import cache, lru_cache, partial
-from html import unescape
-from pathlib import PurePath
+from functools import cache, partial
 from urllib.parse import unquote
 
 from roamtui.conversation.library_sync import hash_sections
@@ -31,19 +27,17 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import escape_json, sanitise_line
-from roamtui.errors import SourceError
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
-from roamtui.quotes.find import GAP, find_quote, normalise_markdown
-from roamtui.quotes.numbers import widen_to_numbers
+from roamtui.quotes.find import GAP, find_quote
+from roamtui.quotes.nearest import find_nearest_words
 from roamtui.quotes.read import MARK, read_answer
-from roamtui.quotes.similar_words import TextWords, align_words
 from roamtui.quotes.source_list import list_path_titles
 from roamtui.quotes.verdicts import make_citation
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
-    r"^(?:-|\d+\.(?: [✓!✗])?) \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): )(?P<quote>\".+\")[ \t]*$",
+    r"^\d+\.(?: [✓!✗])? \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
 )
 _CELL_LINE = re.compile(
@@ -52,17 +46,12 @@ _CELL_LINE = re.compile(
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
-_HTML_QUOTE = re.compile(
-    r"<q data-source=\"(?P<source>[^\"]*)\" data-section=\"(?P<id>[^\"]*)\" data-quote=\"(?P<quote>[^\"]*)\">"
-)
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
 PASSAGE_LABEL = "passage"
 """Stands in exports of passages in place of a verdict."""
 _VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL)
 """Labels of found quotes in exports."""
 _PATH_STEP = " › "
-_WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
-_BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
 _SIMILARITY_MIN = 0.6
 """If a text of the same section is more similar to the quote than this, the quote counts as changed. Similarity is the
 share of words that both have in the same order."""
@@ -134,47 +123,8 @@ def _parse_quote(text: str) -> str:
         return text[1:-1]
 
 
-def read_claims(text: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims in a file called `name`: an export, or Markdown that a person has written.
-
-    Raises:
-        SourceError: A file with the suffix of JSON is no export.
-    """
-    match PurePath(name).suffix.lower():
-        case ".json":
-            return _read_json_claims(text, name)
-        case ".html":
-            return tuple(
-                Claim(
-                    quote=_parse_quote(unescape(quote["quote"])),
-                    place=name,
-                    line=_get_line_number(text, quote.start()),
-                    source=unescape(quote["source"]),
-                    section_id=quote["id"],
-                )
-                for quote in _HTML_QUOTE.finditer(text)
-            )
-        case _:
-            return _read_markdown_claims(text, name)
-
-
-def _read_json_claims(text: str, name: str) -> tuple[Claim, ...]:
-    """Read the claims of a conversation or a table. They have no lines."""
-    try:
-        exported = json.loads(text)
-        sourced = [(exported.get("source", ""), exchange) for exchange in exported.get("exchanges", ())]
-        sourced += [(row["source"], cell) for row in exported.get("rows", ()) for cell in row["cells"]]
-        return tuple(
-            Claim(quote=cited["quote"], place=name, source=source, section_id=cited["section_id"])
-            for source, answer in sourced
-            for cited in answer["citations"]
-            if cited["quote"] is not None and cited["verified"]
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise SourceError(f"{name} is not an export of roamtui. Name one, or a Markdown or HTML file.") from None
-
-
-def _read_markdown_claims(markdown: str, name: str) -> tuple[Claim, ...]:
+def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
+    """Return the claims in a Markdown file called `name`: an export, or what a person has written."""
     exported = [*_CITATION_LINE.finditer(markdown)]
     cells = [*_CELL_LINE.finditer(markdown)]
     # sanitised, because the text of an export shows control characters as signs
@@ -268,9 +218,9 @@ def recheck(claim: Claim, library: Library) -> Finding:
         similarity_min = _SIMILARITY_MOVED_MIN
         if expected is not None:
             similarity_min = _SIMILARITY_MIN if number == 0 else _SIMILARITY_ELSEWHERE_MIN
-        bounds = _find_changed_words(claim.quote, library.text_at(span), similarity_min)
-        if bounds is not None:
-            return _make_finding(claim, ClaimStatus.CHANGED, span, bounds, library)
+        nearest = find_nearest_words(claim.quote, library.text_at(span))
+        if nearest is not None and nearest.similarity > similarity_min:
+            return _make_finding(claim, ClaimStatus.CHANGED, span, nearest.bounds, library)
     problem = next((document.problem for document in library.documents if document.problem), "")
     status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
     return Finding(claim=claim, standing=status, message=problem)
@@ -305,45 +255,6 @@ def list_stale_quotes(citations: Iterable[Citation], library: Library) -> tuple[
         if is_stale:
             stale.append(quote)
     return tuple(stale)
-
-
-@lru_cache(maxsize=32)
-def _read_words(text: str) -> TextWords:
-    normal = normalise_markdown(text, keep_numbers=True)
-    words = [*_WORD.finditer(normal.text)]
-    offsets = normal.offsets  # of the characters of the normalised text, in the original one
-    bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in words)
-    return TextWords(tuple(word.group().casefold() for word in words), bounds)
-
-
-def _find_changed_words(quote: str, text: str, similarity_min: float) -> Bounds | None:
-    """Return the bounds of the words in a text that are most similar to a quote.
-
-    Args:
-        quote: Words that the text does not contain exactly.
-        text: The text to search.
-        similarity_min: The similarity, from 0 to 1, must be higher than this.
-    """
-    quote_words, text_words = _read_words(quote).words, _read_words(text)
-    best = align_words(quote_words, text_words.words)
-    if best is None or best.similarity <= similarity_min:
-        return None
-    bounds, first, last = text_words.bounds, best.first, best.last
-    # new words may have replaced the first and last words of the quote, so include as many of them,
-    # but none of another sentence or paragraph
-    for _ in range(best.pairs[0][0]):
-        if first and not _BREAK.search(text[bounds[first - 1][1] : bounds[first][0]]):
-            first -= 1
-    for _ in range(len(quote_words) - 1 - best.pairs[-1][0]):
-        if last + 1 < len(bounds) and not _BREAK.search(text[bounds[last][1] : bounds[last + 1][0]]):
-            last += 1
-    start, end = widen_to_numbers(text, bounds[first][0], bounds[last][1])
-    # words do not include the marks around them, such as parentheses, so add those with which the quote begins and ends
-    if text.endswith(quote[0], 0, start):
-        start -= 1
-    if text.startswith(quote[-1], end):
-        end += 1
-    return start, end
 
 
 def format_word_diff(quote: str, text: str) -> str:

@@ -65,12 +65,6 @@ def test_a_quote_that_ends_with_a_link_is_one_claim() -> None:
         assert [claim.quote for claim in claims] == [quote]
 
 
-@pytest.mark.parametrize("start", ["- ", "1. ", "12. ✓ "])
-def test_exports_of_every_version_are_read(start: str) -> None:
-    line = f'{start}[a8a96034] Manual > Fees, line 5 (quote found in the text): "2 euros a day"\n'
-    assert [claim.section_id for claim in read_claims(line, "export.md")] == ["a8a96034"]
-
-
 @pytest.mark.parametrize(
     ("quote", "shown"),
     [
