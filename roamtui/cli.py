@@ -245,8 +245,8 @@ def command(name: str, *arguments: Argument) -> Callable[[Command], Command]:
 
 
 _KINDS = (
-    "Markdown, text, PDF, HTML, EPUB, Office and OpenDocument files, Jupyter notebooks, subtitles; a folder or zip of "
-    "them; the https:// address of a site, its llms.txt or a page; - for standard input"
+    "Markdown, text, PDF, HTML, EPUB, Office and OpenDocument files, Jupyter notebooks, subtitles; a folder of them; "
+    "the https:// address of a site, its llms.txt or a page; - for standard input"
 )
 _SOURCE = _argument("source", metavar="SOURCE", help=_KINDS)
 _SOURCES = _argument("sources", metavar="SOURCE", nargs="+", help=f"{_KINDS}; several are opened as one")

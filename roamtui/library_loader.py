@@ -173,8 +173,7 @@ def reload_library(
     loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
     unread = {previous.node(node_id).doc for node_id in previous.list_unloaded_files()}
     keys = {node_id: library.node(node_id).doc for node_id in library.list_unloaded_files()}
-    is_site = is_url(library.source)  # a repository, of which nobody knows what has changed
-    kept = {node_id: loaded[key] for node_id, key in keys.items() if not is_site and key in loaded.keys() - changed}
+    kept = {node_id: loaded[key] for node_id, key in keys.items() if key in loaded.keys() - changed}
     wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
     library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset()).documents})
     links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))

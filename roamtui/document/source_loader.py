@@ -16,7 +16,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
-from roamtui.sources.file_sources import is_multi_file, list_sources
+from roamtui.sources.file_sources import list_sources
 from roamtui.sources.listing import Listing
 from roamtui.sources.read import RawText, is_path, read_source
 
@@ -46,20 +46,15 @@ def open_sources(
         UsageError: Several sources were named, and one of them can only be opened by itself.
     """
     if len(names) == 1 and is_url(names[0]):
-        from roamtui.document.web_loader import (  # noqa: PLC0415 - only addresses need the web
-            fetch_repository_listing,
-            make_page_loader,
-            open_web_source,
-        )
+        from roamtui.document.web_loader import make_page_loader, open_web_source  # noqa: PLC0415 - only addresses need it
         from roamtui.sources.web.urls import normalise_url, origin_of  # noqa: PLC0415 - the same
 
         url = normalise_url(names[0])
         page_loader = make_page_loader(web, frozenset({origin_of(url)}))
-        repository = fetch_repository_listing(url, page_loader, conversion)
-        loader = SourceLoader(repository, web)
+        loader = SourceLoader(None, web)
         loader.page_loader = page_loader
-        return _build_listed(repository) if repository is not None else open_web_source(url, page_loader), loader
-    is_single = len(names) == 1 and not (is_path(names[0]) and is_multi_file(Path(names[0])))
+        return open_web_source(url, page_loader), loader
+    is_single = len(names) == 1 and not os.path.isdir(names[0])  # noqa: PTH112 - it never raises
     listing = None
     try:
         if is_single:

@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from http import HTTPStatus
-from pathlib import Path
 from urllib.parse import urljoin, urlsplit, urlunsplit
 from weakref import finalize
 
@@ -30,11 +28,9 @@ from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
 from roamtui.document.site_outline import outline_site
 from roamtui.errors import SourceError
-from roamtui.sources.archive import list_archive
 from roamtui.sources.convert.conversion import convert, detect_format
-from roamtui.sources.convert.converted import ConversionOptions, ConvertedText, Format
+from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.decode import decode_text, normalise_charset
-from roamtui.sources.listing import Listing
 from roamtui.sources.read import RawText, has_headings
 from roamtui.sources.web.fetcher import Fetcher
 from roamtui.sources.web.page import FetchedPage, FetchError, FetchOptions, OriginNotApprovedError
@@ -380,48 +376,6 @@ def open_web_source(url: str, page_loader: PageLoader) -> Library:
             notes.append(f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.")
     document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
-
-
-_REPOSITORY = re.compile(
-    r"https?://(?:github\.com/(?P<github>[\w.-]+/[\w.-]+?)|gitlab\.com/(?P<gitlab>[\w.-]+(?:/(?!-/)[\w.-]+)+?))(?:\.git)?/?"
-    r"(?:(?<=/)(?:-/)?tree/(?P<ref>[\w./-]+?)/?)?"
-)
-_REPOSITORY_BYTES_MAX = 100_000_000
-
-
-def make_archive_url(url: str) -> str | None:
-    """Return the URL of the zip archive of a repository on GitHub or GitLab, or None for any other URL."""
-    match = _REPOSITORY.fullmatch(url)
-    if match is None:
-        return None
-    ref = match["ref"] or "HEAD"
-    if match["github"]:
-        return urljoin(url, f"/{match['github']}/archive/{ref}.zip")
-    name = f"{match['gitlab'].rpartition('/')[2]}-{ref.replace('/', '-')}"
-    return urljoin(url, f"/{match['gitlab']}/-/archive/{ref}/{name}.zip")
-
-
-def fetch_repository_listing(url: str, page_loader: PageLoader, conversion: ConversionOptions) -> Listing | None:
-    """Download the archive of a repository, and list its documents. Return None if the URL does not lead to one.
-
-    Raises:
-        SourceError: The archive cannot be fetched, is too large, or has no documents.
-    """
-    archive_url = make_archive_url(url)
-    if archive_url is None:
-        return None
-    allowed = AllowedOrigins(typed=page_loader.typed)
-    try:
-        page = page_loader.fetcher.fetch(archive_url, allowed, follows_public=True, bytes_max=_REPOSITORY_BYTES_MAX)
-    except FetchError as error:
-        if error.status == HTTPStatus.NOT_FOUND:  # such as github.com/topics/rust, which is a page
-            return None
-        raise
-    if not page.body.startswith(b"PK"):  # a page that asks for a login
-        return None
-    listing = list_archive(Path(urlsplit(url).path.strip("/")), data=page.body, conversion=conversion)
-    readers = {key.partition("/")[2] or key: reader for key, reader in listing.readers.items()}
-    return replace(listing, source=url, readers=readers, files={}, notes=(*page.notes, *listing.notes))
 
 
 def _extract_list_url(home: FetchedPage) -> str | None:

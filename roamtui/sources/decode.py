@@ -16,7 +16,6 @@ _BYTE_ORDER_MARKS = (
 )
 _BINARY_STARTS = (
     (b"%PDF-", "a PDF"),
-    (b"PK\x03\x04", "a zip archive (as EPUB and DOCX are)"),
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
@@ -50,6 +49,8 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     Raises:
         SourceError: The data is not text.
     """
+    if data.startswith(b"PK\x03\x04"):
+        raise SourceError(f"{name} is a zip archive. Unpack it and open the folder.")
     for start, kind in _BINARY_STARTS:
         if data.startswith(start):
             raise SourceError(f"{name} is {kind}, not text. Convert it to Markdown or plain text first.")

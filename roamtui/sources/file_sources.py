@@ -16,7 +16,6 @@ from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.listing import FILES_MAX, Listing, estimate_load_cost, format_name, format_names, list_folder
 from roamtui.sources.read import RawText, check_file, is_path, read_file
 
-ARCHIVE_SUFFIX = ".zip"
 _PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
 """Separator between absolute paths. If a path itself contains ", /", `join_sources` doubles that slash, so that it is
 not taken for a separator. A doubled slash does not change which file a path leads to."""
@@ -38,22 +37,13 @@ def name_sources(source: str) -> str:
     return ", ".join(Path(path).name for path in split_sources(source))
 
 
-def is_multi_file(path: Path) -> bool:
-    """Check whether a path is a folder or a zip archive."""
-    return os.path.isdir(path) or _is_archive(path)  # noqa: PTH112 - it never raises
-
-
-def _is_archive(path: Path) -> bool:
-    return path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path)  # noqa: PTH113 - as above
-
-
 def list_sources(paths: Sequence[Path], *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
-    """List the files of a folder or an archive, or of several sources in the given order.
+    """List the files of a folder, or of several files and folders in the given order.
 
     The keys of several sources are relative to their common parent folder.
     """
     if len(paths) == 1:
-        return _list_source(paths[0], conversion)
+        return list_folder(paths[0], conversion=conversion)
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     try:
         top = os.path.commonpath([path.parent for path in absolute])
@@ -66,8 +56,8 @@ def list_sources(paths: Sequence[Path], *, conversion: ConversionOptions = DEFAU
     load_cost_total = 0
     for path in absolute:
         prefix = "/".join(map(format_name, path.relative_to(top).parts))
-        if is_multi_file(path):
-            listing = _list_source(path, conversion)
+        if path.is_dir():
+            listing = list_folder(path, conversion=conversion)
             notes.extend(listing.notes)
             load_cost_total += listing.load_cost_total
             folders.extend(listing.folders)
@@ -90,14 +80,6 @@ def list_sources(paths: Sequence[Path], *, conversion: ConversionOptions = DEFAU
         notes=tuple(notes),
         folders=tuple(folders),
     )
-
-
-def _list_source(path: Path, conversion: ConversionOptions) -> Listing:
-    if not _is_archive(path):
-        return list_folder(path, conversion=conversion)
-    from roamtui.sources.archive import list_archive  # noqa: PLC0415 - few sources are archives
-
-    return list_archive(path, conversion=conversion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +106,7 @@ class FileStamps:
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._paths = tuple(map(Path, sources))
-        self._single_file = sources[0] if len(sources) == 1 and not is_multi_file(self._paths[0]) else ""
+        self._single_file = sources[0] if len(sources) == 1 and not self._paths[0].is_dir() else ""
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._folder_times: tuple[int, ...] = ()
@@ -147,16 +129,13 @@ class FileStamps:
                     return None
                 self._folder_times = _read_folder_times(self._listing) or ()
             assert self._listing is not None
-            # All files of an archive share one path, so each path is stamped once.
-            by_path = {path: stamp_source(str(path)) for path in set(self._listing.files.values())}
-            stamps = {key: by_path[path] for key, path in self._listing.files.items()}
+            stamps = {key: stamp_source(str(path)) for key, path in self._listing.files.items()}
             return {key: stamp for key, stamp in stamps.items() if stamp is not None}
 
 
 def _read_folder_times(listing: Listing) -> tuple[int, ...] | None:
-    """Return when each folder and archive was last written to, or None if one is gone."""
-    archives = {path for path in listing.files.values() if path.suffix.lower() == ARCHIVE_SUFFIX}
+    """Return when each folder was last written to, or None if one is gone."""
     try:
-        return tuple(path.stat().st_mtime_ns for path in (*listing.folders, *sorted(archives)))
+        return tuple(path.stat().st_mtime_ns for path in listing.folders)
     except OSError:
         return None

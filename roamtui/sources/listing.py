@@ -1,4 +1,4 @@
-"""`Listing`: the files of a folder, an archive or several sources, listed without reading them."""
+"""`Listing`: the files of a folder or of several sources, listed without reading them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, read_file
 FILES_MAX = 20_000
 """Maximum number of files per source. The others are skipped with a note."""
 FILE_BYTES_MAX = 32_000_000
-"""Maximum size of a file in a folder or archive. A larger file can only be opened by itself."""
+"""Maximum size of a file in a folder. A larger file can only be opened by itself."""
 DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
@@ -47,7 +47,7 @@ class Listing:
     """Function that reads a file, by the key of the file: its path within the source, with forward slashes. The files
     are in reading order. Any thread may call a function. It raises SourceError if the file cannot be read."""
     files: Mapping[str, Path]
-    """Path on disk by key; for a file in an archive, the path of the archive."""
+    """Path on disk by key."""
     load_cost_total: int
     """Sum of the load costs of all files, in bytes (see `estimate_load_cost`)."""
     notes: tuple[str, ...] = ()

@@ -1,11 +1,10 @@
-"""Find the pictures that a document shows: next to its file, in its zip archive, or inside an EPUB or DOCX file.
+"""Find the pictures that a document shows: next to its file, or inside an EPUB or DOCX file.
 
 Nothing outside the folder that was opened is read, and nothing is fetched or decoded here.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import posixpath
 import stat
@@ -19,14 +18,14 @@ from urllib.parse import unquote, urlsplit
 
 from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
 from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
-from roamtui.sources.file_sources import ARCHIVE_SUFFIX, split_sources
+from roamtui.sources.file_sources import split_sources
 
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
 _HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
 """Number of bytes to read to find the size of a picture. A JPEG file with a preview needs the second number."""
 _PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
-_ARCHIVES_MAX = 4
+_PACKAGES_MAX = 4
 _PNG_START, _GIF_STARTS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
 _JPEG_START, _JPEG_MARK = b"\xff\xd8", 0xFF
 _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
@@ -37,13 +36,12 @@ _JPEG_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 def read_picture(file: PictureFile, length: int = -1, *, size_max: int = PICTURE_BYTES_MAX) -> bytes:
     """Return the first `length` bytes of a file, by default all, or nothing if it cannot be read or is too large."""
     with suppress(*ZIP_ERRORS):
-        if not file.members:
+        if not file.member:
             if file.path.stat().st_size > size_max:
                 return b""
             with file.path.open("rb") as stream:
                 return stream.read(length)
-        *containers, name = file.members
-        return _open_archive(file.path, tuple(containers), file.path.stat().st_mtime_ns).read(name, length)
+        return _open_package(file.path, file.path.stat().st_mtime_ns).read(file.member, length)
     return b""
 
 
@@ -66,21 +64,14 @@ def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
         owner = locate_document(source, doc)
         if owner is None:
             return None
-        name = owner.members[-1] if owner.members else owner.path.name
-        if posixpath.splitext(name)[1].lower() in _PACKAGE_SUFFIXES:
-            return _find_member(PictureFile(owner.path.resolve(), owner.members), "", path)
-        if owner.members:
-            return _find_member(PictureFile(owner.path.resolve()), posixpath.dirname(name), path)
+        if owner.path.suffix.lower() in _PACKAGE_SUFFIXES:
+            package, name = owner.path.resolve(), posixpath.normpath(path.lstrip("/"))
+            members = _open_package(package, package.stat().st_mtime_ns).members
+            return PictureFile(package, name) if name in members else None
         folder = owner.root if path.startswith("/") else owner.path.parent
         file = (folder / path.lstrip("/")).resolve()
         return PictureFile(file) if file.is_relative_to(owner.root.resolve()) and file.is_file() else None
     return None
-
-
-def _find_member(container: PictureFile, folder: str, path: str) -> PictureFile | None:
-    name = posixpath.normpath(posixpath.join(folder, path) if not path.startswith("/") else path.lstrip("/"))
-    archive = _open_archive(container.path, container.members, container.path.stat().st_mtime_ns)
-    return PictureFile(container.path, (*container.members, name)) if name in archive.members else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +81,6 @@ class DocumentFile:
     path: Path
     root: Path
     """The folder that was opened, or that contains the opened file."""
-    members: tuple[str, ...] = ()
-    """Name of the document in the archive at `path`; empty if it is a file of its own."""
 
 
 def locate_document(source: str, doc: str) -> DocumentFile | None:
@@ -103,18 +92,16 @@ def locate_document(source: str, doc: str) -> DocumentFile | None:
         inner = doc if top is None else doc.removeprefix(f"{prefix}/") if doc.startswith(f"{prefix}/") else ""
         if top is not None and doc != prefix and not inner:
             continue
-        if inner and path.suffix.lower() == ARCHIVE_SUFFIX and path.is_file():
-            return DocumentFile(path, path.parent, (inner,))
         file = path / inner if inner else path
         if file.is_file():
             return DocumentFile(file, path if inner else path.parent)
     return None
 
 
-class _Archive:
-    """The members of a zip archive that may be read: not too large, not encrypted, and no symbolic links."""
+class _Package:
+    """The members of an EPUB or DOCX file that may be read: not too large, not encrypted, and no symbolic links."""
 
-    def __init__(self, file: Path | io.BytesIO) -> None:
+    def __init__(self, file: Path) -> None:
         self._archive = zipfile.ZipFile(file)
 
     @cached_property
@@ -135,13 +122,10 @@ class _Archive:
             return member.read(PICTURE_BYTES_MAX if length < 0 else length)
 
 
-@lru_cache(_ARCHIVES_MAX)
-def _open_archive(path: Path, parts: tuple[str, ...], _modified_ns: int) -> _Archive:
-    """Open an archive, or one inside it. It is cached until it changes, because listing a large one takes a while."""
-    archive = _Archive(path)
-    for name in parts:
-        archive = _Archive(io.BytesIO(archive.read(name, PICTURE_BYTES_MAX)))
-    return archive
+@lru_cache(_PACKAGES_MAX)
+def _open_package(path: Path, _modified_ns: int) -> _Package:
+    """Open an EPUB or DOCX file. It is cached until it changes, because listing a large one takes a while."""
+    return _Package(path)
 
 
 def parse_size(head: bytes) -> tuple[int, int] | None:

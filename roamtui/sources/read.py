@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.errors import SourceError, format_reason
-from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert, detect_format, looks_like_text
+from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.decode import decode_text
 
@@ -77,8 +77,6 @@ def read_file(
     except (OSError, ValueError) as error:
         raise SourceError(_explain_error(path, error)) from None
     name = path.name or str(path)
-    if path.suffix.lower() not in DOCUMENT_SUFFIXES and not looks_like_text(data) and detect_format(data, name) is None:
-        raise SourceError(f"{name} is not a text file: it contains NUL characters. Name a document.")
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
     return to_raw_text(data, source=source, name=name, conversion=conversion, report=report)
 

@@ -11,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import UsageError
-from roamtui.sources.file_sources import is_multi_file, list_sources
+from roamtui.sources.file_sources import list_sources
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.store import Row
 
@@ -27,12 +27,12 @@ def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
         UsageError: A source is not supported.
     """
     rows: dict[str, Row] = {}
-    listed: set[tuple[str, str]] = set()
+    listed: set[str] = set()
     for source in sources:
         for row in _list_documents(source):
-            if (row.source, row.doc) in listed:  # a file and its folder were both named
+            if row.source in listed:  # a file and its folder were both named
                 continue
-            listed.add((row.source, row.doc))
+            listed.add(row.source)
             # Files of the same name in several folders are told apart by their whole paths.
             key = row.key if row.key not in rows else f"{row.source} {row.key}"
             rows.setdefault(key, replace(row, key=key))
@@ -44,15 +44,13 @@ def _list_documents(source: str) -> Iterator[Row]:
         raise UsageError("a table needs files or addresses, not standard input.")
     if not is_path(source):
         yield Row(key=source, title=source, source=source)
-    elif not is_multi_file(Path(source)):
+    elif not Path(source).is_dir():
         path = Path(source).absolute()
         check_file(path)
         yield Row(key=path.name, title=sanitise_line(path.name), source=str(path))
     else:
-        listing = list_sources([Path(source)])
-        for key, path in listing.files.items():
-            doc = key if path == Path(listing.source) else ""  # all files of an archive share its path
-            yield Row(key=key, title=sanitise_line(key), source=str(path), doc=doc)
+        for key, path in list_sources([Path(source)]).files.items():
+            yield Row(key=key, title=sanitise_line(key), source=str(path))
 
 
 def check_output(path: Path, rows: Sequence[Row]) -> None:
@@ -63,14 +61,3 @@ def check_output(path: Path, rows: Sequence[Row]) -> None:
     """
     if os.path.realpath(path) in {os.path.realpath(row.source) for row in rows}:
         raise UsageError(f"{path} is a source of the table. Name another file.")
-
-
-def open_row(row: Row, open_source: OpenSource) -> tuple[Library, Loader | None]:
-    """Open the document of a row.
-
-    Raises:
-        SourceError: The document cannot be read.
-        UsageError: The document is not supported.
-    """
-    library, loader = open_source(row.source)
-    return (Library(source=row.source, root=library.document(row.doc)), None) if row.doc else (library, loader)

@@ -23,7 +23,7 @@ from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, read_answer
 from roamtui.table.columns import Column
 from roamtui.table.pace import LimitedModel
-from roamtui.table.rows import OpenSource, open_row
+from roamtui.table.rows import OpenSource
 from roamtui.table.store import Row, TableContent, TableDefined, TableStore, read_table
 
 _FAILURES_MAX = 5
@@ -167,7 +167,7 @@ class _Filler:
         """Ask about one row: the first question by itself, so that the provider has cached the text for the others."""
         plan, run, model = self._plan, self._run, self._model.name
         try:
-            library, loader = await asyncio.to_thread(open_row, row, plan.open_source)
+            library, loader = await asyncio.to_thread(plan.open_source, row.source)
         except RoamtuiError as error:
             has_answers = False
             for column in self._content.columns:

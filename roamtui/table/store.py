@@ -33,8 +33,6 @@ class Row:
     title: str
     source: str
     """Path or URL with which the document is opened."""
-    doc: str = ""
-    """Key of the document if its source has several, such as an archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

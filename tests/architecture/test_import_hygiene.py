@@ -26,7 +26,7 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "roamtui.agent.loop",
     "roamtui.wiring", "roamtui.conversation.conversation", "roamtui.models.registry",
     "roamtui.search.base",
-    "roamtui.sources.archive", "roamtui.tui.chat.exchange_view",
+    "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.model_dialog", "roamtui.tui.screens.theme_picker",
     "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs",

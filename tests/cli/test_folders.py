@@ -1,8 +1,7 @@
-"""Folders, several files, archives and files of other formats on the command line."""
+"""Folders, several files and files of other formats on the command line."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -52,18 +51,6 @@ def test_a_conversation_goes_on_after_a_file_has_changed(run: RunCommand, folder
     assert again.json["conversation"] == first["conversation"]
 
 
-def test_an_evil_archive_is_opened_without_what_leads_out(run: RunCommand, tmp_path: Path) -> None:
-    path = tmp_path / "evil.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("../out.md", "# Out\n")
-        archive.writestr("in.md", "# In\n\nWords.\n")
-    result = run("outline", path)
-    assert "in.md" in result.out
-    assert "out.md" not in result.out
-    assert "names that lead outside the archive" in result.err
-    assert not (tmp_path.parent / "out.md").exists()
-
-
 def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, folder: Path) -> None:
     (folder / "bad.md").write_bytes(b"\x89PNG\r\n")
     result = run("outline", folder, "--json")
@@ -106,7 +93,7 @@ def test_what_is_converted_is_kept_until_the_cache_is_cleared(run: RunCommand, m
     assert run("outline", manual).out == first
 
 
-def test_a_folder_and_a_zip_hold_any_of_them(run: RunCommand, manual: Path) -> None:
+def test_a_folder_holds_any_of_them(run: RunCommand, manual: Path) -> None:
     folder = manual.parent
     (folder / "book.epub").write_bytes(pack(make_epub_parts({"one.xhtml": "<h1>Hulls</h1><p>a</p>"})))
     (folder / "bread.docx").write_bytes(pack(make_docx_parts([write_word_paragraph("Bread", "H1")])))
@@ -114,12 +101,6 @@ def test_a_folder_and_a_zip_hold_any_of_them(run: RunCommand, manual: Path) -> N
     (folder / "notes.rst").write_text("Notes\n=====\n\ntext\n", "utf-8")
     titles = {"Hulls", "Bread", "Page", "Notes", "Tools", "Fines"}
     assert titles < {section["title"] for section in run("outline", folder, "--json").json["sections"]}
-    archive = folder / "all.zip"
-    with zipfile.ZipFile(archive, "w") as packed:
-        for path in folder.iterdir():
-            if path != archive:
-                packed.write(path, f"x/{path.name}")
-    assert titles < {section["title"] for section in run("outline", archive, "--json").json["sections"]}
 
 
 def test_a_piped_answer_about_a_folder_names_the_file_of_each_passage(tmp_path: Path, run: RunCommand) -> None:

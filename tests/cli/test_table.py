@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,6 @@ from roamtui.sources.file_sources import join_sources
 from roamtui.wiring import build_agent
 from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
-
-
-def test_an_archive_has_a_row_for_each_of_its_files(run: RunCommand, tmp_path: Path) -> None:
-    leases = write_leases(tmp_path / "leases")
-    archive = shutil.make_archive(str(tmp_path / "leases"), "zip", leases)
-    rows = run("table", archive, "-q", PERIOD).json["rows"]
-    values = [row["cells"][0]["value"] for row in rows]
-    assert values == ["The notice period is 60 days.", "The notice period is three months."]
 
 
 def test_a_missing_source_is_wrong_before_anything_is_asked(run: RunCommand, tmp_path: Path) -> None:

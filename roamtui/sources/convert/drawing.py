@@ -16,17 +16,17 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class PictureFile:
-    """A file on this machine, or in an archive on it."""
+    """A file on this machine, or in an EPUB or DOCX file on it."""
 
     path: Path
     """With symbolic links resolved."""
-    members: tuple[str, ...] = ()
-    """Names of the archive members that lead to the file, outermost first; empty if it is not in an archive."""
+    member: str = ""
+    """Name of the file inside that at `path`; empty if it is a file of its own."""
 
     @property
     def name(self) -> str:
         """A short name for people."""
-        return PurePosixPath(self.members[-1]).name if self.members else self.path.name
+        return PurePosixPath(self.member).name if self.member else self.path.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,12 +62,9 @@ class Fetcher:
         allowed: AllowedOrigins,
         *,
         follows_public: bool = False,
-        bytes_max: int | None = None,
         report: DownloadReport | None = None,
     ) -> FetchedPage:
         """Fetch the page at a URL. With `follows_public`, redirects to other public origins are followed too.
-
-        `bytes_max` replaces the size limit of the options.
 
         Raises:
             OriginNotApprovedError: The URL, or a redirect, leads to an origin that is not allowed.
@@ -84,7 +81,7 @@ class Fetcher:
                     url=current,
                     headers={"Accept": ACCEPT},
                     allows_local=allowed.may_be_local(current),
-                    bytes_max=bytes_max or self._options.body_bytes_max,
+                    bytes_max=self._options.body_bytes_max,
                     report=report,
                 )
                 entry, failure = self._load_or_fetch(request)

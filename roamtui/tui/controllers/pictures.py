@@ -45,7 +45,7 @@ class PictureController:
             return f'"{request.href}" is not a picture in the folder that you opened.'
         if file.name.lower().endswith(_SVG_SUFFIX):
             return self._offer_viewer(file)
-        path = None if file.members else file.path
+        path = None if file.member else file.path
         self._show(ShownFile(name=file.name, read=partial(_read, file), path=path))
         return None
 
@@ -53,12 +53,12 @@ class PictureController:
         owner = locate_document(source, doc) if document.url is None else None
         if owner is None:
             return "The pages of this document are not on this machine."
-        file = PictureFile(owner.path.resolve(), owner.members)
+        file = PictureFile(owner.path.resolve())
         self._show(
             ShownFile(
                 name=file.name,
                 read=partial(_read, file, size_max=PDF_BYTES_MAX),
-                path=None if file.members else file.path,
+                path=file.path,
                 page=request.page - 1,
                 page_count=len(document.page_starts),
                 quote=request.quote,
@@ -76,7 +76,7 @@ class PictureController:
         return None
 
     def _offer_viewer(self, file: PictureFile) -> str | None:
-        if file.members:
+        if file.member:
             return f"{file.name} is an SVG drawing inside {file.path.name}. Unpack it to see it in its own program."
 
         def open_file() -> None:

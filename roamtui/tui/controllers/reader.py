@@ -350,7 +350,7 @@ class ReaderController:
         """Open the document at a section in the person's editor. Return a sentence if it cannot be edited."""
         library = self._library
         own = locate_section(library, section_id)
-        if own is None or own.members:
+        if own is None:
             return "Only local files can be edited."
         file = own.path
         if file.suffix.lower() in SLOW_SUFFIXES:  # the reader shows text that was converted from the file
