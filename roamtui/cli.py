@@ -405,10 +405,7 @@ def search(args: Namespace) -> int:
     "index",
     _SOURCES,
     _switch("--delete", "delete the index"),
-    _argument(
-        "--summaries", nargs="?", const="documents", choices=("documents", "sections"),
-        help="have the model summarise each document, or each longer section too; shows the cost first",
-    ),
+    _switch("--summaries", "have the model describe each document; shows the cost first"),
     _switch("--yes", "do not ask for confirmation"),
     *_COMMON,
 )  # fmt: skip
@@ -422,10 +419,9 @@ def index(args: Namespace) -> int:
     from roamtui.wiring import build_model
 
     settings, library = _load_settings(args), open_library(args.sources, _get_web_arguments(args))
-    if args.summaries is not None and not args.delete:
-        model, location = build_model(settings), IndexLocation(folder=indexes_path())
-        with_sections = args.summaries == "sections"
-        library = add_summaries(library, model, location, with_sections=with_sections, assume_yes=args.yes)
+    if args.summaries and not args.delete:
+        location = IndexLocation(folder=indexes_path())
+        library = add_summaries(library, build_model(settings), location, assume_yes=args.yes)
     update_search_index(library, settings, delete=args.delete)
     return 0
 

@@ -85,7 +85,7 @@ async def run_ask(
     """
     library = agent.conversation.state.library
     within = resolve_scope(library, within) if within is not None else None
-    report = _AskReport(agent, is_watched=is_watched, output_format=output_format)
+    report = AskReport(agent, is_watched=is_watched, output_format=output_format)
     agent.conversation.subscribe(report.add)
     try:
         await agent.ask(question, AskOptions(within=within))
@@ -98,10 +98,10 @@ async def run_ask(
     return report.finish()
 
 
-class _AskReport:
-    """Writes the progress of one question, then its answer."""
+class AskReport:
+    """Writes the progress of one question, then its answer. `run_ask` explains the arguments."""
 
-    def __init__(self, agent: Agent, *, is_watched: bool, output_format: str) -> None:
+    def __init__(self, agent: Agent, *, is_watched: bool, output_format: str = "text") -> None:
         self._agent = agent
         self._is_watched = is_watched and output_format != "events"
         self._output_format = output_format
@@ -176,7 +176,7 @@ class _AskReport:
             if final.answer or final.citations:
                 lines = [final.answer] if final.answer else []
                 lines += [""] if final.citations else []
-                lines += [f"  {line}" for line in format_sources(agent, final)]
+                lines += [f"  {line}" for line in _format_sources(agent, final)]
                 write_sanitised("\n".join(lines) + "\n")
         elif self._output_format == "events":
             _print_line("answer", self.make_answer())
@@ -213,7 +213,7 @@ class _AskReport:
             write_styled("\n".join(parts))
 
 
-def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
+def _format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     """Format a line for each citation, then the verification, unopened sections, and the model with its tokens."""
     library, lines = agent.conversation.state.library, []
     exchange = agent.conversation.state.transcript.exchanges[-1]

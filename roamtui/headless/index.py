@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
 from roamtui.agent.tools.documents import list_file_ids
@@ -93,9 +91,7 @@ def update_database(library: Library, options: RetrievalOptions, services: Searc
     write_text(f"{documents}, {len(passages):,} sections, {changed} in {database.uri}\n")
 
 
-def add_summaries(
-    library: Library, model: Model, location: IndexLocation, *, with_sections: bool, assume_yes: bool
-) -> Library:
+def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
     """Have a model write the missing summaries into the index, and return the library with all of them.
 
     Each summary is saved immediately, so that an interrupted run can be resumed. The model is closed at the end.
@@ -104,7 +100,6 @@ def add_summaries(
         library: All its files must be loaded.
         model: Writes the summaries.
         location: Where the index is.
-        with_sections: Whether to summarise long sections too.
         assume_yes: Whether to skip the question about the cost.
 
     Raises:
@@ -119,29 +114,28 @@ def add_summaries(
     store = StoreProvider(replace(location, force=True)).open(library)
     if store.path is None:
         raise StoreError(_NO_INDEX_MESSAGE.format(path=location.get_path(library)))
-    plan = partial(plan_missing_summaries, library, store.load_summaries(), with_sections=with_sections)
-    asyncio.run(_write_missing_summaries(plan, model, store, assume_yes=assume_yes))
+    tasks = plan_missing_summaries(library, store.load_summaries())
+    asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))
     summaries = store.load_summaries()
     store.close()
     return replace(library, summaries=summaries)
 
 
-async def _write_missing_summaries(
-    plan: Callable[..., tuple[SummaryTask, ...]], model: Model, store: SectionStore, *, assume_yes: bool
+async def _write_summaries(
+    tasks: tuple[SummaryTask, ...], model: Model, store: SectionStore, *, assume_yes: bool
 ) -> None:
     try:
-        if not plan(window_tokens=model.window_tokens):
+        if not tasks:
             write_notice("All summaries exist already.")
             return
         prices = await model.describe() if isinstance(model, LitellmModel) else None
-        tasks = plan(window_tokens=model.window_tokens)  # again, because `describe` finds out the window
         estimate, cost = estimate_summaries(tasks), ""
         if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
             usd = estimate.input_tokens * prices.input_usd + estimate.output_tokens * prices.output_usd
             cost = f", about ${usd:.2f}"
         sent, received = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
-        head = f"{estimate.texts:,} summaries by {model.name}: {estimate.requests:,} requests"
-        write_notice(f"{head}, about {sent} input and {received} output tokens{cost}.")
+        head = f"{format_count(len(tasks), 'summary', 'summaries')} by {model.name}"
+        write_notice(f"{head}: about {sent} input and {received} output tokens{cost}.")
         if not assume_yes:
             if not sys.stdin.isatty():
                 raise UsageError("confirmation needed. Add --yes to continue without a terminal.")

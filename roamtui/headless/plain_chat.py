@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import reduce
 from typing import assert_never
 
 from roamtui.agent.loop import Agent
@@ -26,27 +25,19 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
     deny,
 )
-from roamtui.conversation.events import (
-    AnswerStreamed,
-    ConversationEvent,
-    QuestionAnswered,
-    QuestionAsked,
-    StepStarted,
-)
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.notices import format_event_lines
-from roamtui.conversation.transcript import StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.loader import is_loadable
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
 from roamtui.headless.answer_lines import compute_text_width, render_markdown, wrap_lines
-from roamtui.headless.ask import format_sources
+from roamtui.headless.ask import AskReport
 from roamtui.headless.hits import format_hits
-from roamtui.headless.output import warn, write_notices, write_sanitised
+from roamtui.headless.output import write_notices, write_sanitised
 from roamtui.headless.sections import find_reference, iter_texts
-from roamtui.markdown.fences import update_fence
-from roamtui.models.base import Model, get_startup_note
-from roamtui.models.registry import OFFLINE, list_usable_models
+from roamtui.models.base import Model
+from roamtui.models.registry import list_usable_models
 from roamtui.outline.labels import format_node_title, format_path, format_size
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference
@@ -64,44 +55,6 @@ Any other line is a question. A full title works in place of an ID.
 /help: List the commands.
 /quit: Quit (or ctrl+d).
 ctrl+c stops the current answer and keeps what has arrived."""
-
-
-class AnswerWriter:
-    """Writes an answer paragraph by paragraph while it streams, because screen readers mispronounce parts of words."""
-
-    def __init__(self) -> None:
-        self._step_text = ""
-        """The text of the current step. Only the text of the last step is the answer."""
-        self._written = 0
-        """Number of its characters that are written."""
-
-    def begin_step(self) -> None:
-        """Write the rest of the previous step."""
-        self.end_step()
-        self._step_text, self._written = "", 0
-
-    def add(self, text: str) -> None:
-        """Add text, and write every complete paragraph, but nothing of an open block of code."""
-        self._step_text += text
-        end = self._step_text.rfind("\n\n")
-        if end > self._written and not reduce(update_fence, self._step_text[:end].split("\n"), ""):
-            self._write_to(end)
-
-    def end_step(self) -> None:
-        """Write the text that is left."""
-        self._write_to(len(self._step_text))
-
-    def finish(self, answer: str) -> None:
-        """Write the part of the final answer that was not streamed."""
-        self.end_step()
-        streamed = self._step_text.strip()
-        self._step_text = answer[len(streamed) :] if answer.startswith(streamed) else answer
-        self._written = 0
-        self.end_step()
-
-    def _write_to(self, end: int) -> None:
-        _write_markdown(self._step_text[self._written : end])
-        self._written = end
 
 
 async def approve(approval: ApprovalRequest) -> bool:
@@ -148,15 +101,15 @@ class PlainChat:
         self._examples = examples
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
-        self._writer: AnswerWriter | None = None
-        """Writes the current answer. None between questions."""
+        self._report: AskReport | None = None
+        """Writes the current question's progress and answer. None between questions."""
         self._conversation = agent.conversation
         self._conversation.approver = approve if self._is_typed else deny
 
     def run(self) -> int:
         """Answer lines until the input ends or the person quits, and return the exit status."""
+        os.environ["TERM"] = "dumb"  # keeps readline and answers from writing escape sequences
         if self._is_typed:
-            os.environ["TERM"] = "dumb"  # keeps readline from writing escape sequences
             with suppress(ImportError):  # not available on Windows
                 import readline  # noqa: F401, PLC0415 - importing it gives `input` a history
         with suppress(AttributeError):
@@ -214,44 +167,19 @@ class PlainChat:
                 write_sanitised("\nctrl+d or /quit quits.\n")
 
     async def _ask(self, question: str) -> None:
-        self._writer = AnswerWriter()
+        report = self._report = AskReport(self._agent, is_watched=True)
         try:
             await self._agent.ask(question)
-        except asyncio.CancelledError:
-            self._writer.end_step()
-            raise
         finally:
-            self._writer = None
+            self._report = None
+            if report.final is not None:
+                self._has_failed = report.finish() == 1 or self._has_failed
 
     def _on_event(self, event: ConversationEvent) -> None:
-        # Progress of an answer goes to stderr, the result of a command to stdout.
-        writer, library = self._writer, self._conversation.state.library
-        if writer is None:
-            _write_lines(*format_event_lines(event, library))
-            return
-        match event:
-            case QuestionAsked():
-                self._writer = AnswerWriter()
-                model = self._agent.model
-                is_slow = self._is_typed and model.name != OFFLINE
-                hint = f"{sanitise_line(model.name)} is answering; ctrl+c stops it." if is_slow else ""
-                write_notices(filter(None, [get_startup_note(model), hint]))
-            case StepStarted():
-                writer.begin_step()
-            case AnswerStreamed(text=text):
-                writer.add(text)
-            case QuestionAnswered(stopped=StopReason.CANCELLED):
-                pass  # the person stopped it, and has seen everything that arrived
-            case QuestionAnswered():
-                writer.finish(event.answer)
-                self._has_failed = self._has_failed or event.stopped in (StopReason.ERROR, StopReason.COST)
-                heading = ["Sources:"] if event.citations else []
-                _write_lines("", *heading, *format_sources(self._agent, event))
-                if event.error:
-                    warn(_name_commands(event.error))
-            case event:
-                writer.end_step()
-                write_notices(format_event_lines(event, library))
+        if self._report is not None:
+            self._report.add(event)
+        else:  # the result of a command
+            _write_lines(*format_event_lines(event, self._conversation.state.library))
 
     async def _run_command(self, line: str) -> None:
         name, _, text = line.strip().partition(" ")
@@ -286,7 +214,7 @@ class PlainChat:
                     hint = "/help lists the commands; a space before the slash makes the line a question."
                     _write_lines(f"Unknown command {name}. {hint}")
         except RoamtuiError as error:
-            _write_lines(_name_commands(str(error)))
+            _write_lines(str(error))
 
     async def _choose_or_list_models(self, name: str) -> None:
         if name:
@@ -334,18 +262,6 @@ class PlainChat:
             _write_lines(f"[{section.section_id}] {path}, opened by {opener}")
         count = len(state.open_sections)
         _write_lines(f"{count} open, ~{state.open_tokens:,} tokens" if count else "No section is open.")
-
-
-def _name_commands(text: str) -> str:
-    """Replace the flags in an error message with the commands or settings that a running chat has instead."""
-    for flag, name in (
-        ("--model", "/model"),
-        ("Run `roamtui outline SOURCE` for the ids", "/outline lists the ids"),
-        ("--api-base", "api_base in config.toml"),
-        ("--embedder", "retrieval.embedder in config.toml"),
-    ):
-        text = text.replace(flag, name)
-    return text
 
 
 def _write_lines(*lines: str) -> None:

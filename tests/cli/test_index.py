@@ -148,7 +148,7 @@ def test_summaries_are_written_after_what_they_cost_was_said(
     command = ["index", shelf, "--summaries", "--model", "openai/gpt-4.1-mini", "--api-base", server.url, "--yes"]
     written = run(*command)
     assert written.code == 0
-    assert written.err.startswith("3 summaries by openai/gpt-4.1-mini: 3 requests, about ")
+    assert written.err.startswith("3 summaries by openai/gpt-4.1-mini: about ")
     assert ", about $0.00.\n" in written.err
     assert "3 of 3 summaries\n" in written.err
     assert len(server.bodies) == 3

@@ -19,7 +19,7 @@ from tests.search.libraries import make_folder
 LIBRARY = make_folder(
     {f"{name}.md": f"# {name.title()}\n\nAll of {name}.\n" for name in ("apples", "bees", "cherries")}
 )
-add = partial(add_summaries, with_sections=False, assume_yes=True)
+add = partial(add_summaries, assume_yes=True)
 
 
 def _make_model(*texts: str | ModelError, name: str = "scripted") -> ScriptedModel:
@@ -46,7 +46,7 @@ def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.Captu
     assert sorted(library.summaries.values()) == ["One.", "Three.", "Two."]
     assert model.is_closed
     message = capsys.readouterr().err
-    assert message.startswith("3 summaries by scripted: 3 requests, about ")
+    assert message.startswith("3 summaries by scripted: about ")
     assert "3 of 3 summaries\n" in message
 
     again = _make_model()

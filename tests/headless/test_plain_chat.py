@@ -18,7 +18,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Role, StopReason
 from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError, UsageError
-from roamtui.headless.plain_chat import AnswerWriter, PlainChat, approve
+from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -103,16 +103,15 @@ def test_a_question_is_answered_with_progress_text_and_sources(
     assert "Ask: What does a night cost?\n" in out
     assert f'A night costs "12 euros a night" [{mooring}].\n' in out
     source = f"[{mooring}] Harbour rules > Moorings, line 7: quote found in the text"
-    assert f"Sources:\n{source}\n1/1 quote found in the text\n" in out
+    assert f"\n  {source}\n  1/1 quote found in the text\n" in out
     assert "Opened 1 section: Moorings" in err
     assert out.count("A night costs") == 1
 
 
-def test_a_draft_before_calls_and_what_code_adds_to_an_answer_are_shown_once(pipe: Pipe) -> None:
+def test_what_code_adds_to_an_answer_is_shown_once(pipe: Pipe) -> None:
     chat = Chat([ScriptedReply(text="Let me look.", calls=(("search_sections", {"query": "fish"}),))])
     chat.model.add_replies(ScriptedReply(text="Not found: the rules say nothing about fish."))
     out = pipe(chat, "May I fish from a mooring?")
-    assert out.count("Let me look.\n") == 1
     assert out.count("Not found: the rules say nothing about fish.") == 1
     assert out.count("Nearest sections: Harbour rules > Moorings") == 1
 
@@ -163,7 +162,7 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
         ("/read noise", "Engines are off after ten."),
         ("/outline Moorings", "Winter"),
         ("/open nowhere", 'no single section is called "nowhere". Did you mean ['),
-        ("/open 00000000", 'No section "00000000". /outline lists the ids.'),
+        ("/open 00000000", 'No section "00000000".'),
         ("/search", "Write what to search for"),
         ("/search zebra", "Nothing found."),
         ("/jump", "Unknown command /jump."),
@@ -192,10 +191,9 @@ def test_another_model_answers_the_next_question(pipe: Pipe) -> None:
 def test_a_failed_question_is_told_and_fails_a_script(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    error = ModelError("The server is away; check --api-base or choose another model with --model.")
+    error = ModelError("The server is away.")
     assert Chat([ScriptedReply(error=error)]).run(io.StringIO("Hm?\n"), monkeypatch) == 1
-    advice = "check api_base in config.toml or choose another model with /model."
-    assert f"roamtui: The server is away; {advice}" in capsys.readouterr().err
+    assert "roamtui: The server is away.\n" in capsys.readouterr().err
     assert Chat([ScriptedReply(error=error)]).run(Typed("Hm?\n"), monkeypatch) == 0
 
 
@@ -235,14 +233,3 @@ async def test_spending_more_is_asked_first(
     monkeypatch.setattr("sys.stdin", Typed(typed))
     assert await approve(CostApprovalRequest(spent_usd=0.5, cap_usd=0.4)) is (typed == "y\n")
     assert "$0.5000 spent, $0.40 allowed." in capsys.readouterr().out
-
-
-def test_an_answer_is_written_by_paragraphs(capsys: pytest.CaptureFixture[str]) -> None:
-    writer = AnswerWriter()
-    seen = []
-    for part in ("One", " is.\n\nT", "wo\n\n```\na\n\n", "b\n```", "\n\nth", "ree"):
-        writer.add(part)
-        seen.append(capsys.readouterr().out)
-    writer.finish("One is.\n\nTwo\n\n```\na\n\nb\n```\n\nthree\n\nand four")
-    assert seen == ["", "One is.\n\n", "", "", "Two\n\n```\na\n\nb\n```\n\n", ""]
-    assert capsys.readouterr().out == "three\n\nand four\n\n"
