@@ -43,18 +43,11 @@ class PinSections:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnfoldNodes:
-    """Show the children of nodes in the tree. No section opens."""
-
-    section_ids: tuple[str, ...]
-    origin: Origin = Origin.PERSON
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FoldNodes:
-    """Hide the children of nodes in the tree. Open sections stay open."""
+    """Hide the children of nodes in the tree, or show them. Sections neither open nor close."""
 
     section_ids: tuple[str, ...]
+    is_folded: bool = True
     origin: Origin = Origin.PERSON
 
 
@@ -80,7 +73,7 @@ class CloseAgentOpened:
     origin: Origin = Origin.PERSON
 
 
-Command = ExpandSections | CloseSections | PinSections | UnfoldNodes | FoldNodes | ReadSection | Undo | CloseAgentOpened
+Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection | Undo | CloseAgentOpened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

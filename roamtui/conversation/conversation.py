@@ -15,7 +15,6 @@ from roamtui.conversation.commands import (
     Origin,
     OriginApprovalRequest,
     ReadSection,
-    UnfoldNodes,
     deny,
 )
 from roamtui.conversation.events import (
@@ -26,7 +25,6 @@ from roamtui.conversation.events import (
     DocumentReloaded,
     LoadingProgressed,
     NodesLoaded,
-    OriginsApproved,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
@@ -59,7 +57,7 @@ from roamtui.conversation.state import (
     fold_events,
     start_conversation,
 )
-from roamtui.conversation.update import make_undo_events, update
+from roamtui.conversation.update import update
 from roamtui.document.added_sources import (
     SourceOpener,
     add_loader,
@@ -287,7 +285,7 @@ class Conversation:
         if isinstance(command, ReadSection):
             return events
         events = self._update(command)
-        if isinstance(command, FoldNodes | UnfoldNodes):
+        if isinstance(command, FoldNodes):
             self.publish(*events)
         elif events:
             await asyncio.shield(asyncio.ensure_future(self._save_and_publish(events)))
@@ -304,11 +302,8 @@ class Conversation:
         return is_approved
 
     def _update(self, command: Command) -> tuple[ConversationEvent, ...]:
-        before = self.state
-        events = update(before, command)
+        events = update(self.state, command)
         self.fold(events)
-        if undo_events := make_undo_events(before, self.state, command):
-            self.fold(undo_events)
         return events
 
     async def load_all(self) -> None:
@@ -335,11 +330,9 @@ class Conversation:
         *,
         is_published: bool = True,
     ) -> NodesLoaded:
-        if new := approved - self.state.approved_origins:
-            self.fold((OriginsApproved(origins=tuple(sorted(new))),))
-        state, event = graft_documents(self.state, documents)
+        state, event = graft_documents(self.state, documents, approved)
         self.state = replace(self.state, library=state.library)
-        if event.moved or to_stored_event(event):
+        if event.moved or event.approved_origins or to_stored_event(event):
             self.fold((event,))
         if is_published:
             self.publish(event)

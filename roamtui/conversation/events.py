@@ -11,7 +11,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.transcript import Citation, OpenSection, Step, StopReason, UndoStep, Usage
+from roamtui.conversation.transcript import Citation, OpenSection, Step, StopReason, Usage
 from roamtui.document.library_source import LibrarySource
 from roamtui.document.node import Span
 from roamtui.document.plain import shorten
@@ -106,13 +106,6 @@ class SourcesChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OriginsApproved:
-    """The person allowed roamtui to fetch pages from more origins."""
-
-    origins: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsExpanded:
     """A batch of sections was opened."""
 
@@ -134,22 +127,12 @@ class SectionsExpanded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsDelivered:
-    """A question came with the text of sections that had been opened before it."""
-
-    deliveries: tuple[Delivery, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsRelocated:
     """The document changed, and its open sections were found again by id or by their own text."""
 
     sections: tuple[OpenSection, ...]
     unchanged: tuple[str, ...] = ()
-    """Keys of the documents whose text did not change, so that excerpts from them can still be quoted.
-
-    Version 0.2 did not log these.
-    """
+    """Keys of the documents whose text did not change, so that excerpts from them can still be quoted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,22 +167,16 @@ class SectionsPinned:
 
     section_ids: tuple[str, ...]
     is_pinned: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodesUnfolded:
-    """The tree shows the children of these nodes."""
-
-    section_ids: tuple[str, ...]
-    origin: Origin
+    deliveries: tuple[Delivery, ...] = ()
+    """One for each section that was opened to be pinned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesFolded:
-    """The tree hides the children of these nodes."""
+    """The tree hides the children of these nodes, or shows them again."""
 
     section_ids: tuple[str, ...]
-    origin: Origin
+    is_folded: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,21 +188,12 @@ class ReadingSectionChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UndoStepRecorded:
-    """A command changed what is open and can be undone.
-
-    Sections that the agent opens can be undone too, without this event.
-    """
-
-    deed: UndoStep
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UndoApplied:
     """The last step was undone."""
 
-    deed: UndoStep
-    """The changes that the undo made. To reverse this event, reverse them."""
+    verb: str
+    """What was undone: ``opening``, ``closing``, ``changing``, ``folding``, or nothing."""
+    section_ids: tuple[str, ...]
     restored: tuple[OpenSection, ...] = ()
     """New state of the sections that were reopened, or whose pin or mark for closing changed."""
 
@@ -251,6 +219,8 @@ class NodesLoaded:
     """Sentences for a person, for example that a page is an older copy."""
     moved: tuple[tuple[str, str], ...] = ()
     """Pairs of old and new id, for nodes whose id was taken by a loaded section."""
+    approved_origins: tuple[str, ...] = ()
+    """Origins that the person allowed for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,8 +245,10 @@ class QuestionAsked:
     """Text before the question in the prompt: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()
     """Document text that the search results in the preface quote."""
-    deliveries: tuple[Span, ...] = ()
+    delivered: tuple[Span, ...] = ()
     """Text of open sections in the preface."""
+    deliveries: tuple[Delivery, ...] = ()
+    """One for each section in it that was opened before the question."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked it. The conversation can still be continued."""
 
@@ -449,15 +421,12 @@ InternalEvent = (
     ConversationStarted
     | ConversationRenamed
     | DocumentIdentified
-    | OriginsApproved
     | TranscriptRebuilt
-    | SectionsDelivered
     | SectionsRelocated
     | StepRecorded
     | DraftRecorded
     | ResultsDropped
     | SourcesChanged
-    | UndoStepRecorded
 )
 """Events that change the state and that front ends never see."""
 TransientEvent = (
@@ -482,7 +451,6 @@ StateEvent = (
     | SectionsClosed
     | SectionsMarkedForClosing
     | SectionsPinned
-    | NodesUnfolded
     | NodesFolded
     | ReadingSectionChanged
     | UndoApplied
@@ -497,7 +465,6 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         ConversationStarted: "conversation_begun",
         ConversationSwitched: "conversation_changed",
         ConversationRenamed: "conversation_renamed",
-        UndoStepRecorded: "deed_done",
         UndoApplied: "deed_undone",
         DocumentIdentified: "document_read",
         DocumentReloaded: "document_reloaded",
@@ -505,8 +472,6 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         LoadingProgressed: "loading_progressed",
         NodesFolded: "nodes_folded",
         NodesLoaded: "nodes_loaded",
-        NodesUnfolded: "nodes_unfolded",
-        OriginsApproved: "origins_approved",
         QuestionAnswered: "question_answered",
         QuestionAsked: "question_asked",
         QuestionsRewound: "questions_taken_back",
@@ -516,7 +481,6 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         RetryScheduled: "retry_scheduled",
         WarningRaised: "warning_raised",
         SectionsClosed: "sections_closed",
-        SectionsDelivered: "sections_delivered",
         SectionsExpanded: "sections_expanded",
         SectionsRelocated: "sections_found_again",
         ClosingDeclined: "sections_kept",

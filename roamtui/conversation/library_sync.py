@@ -20,7 +20,6 @@ from roamtui.conversation.commands import (
     PinSections,
     ReadSection,
     Undo,
-    UnfoldNodes,
 )
 from roamtui.conversation.events import (
     CloseReason,
@@ -30,13 +29,12 @@ from roamtui.conversation.events import (
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
-    NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
     ReadingSectionChanged,
     SectionsClosed,
-    SectionsDelivered,
     SectionsExpanded,
+    SectionsPinned,
     SectionsRelocated,
     SourcesChanged,
     StepRecorded,
@@ -72,7 +70,7 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
             named = (reference.section_id for reference in references if reference is not None)
         case PinSections(section_ids=ids, is_pinned=True):
             named = ids
-        case UnfoldNodes(section_ids=ids):
+        case FoldNodes(section_ids=ids, is_folded=False):
             named = (
                 node_id
                 for node_id in ids
@@ -88,12 +86,12 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
 
 
 def graft_documents(
-    state: ConversationState, documents: Mapping[str, Document]
+    state: ConversationState, documents: Mapping[str, Document], approved: frozenset[str] = frozenset()
 ) -> tuple[ConversationState, NodesLoaded]:
     """Add each document below the node whose id is its key. A node that has been loaded meanwhile keeps its document.
 
     A new document may take ids of an earlier one, whose nodes then get new ids. The returned state uses these, and the
-    event lists them.
+    event lists them, and the origins in `approved` that are new.
     """
     old_library = state.library
     added = {node_id: document for node_id, document in documents.items() if is_loadable(old_library, node_id)}
@@ -105,7 +103,13 @@ def graft_documents(
     for node_id, document in old_library.grafts.items():
         if library.grafts[node_id] is not document and library.grafts[node_id].columns is document.columns:
             moved += zip(document.ids, library.grafts[node_id].ids, strict=True)
-    event = NodesLoaded(section_ids=tuple(added), problems=problems, notes=notes, moved=tuple(moved))
+    event = NodesLoaded(
+        section_ids=tuple(added),
+        problems=problems,
+        notes=notes,
+        moved=tuple(moved),
+        approved_origins=tuple(sorted(approved - state.approved_origins)),
+    )
     return replace(apply(state, event), library=library), event
 
 
@@ -257,7 +261,6 @@ def reload_state(state: ConversationState, library: Library) -> Events:
         for document in library.documents
         if state.document_hashes.get(document.key) == document.content_hash
     }
-    # version 0.2 logged no digests of files that only search results showed, but one digest of the whole library
     if is_same_content:
         files = (graft for node_id, graft in library.grafts.items() if not get_link_url(library, node_id))
         unchanged |= {file.key for file in (library.root, *files)}
@@ -302,7 +305,7 @@ def change_sources(state: ConversationState, library: Library) -> Events:
     events: list[ConversationEvent] = [SourcesChanged(sources=library.sources)]
     first = next((node_id for node_id, document in library.grafts.items() if document.key == ""), None)
     if was_alone and first is not None:  # its sections were on the screen, so they stay there
-        events.append(NodesUnfolded(section_ids=(first,), origin=Origin.PERSON))
+        events.append(NodesFolded(section_ids=(first,), is_folded=False))
     events += _forget_missing_nodes(state, library)
     unchanged = tuple(document.key for document in library.documents)
     events.append(SectionsRelocated(sections=state.open_sections, unchanged=unchanged))
@@ -317,7 +320,7 @@ def _forget_missing_nodes(state: ConversationState, library: Library) -> list[Co
     if state.reading_id is not None and state.reading_id not in library:
         events.append(ReadingSectionChanged(section_id=None))
     if missing := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
-        events.append(NodesFolded(section_ids=missing, origin=Origin.PERSON))
+        events.append(NodesFolded(section_ids=missing, is_folded=True))
     return events
 
 
@@ -343,11 +346,12 @@ def make_document_events(
     named: list[str] = []
     for event in events:
         match event:
-            case SectionsExpanded(deliveries=new) | SectionsDelivered(deliveries=new):
+            case SectionsExpanded(deliveries=new) | SectionsPinned(deliveries=new):
                 deliveries += new
                 spans += (span for delivery in new for span in delivery.spans)
-            case QuestionAsked(excerpts=excerpts):
-                spans += excerpts
+            case QuestionAsked(excerpts=excerpts, deliveries=new):
+                deliveries += new
+                spans += (*excerpts, *(span for delivery in new for span in delivery.spans))
             case StepRecorded(step=step):
                 spans += (span for use in step.uses for span in use.excerpts)
             case ReadingSectionChanged(section_id=str(section_id)):

@@ -20,7 +20,6 @@ from roamtui.conversation.events import (
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
-    NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
@@ -38,7 +37,7 @@ from roamtui.conversation.events import (
     UndoApplied,
     WarningRaised,
 )
-from roamtui.conversation.transcript import StopReason, UndoStep
+from roamtui.conversation.transcript import StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
@@ -176,8 +175,10 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             verb = "Pinned" if is_pinned else "Unpinned"
             yield _make_action_notice(NoticeSlot.STATUS, verb, _make_labels(ids, library))
-        case UndoApplied(deed=step):
-            yield Notice(NoticeSlot.STATUS, _describe_undo(step, library))
+        case UndoApplied(verb=verb, section_ids=ids):
+            words = f"“{format_section(ids[0], library)}”" if len(ids) == 1 else f"{len(ids):,} sections"
+            text = f"Undid {verb}{f' {words}' if ids else ''}" if verb else "Nothing left to undo"
+            yield Notice(NoticeSlot.STATUS, text)
         case LoadingProgressed():
             yield Notice(NoticeSlot.STATUS, _format_loading(event))
         case WarningRaised(message=message):
@@ -187,7 +188,6 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             | StepStarted()
             | ThinkingStreamed()
             | ToolFinished()
-            | NodesUnfolded()
             | NodesFolded()
             | ReadingSectionChanged()
             | QuestionsRewound()
@@ -201,19 +201,6 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
 
 def _make_labels(section_ids: Iterable[str], library: Library) -> tuple[SectionLabel, ...]:
     return tuple(SectionLabel(section_id, format_section(section_id, library)) for section_id in section_ids)
-
-
-def _describe_undo(step: UndoStep, library: Library) -> str:
-    """Say what was undone by the changes of this step."""
-    if step.is_empty:
-        return "Nothing left to undo"
-    before, after = len(step.before), len(step.after)
-    if not (before or after):
-        return "Undid folding"
-    done = "opening" if after < before else "closing" if before < after else "changing"
-    ids = step.section_ids
-    words = f"“{format_section(ids[0], library)}”" if len(ids) == 1 else f"{len(ids):,} sections"
-    return f"Undid {done} {words}"
 
 
 def _make_search_notice(event: SectionsSearched, library: Library) -> Notice:

@@ -18,7 +18,6 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     ResultsDropped,
     SectionsClosed,
-    SectionsDelivered,
     SectionsExpanded,
     SectionsSearched,
     TranscriptRebuilt,
@@ -27,7 +26,6 @@ from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Step, StopReason
 from roamtui.conversation.update import (
     Events,
-    ExpandEvents,
     deliver_pending,
     expand_for_agent,
     make_close_events,
@@ -128,18 +126,17 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
     started = apply(state, asked)
     deliveries, pending_blocks = deliver_pending(started, context.delivery_tokens_max)
-    delivered = (SectionsDelivered(deliveries=deliveries),) if deliveries else ()
-    expanded: ExpandEvents = ()
+    asked = replace(asked, deliveries=deliveries)
+    expanded: tuple[SectionsExpanded, ...] = ()
     found_blocks: list[str] = []
     if context.auto_opened:  # these sections get only the room that the pending blocks leave
         room = context.delivery_tokens_max
         if room is not None:
             room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
         command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=room)
-        expansion = expand_for_agent(apply_all(started, delivered), command)
-        results = next(event.results for event in expansion if isinstance(event, SectionsExpanded))
-        found_blocks = [result.text for result in results if result.status is ExpandStatus.OPENED]
-        expanded = expansion if found_blocks else ()
+        expansion = expand_for_agent(apply(state, asked), command)
+        found_blocks = [result.text for result in expansion.results if result.status is ExpandStatus.OPENED]
+        expanded = (expansion,) if found_blocks else ()
     parts = []
     if pending_blocks:
         parts += ["Opened since your last answer:", *pending_blocks]
@@ -155,10 +152,10 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
     if context.note:
         parts.append(f"({context.note})")
-    deliveries += tuple(one for event in expanded if isinstance(event, SectionsExpanded) for one in event.deliveries)
+    deliveries += tuple(delivery for event in expanded for delivery in event.deliveries)
     spans = tuple(span for delivery in deliveries for span in delivery.spans)
-    asked = replace(asked, preface="\n\n".join(parts), deliveries=spans)
-    return (*events, asked, *context.search_events, *delivered, *expanded)
+    asked = replace(asked, preface="\n\n".join(parts), delivered=spans)
+    return (*events, asked, *context.search_events, *expanded)
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:

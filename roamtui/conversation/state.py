@@ -14,6 +14,7 @@ from typing import assert_never
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
+    CloseReason,
     ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
@@ -22,15 +23,12 @@ from roamtui.conversation.events import (
     DraftRecorded,
     NodesFolded,
     NodesLoaded,
-    NodesUnfolded,
-    OriginsApproved,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
     ReadingSectionChanged,
     ResultsDropped,
     SectionsClosed,
-    SectionsDelivered,
     SectionsExpanded,
     SectionsMarkedForClosing,
     SectionsPinned,
@@ -40,7 +38,6 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
     TransientEvent,
     UndoApplied,
-    UndoStepRecorded,
     to_stored_event,
 )
 from roamtui.conversation.transcript import (
@@ -330,14 +327,7 @@ _TranscriptEvent = (
     | QuestionAnswered
     | QuestionsRewound
 )
-_OpenSectionEvent = (
-    SectionsExpanded
-    | SectionsDelivered
-    | SectionsRelocated
-    | SectionsClosed
-    | SectionsMarkedForClosing
-    | SectionsPinned
-)
+_OpenSectionEvent = SectionsExpanded | SectionsRelocated | SectionsClosed | SectionsMarkedForClosing | SectionsPinned
 
 
 def make_conversation_id() -> str:
@@ -398,7 +388,7 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
     if isinstance(event, _TranscriptEvent):
         return _apply_to_transcript(state, event)
     if isinstance(event, _OpenSectionEvent):
-        return _apply_to_open_sections(state, event)
+        return _record_undo_step(state, event, _apply_to_open_sections(state, event))
     match event:
         case ConversationStarted(conversation_id=conversation_id, copied_from=copied_from, unfolded=unfolded):
             return replace(state, id=conversation_id, copied_from=copied_from, unfolded=frozenset(unfolded))
@@ -409,21 +399,17 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
             return replace(state, source=source, content_hash=content_hash, document_hashes=hashes, links=links)
         case SourcesChanged(sources=sources):
             return replace(state, sources=sources, needs_rebuild=True)
-        case OriginsApproved(origins=origins):
-            return replace(state, approved_origins=state.approved_origins | set(origins))
-        case NodesUnfolded(section_ids=ids, origin=origin):
-            by_agent = state.unfolded_by_agent | set(ids if origin is Origin.AGENT else ())
-            return replace(state, unfolded=state.unfolded | set(ids), unfolded_by_agent=by_agent)
+        case NodesFolded(section_ids=ids, is_folded=False):
+            return replace(state, unfolded=state.unfolded | set(ids))
         case NodesFolded(section_ids=ids):
             return replace(
                 state, unfolded=state.unfolded - set(ids), unfolded_by_agent=state.unfolded_by_agent - set(ids)
             )
         case ReadingSectionChanged(section_id=section_id):
             return replace(state, reading_id=section_id)
-        case NodesLoaded(moved=moved):
+        case NodesLoaded(moved=moved, approved_origins=origins):
+            state = replace(state, approved_origins=state.approved_origins.union(origins))
             return _move_ids(state, dict(moved)) if moved else state
-        case UndoStepRecorded(deed=step):
-            return replace(state, undo_stack=(*state.undo_stack, step))
         case UndoApplied():
             sections = {section.section_id: section for section in (*state.open_sections, *event.restored)}
             state = replace(state, open_sections=tuple(sections.values()))
@@ -446,7 +432,7 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
                 open_before=state.open_sections,
                 preface=event.preface,
                 excerpts=event.excerpts,
-                deliveries=event.deliveries,
+                deliveries=event.delivered,
                 model=event.model,
             )
             if state.is_asking:  # the log has lost the end of the previous question
@@ -454,7 +440,8 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             # not the locals above, because the line before may have changed the last exchange
             transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
             title = state.title or shorten(sanitise_line(event.question), _TITLE_LENGTH)
-            return replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
+            state = replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
+            return _deliver(state, event.deliveries, Origin.AGENT)
         case TranscriptRebuilt():
             rebuilt = Transcript(
                 system=event.system,
@@ -513,21 +500,17 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             assert_never(event)
 
 
-def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
-    state: ConversationState, event: _OpenSectionEvent
-) -> ConversationState:
+def _apply_to_open_sections(state: ConversationState, event: _OpenSectionEvent) -> ConversationState:
     match event:
         case SectionsExpanded(origin=origin, unfolded_ids=unfolded_ids):
-            open_before, number = set(state.open_ids), state.question_number
+            number = state.question_number
             state = _deliver(state, event.deliveries, origin)
             state = _change_open(state, event.used_ids, lambda section: replace(section, last_used=number))
-            opened = tuple(section for section in state.open_sections if section.section_id not in open_before)
-            if origin is Origin.PERSON or not (opened or unfolded_ids):
-                return state
-            step = UndoStep(after=opened, unfolded_ids=unfolded_ids)
-            return replace(state, undo_stack=(*state.undo_stack, step))
-        case SectionsDelivered(deliveries=deliveries):
-            return _deliver(state, deliveries, Origin.AGENT)
+            return replace(
+                state,
+                unfolded=state.unfolded.union(unfolded_ids),
+                unfolded_by_agent=state.unfolded_by_agent.union(unfolded_ids),
+            )
         case SectionsRelocated(sections=sections):
             # Offsets may be wrong in every text that changed, so the ranges of sections and excerpts are removed.
             unchanged = frozenset(event.unchanged)
@@ -555,12 +538,39 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
             return _change_open(state, ids, mark)
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             return _change_open(
-                state,
+                _deliver(state, event.deliveries, Origin.PERSON),
                 ids,
                 lambda section: replace(remove_closing_mark(section) if is_pinned else section, is_pinned=is_pinned),
             )
         case _:
             assert_never(event)
+
+
+def _record_undo_step(
+    before: ConversationState, event: _OpenSectionEvent, after: ConversationState
+) -> ConversationState:
+    """Make an opening, a closing that somebody asked for, and a pin undoable."""
+    is_automatic = isinstance(event, SectionsClosed) and event.reason is not CloseReason.ASKED
+    if is_automatic or isinstance(event, SectionsRelocated):
+        return after
+    old = {section.section_id: section for section in before.open_sections}
+    new = {section.section_id: section for section in after.open_sections}
+    changed = tuple(
+        section
+        for section_id, section in old.items()
+        if _get_marks(section) != _get_marks(new.get(section_id)) and not (section.is_closing and section_id not in new)
+    )
+    step = UndoStep(
+        before=changed,
+        opened_ids=tuple(section_id for section_id in new if section_id not in old),
+        unfolded_ids=event.unfolded_ids if isinstance(event, SectionsExpanded) else (),
+    )
+    return after if step == UndoStep() else replace(after, undo_stack=(*after.undo_stack, step))
+
+
+def _get_marks(section: OpenSection | None) -> tuple[object, ...]:
+    """Return the fields of an open section that undo restores."""
+    return () if section is None else (section.is_pinned, section.is_closing, section.closing_by)
 
 
 def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: Origin) -> ConversationState:

@@ -218,27 +218,9 @@ def remove_closing_mark(section: OpenSection) -> OpenSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoStep:
-    """One change to the open sections and the tree that can be undone."""
+    """One change to the open sections that can be undone."""
 
     before: tuple[OpenSection, ...] = ()
     """The changed sections before the step, without those that it opened."""
-    after: tuple[OpenSection, ...] = ()
-    """The changed sections after the step, without those that it closed."""
+    opened_ids: tuple[str, ...] = ()
     unfolded_ids: tuple[str, ...] = ()
-    folded_ids: tuple[str, ...] = ()
-    asked: int = -1
-    """Number of questions before the step, or -1 if it happened during a question.
-
-    If the step closed a section, its text stays in the transcript until the next question. As long as no question was
-    asked since the step, undoing it therefore only has to open the section again.
-    """
-
-    @property
-    def section_ids(self) -> tuple[str, ...]:
-        """All changed sections."""
-        return tuple(dict.fromkeys(section.section_id for section in (*self.before, *self.after)))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the step changed nothing."""
-        return not (self.before or self.after or self.unfolded_ids or self.folded_ids)

@@ -16,7 +16,6 @@ from roamtui.conversation.commands import (
     PinSections,
     ReadSection,
     Undo,
-    UnfoldNodes,
 )
 from roamtui.conversation.events import (
     CloseReason,
@@ -26,17 +25,15 @@ from roamtui.conversation.events import (
     ExpandResult,
     ExpandStatus,
     NodesFolded,
-    NodesUnfolded,
     ReadingSectionChanged,
     SectionsClosed,
     SectionsExpanded,
     SectionsMarkedForClosing,
     SectionsPinned,
     UndoApplied,
-    UndoStepRecorded,
 )
-from roamtui.conversation.state import ConversationState, apply_all
-from roamtui.conversation.transcript import Citation, OpenSection, UndoStep
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation, OpenSection
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -45,7 +42,6 @@ from roamtui.outline.expansion import ExpandedBlock, format_no_room, render_sect
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
 from roamtui.outline.spans import PAGE_TOKENS, add_delivered, subtract_delivered
 
-ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Events = tuple[ConversationEvent, ...]
 _QUOTED_TOKENS_MAX = 1_000
 """Maximum tokens of a section that is delivered with the next question only because an answer quoted it.
@@ -54,7 +50,7 @@ The agent can request the text of a larger one.
 """
 
 
-def expand_for_agent(state: ConversationState, command: ExpandSections) -> ExpandEvents:
+def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
     """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
     library, room, delivered = state.library, command.room_tokens, state.collect_delivered()
     tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open_sections}
@@ -87,15 +83,15 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Expan
             tokens[section_id] = deliveries[-1].tokens
         else:
             used_ids += library.ancestors(section_id)
-    return _make_expansion_events(state, tuple(results), tuple(deliveries), used_ids)
+    return _make_expansion(state, tuple(results), tuple(deliveries), used_ids)
 
 
-def _make_expansion_events(
+def _make_expansion(
     state: ConversationState,
     results: tuple[ExpandResult, ...],
     deliveries: tuple[Delivery, ...],
     used_ids: Iterable[str],
-) -> ExpandEvents:
+) -> SectionsExpanded:
     library = state.library
     unfolding: dict[str, None] = {}
     for result in results:
@@ -104,16 +100,13 @@ def _make_expansion_events(
                 if node_id not in state.unfolded and library.children(node_id):
                     unfolding[node_id] = None
     open_ids = {*state.open_ids, *(delivery.section_id for delivery in deliveries)}
-    expanded = SectionsExpanded(
+    return SectionsExpanded(
         results=results,
         origin=Origin.AGENT,
         deliveries=deliveries,
         used_ids=tuple(section_id for section_id in dict.fromkeys(used_ids) if section_id in open_ids),
         unfolded_ids=tuple(unfolding),
     )
-    if not unfolding:
-        return (expanded,)
-    return NodesUnfolded(section_ids=expanded.unfolded_ids, origin=Origin.AGENT), expanded
 
 
 def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
@@ -128,7 +121,7 @@ def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str
             yield file.ids[file.title_row]
 
 
-def expand_for_person(state: ConversationState, command: ExpandSections) -> ExpandEvents:
+def expand_for_person(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
     """Open sections for a person. The model gets their text with the next question."""
     library = state.library
     results: list[ExpandResult] = []
@@ -152,10 +145,10 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
             deliveries[section_id] = reopened or _make_opening(library, section_id)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     opened = tuple(deliveries.values())
-    return (SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened),)
+    return SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened)
 
 
-def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]) -> ExpandEvents:
+def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]) -> Events:
     """Open the sections that an answer quotes from search results. The model gets their text with the next question."""
     delivered = state.collect_delivered()
     ids: dict[str, None] = {}
@@ -173,9 +166,7 @@ def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]
     results = tuple(
         ExpandResult(id=section_id, section_id=section_id, status=ExpandStatus.OPENED) for section_id in ids
     )
-    return _make_expansion_events(
-        state, results, tuple(_make_opening(state.library, section_id) for section_id in ids), ids
-    )
+    return (_make_expansion(state, results, tuple(_make_opening(state.library, one) for one in ids), ids),)
 
 
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[Delivery, ...], tuple[str, ...]]:
@@ -254,33 +245,37 @@ def update(state: ConversationState, command: Command) -> Events:
     events: Events = ()
     match command:
         case ExpandSections(origin=Origin.AGENT):
-            events = expand_for_agent(state, command)
+            events = (expand_for_agent(state, command),)
         case ExpandSections():
-            events = expand_for_person(state, command)
+            events = (expand_for_person(state, command),)
         case CloseSections():
             events = _close_requested(state, command)
         case PinSections(section_ids=requested, is_pinned=is_pinned):
             canonical_ids = tuple(map(state.library.get_canonical_link, requested))
             missing = tuple(section_id for section_id in canonical_ids if state.get_open(section_id) is None)
+            deliveries: tuple[Delivery, ...] = ()
             if is_pinned and missing:
-                events = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
-            opened = apply_all(state, events)
-            ids = tuple(section_id for section_id in canonical_ids if opened.get_open(section_id) is not None)
-            events = (*events, SectionsPinned(section_ids=ids, is_pinned=is_pinned)) if ids else events
-        case UnfoldNodes(section_ids=requested, origin=origin):
+                expanded = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
+                deliveries = expanded.deliveries
+                failed = tuple(result for result in expanded.results if result.status is not ExpandStatus.OPENED)
+                events = (replace(expanded, results=failed, deliveries=()),) if failed else ()
+            open_ids = {*state.open_ids, *(delivery.section_id for delivery in deliveries)}
+            if ids := tuple(section_id for section_id in canonical_ids if section_id in open_ids):
+                events = (*events, SectionsPinned(section_ids=ids, is_pinned=is_pinned, deliveries=deliveries))
+        case FoldNodes(section_ids=requested, is_folded=False):
             known_ids = (node_id for node_id in requested if node_id in state.library)
             with_titles = _iter_with_titles(state.library, known_ids)
             unfolding = tuple(node_id for node_id in with_titles if node_id not in state.unfolded)
-            events = (NodesUnfolded(section_ids=unfolding, origin=origin),) if unfolding else ()
-        case FoldNodes(section_ids=requested, origin=origin):
-            events = _fold(state, requested, origin)
+            events = (NodesFolded(section_ids=unfolding, is_folded=False),) if unfolding else ()
+        case FoldNodes(section_ids=requested):
+            events = _fold(state, requested)
         case ReadSection(section_id=section_id):
             events = (ReadingSectionChanged(section_id=section_id),)
         case Undo():
             events = _undo(state, command)
         case CloseAgentOpened(origin=origin):
             by_agent = [section.section_id for section in state.open_sections if _is_wanted_by_agent_only(section)]
-            folded = _fold(state, sorted(state.unfolded_by_agent), origin)
+            folded = _fold(state, sorted(state.unfolded_by_agent))
             events = (*make_close_events(state, by_agent, origin, CloseReason.ASKED), *folded)
         case _:
             assert_never(command)
@@ -306,86 +301,41 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
     return (*events, ClosingDeclined(reasons=tuple(declined), origin=command.origin)) if declined else events
 
 
-def _fold(state: ConversationState, node_ids: Iterable[str], origin: Origin) -> Events:
+def _fold(state: ConversationState, node_ids: Iterable[str]) -> Events:
     ids = tuple(node_id for node_id in node_ids if node_id in state.unfolded)
-    return (NodesFolded(section_ids=ids, origin=origin),) if ids else ()
-
-
-def make_undo_events(
-    before: ConversationState, after: ConversationState, command: Command
-) -> tuple[UndoStepRecorded, ...]:
-    """Return the event that makes a command undoable.
-
-    There is none if the agent opened sections: that can be undone without an event.
-    """
-    match command:
-        case ExpandSections(origin=Origin.PERSON) | CloseSections() | PinSections() | CloseAgentOpened():
-            step = _diff_states(before, after)
-            return () if step.is_empty else (UndoStepRecorded(deed=step),)
-        case _:
-            return ()
+    return (NodesFolded(section_ids=ids, is_folded=True),) if ids else ()
 
 
 def _undo(state: ConversationState, command: Undo) -> Events:
     """Undo the last step, leaving out whatever no longer applies.
 
-    A section that the agent opened stays open if the person has opened or pinned it since. For sections that close, the
-    usual rules apply: their text stays in the prompt until the next rebuild; during a question they are only marked.
+    For sections that close, the usual rules apply: their text stays in the prompt until the next rebuild; during a
+    question they are only marked. The text of a reopened section comes with the next question.
     """
-    steps = state.undo_stack
-    if not steps:
+    if not state.undo_stack:
         return ()
-    step, library = steps[-1], state.library
-    reopening = {section.section_id: section for section in step.before if section.section_id in library}
-    closing = []
-    for earlier in step.after:
-        current = state.get_open(earlier.section_id)
-        if (
-            earlier.section_id not in reopening
-            and current is not None
-            and (_is_wanted_by_agent_only(current) or not _is_wanted_by_agent_only(earlier))
-        ):
-            closing.append(earlier.section_id)
-    # as long as no question was asked since the step, the transcript still holds the text of sections that it closed
-    is_in_transcript = not state.is_asking and step.asked == state.question_number
+    step = state.undo_stack[-1]
     restored = []
-    for earlier in reopening.values():
-        current = state.get_open(earlier.section_id) or replace(
-            earlier, deliveries=earlier.deliveries if is_in_transcript else ()
-        )
-        is_closing = earlier.is_closing and state.is_asking
-        closing_by = earlier.closing_by if is_closing else None
-        restored.append(replace(current, is_pinned=earlier.is_pinned, is_closing=is_closing, closing_by=closing_by))
-    folded = _fold(state, step.unfolded_ids, command.origin)
-    unfolding = tuple(node_id for node_id in step.folded_ids if node_id in library and node_id not in state.unfolded)
-    # only nodes that the agent unfolded are ever folded by a step
-    unfolded = (NodesUnfolded(section_ids=unfolding, origin=Origin.AGENT),) if unfolding else ()
-    events = (*make_close_events(state, closing, command.origin, CloseReason.UNDO), *folded, *unfolded)
-    undone = UndoApplied(deed=step, restored=tuple(restored))
-    after = apply_all(state, (*events, undone))
-    return (*events, replace(undone, deed=_diff_states(state, after)))
-
-
-def _diff_states(before: ConversationState, after: ConversationState) -> UndoStep:
-    old = {section.section_id: section for section in before.open_sections}
-    new = {section.section_id: section for section in after.open_sections}
-    changed = [
-        section_id
-        for section_id in dict.fromkeys((*old, *new))
-        if _get_undoable_state(old.get(section_id)) != _get_undoable_state(new.get(section_id))
-    ]
-    return UndoStep(
-        before=tuple(old[section_id] for section_id in changed if section_id in old),
-        after=tuple(new[section_id] for section_id in changed if section_id in new),
-        unfolded_ids=tuple(sorted(after.unfolded - before.unfolded)),
-        folded_ids=tuple(sorted(before.unfolded - after.unfolded)),
-        asked=-1 if after.is_asking else after.question_number,
-    )
-
-
-def _get_undoable_state(section: OpenSection | None) -> tuple[object, ...]:
-    """Return the fields of an open section that undo restores."""
-    return () if section is None else (section.is_pinned, section.is_closing, section.closing_by)
+    for earlier in step.before:
+        if earlier.section_id in state.library:
+            current = state.get_open(earlier.section_id) or replace(earlier, deliveries=())
+            is_closing = earlier.is_closing and state.is_asking
+            closing_by = earlier.closing_by if is_closing else None
+            restored.append(replace(current, is_pinned=earlier.is_pinned, is_closing=is_closing, closing_by=closing_by))
+    closing = [section for section in state.open_sections if section.section_id in step.opened_ids]
+    folded = _fold(state, step.unfolded_ids)
+    section_ids = tuple(section.section_id for section in (*closing, *restored))
+    verb = "folding" if folded else ""
+    if section_ids:
+        is_reopened = any(state.get_open(section.section_id) is None for section in restored)
+        verb = "opening" if closing else "closing" if is_reopened else "changing"
+    closed: Events = ()
+    if state.is_asking:
+        restored += (replace(section, is_closing=True, closing_by=command.origin) for section in closing)
+    elif closing:
+        ids = tuple(section.section_id for section in closing)
+        closed = (SectionsClosed(section_ids=ids, origin=command.origin, reason=CloseReason.UNDO),)
+    return (*closed, *folded, UndoApplied(verb=verb, section_ids=section_ids, restored=tuple(restored)))
 
 
 def _is_wanted_by_agent_only(section: OpenSection) -> bool:

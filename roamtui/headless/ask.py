@@ -22,18 +22,15 @@ from roamtui.conversation.events import (
     CloseReason,
     ClosingDeclined,
     ConversationEvent,
-    ConversationSwitched,
     LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
     SectionsClosed,
     SectionsExpanded,
-    SectionsPinned,
     SectionsSearched,
     StepStarted,
     ToolFinished,
-    UndoApplied,
     WarningRaised,
 )
 from roamtui.conversation.notices import format_event_lines
@@ -276,17 +273,11 @@ def to_json_event(
             }
         case ClosingDeclined(reasons=reasons, origin=origin):
             fields = {"kept": _reasons_to_json(reasons), "origin": origin.value}
-        case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-            fields = {"section_ids": list(ids), "pinned": is_pinned}
         case LoadingProgressed():
             del fields["are_pages"]
-        case UndoApplied(deed=deed):
-            fields = {"section_ids": list(deed.section_ids)}
         case NodesLoaded(problems=problems):
             fields["problems"] = _reasons_to_json(problems)
-            del fields["moved"]
-        case ConversationSwitched(conversation_id=conversation_id):
-            fields = {"conversation": conversation_id}
+            del fields["moved"], fields["approved_origins"]
         case _:
             pass
     return EVENT_NAMES[type(event)], fields

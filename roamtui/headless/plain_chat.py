@@ -19,10 +19,10 @@ from roamtui.conversation.commands import (
     CloseSections,
     CostApprovalRequest,
     ExpandSections,
+    FoldNodes,
     Origin,
     OriginApprovalRequest,
     ReadSection,
-    UnfoldNodes,
     deny,
 )
 from roamtui.conversation.events import ConversationEvent
@@ -229,7 +229,7 @@ class PlainChat:
     async def _list_subsections(self, reference: Reference) -> None:
         section_id = reference.section_id
         if is_loadable(self._conversation.state.library, section_id):
-            await self._conversation.dispatch(lambda _: UnfoldNodes(section_ids=(section_id,)))
+            await self._conversation.dispatch(lambda _: FoldNodes(section_ids=(section_id,), is_folded=False))
         library = self._conversation.state.library
         ranges = ChildRanges.for_section(library, section_id)
         bounds = ranges.get_bounds(reference.steps)

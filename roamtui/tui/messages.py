@@ -17,7 +17,6 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
     Undo,
-    UnfoldNodes,
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
@@ -174,13 +173,13 @@ def make_pin_toggle(state: ConversationState, section_id: str) -> Command:
 
 def make_fold_toggle(state: ConversationState, section_id: str) -> Command:
     """Return the command that folds or unfolds a node."""
-    return (FoldNodes if section_id in state.unfolded else UnfoldNodes)(section_ids=(section_id,))
+    return FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
 
 
 def make_unfold_command(state: ConversationState, *section_ids: str) -> Command | str:
     """Return the command that unfolds the folded ones of these nodes, or an empty string if none is folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
-    return UnfoldNodes(section_ids=folded) if folded else ""
+    return FoldNodes(section_ids=folded, is_folded=False) if folded else ""
 
 
 def make_unfold_all_command(state: ConversationState, section_id: str) -> Command | str:

@@ -16,7 +16,6 @@ from roamtui.conversation.commands import CloseSections, CostApprovalRequest, Or
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
-    NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
     SectionsExpanded,
@@ -62,7 +61,6 @@ async def test_a_question_from_start_to_end() -> None:
     assert _kinds(events) == [
         QuestionAsked,
         StepStarted,
-        NodesUnfolded,
         SectionsExpanded,
         ToolFinished,
         StepStarted,

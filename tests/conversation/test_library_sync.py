@@ -19,7 +19,6 @@ from roamtui.conversation.commands import (
     OriginApprovalRequest,
     PinSections,
     ReadSection,
-    UnfoldNodes,
 )
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
@@ -27,8 +26,8 @@ from roamtui.conversation.events import (
     ExpandResult,
     ExpandStatus,
     LoadingProgressed,
+    NodesFolded,
     NodesLoaded,
-    NodesUnfolded,
     QuestionAnswered,
     ReadingSectionChanged,
     SectionsClosed,
@@ -150,7 +149,7 @@ async def test_the_agent_opens_a_file_that_is_not_loaded(folder: Path) -> None:
 
 async def test_a_persons_commands_load_the_files_they_need(folder: Path) -> None:
     for make in (
-        lambda i: UnfoldNodes(section_ids=(i,)),
+        lambda i: FoldNodes(section_ids=(i,), is_folded=False),
         lambda i: ReadSection(section_id=i),
         lambda i: PinSections(section_ids=(i,), is_pinned=True),
         lambda i: ExpandSections(section_ids=(i,), origin=Origin.PERSON),
@@ -169,20 +168,20 @@ async def test_other_commands_and_loaded_files_load_nothing(folder: Path) -> Non
         CloseSections(section_ids=(a,), origin=Origin.PERSON),
         PinSections(section_ids=(a,), is_pinned=False),
         ReadSection(section_id=None),
-        UnfoldNodes(section_ids=(find(conversation, "sub"), "deadbeef")),
+        FoldNodes(section_ids=(find(conversation, "sub"), "deadbeef"), is_folded=False),
     ):
         assert list_nodes_to_load(conversation.state.library, command) == ()
         await dispatch(conversation, command)
     await dispatch(conversation, ReadSection(section_id=a))
-    await dispatch(conversation, UnfoldNodes(section_ids=(a,)))
+    await dispatch(conversation, FoldNodes(section_ids=(a,), is_folded=False))
     assert loader.loaded == ["a.md"]
 
 
 async def test_unfolding_a_file_also_unfolds_its_title(folder: Path) -> None:
     conversation, _ = start(folder)
     a = find(conversation, "a.md")
-    events = await dispatch(conversation, UnfoldNodes(section_ids=(a,)))
-    assert events[-1] == NodesUnfolded(section_ids=(a, find(conversation, "A")), origin=Origin.PERSON)
+    events = await dispatch(conversation, FoldNodes(section_ids=(a,), is_folded=False))
+    assert events[-1] == NodesFolded(section_ids=(a, find(conversation, "A")), is_folded=False)
 
 
 async def test_an_unreadable_file_fails_with_a_reason_and_can_be_retried(folder: Path) -> None:
@@ -343,15 +342,15 @@ async def test_opening_a_link_delivers_the_page() -> None:
         assert more.status is ExpandStatus.ALREADY_OPEN
 
 
-@pytest.mark.parametrize("command", [ReadSection, UnfoldNodes])
-async def test_reading_and_unfolding_fetch_one_page(command: type[ReadSection | UnfoldNodes]) -> None:
+@pytest.mark.parametrize("is_read", [True, False])
+async def test_reading_and_unfolding_fetch_one_page(*, is_read: bool) -> None:
     with open_site("a", "b") as site:
         conversation = start_fetching(site)
         link = find(conversation, "a.md")
-        one = ReadSection(section_id=link) if command is ReadSection else UnfoldNodes(section_ids=(link,))
+        one = ReadSection(section_id=link) if is_read else FoldNodes(section_ids=(link,), is_folded=False)
         await dispatch(conversation, one)
         assert conversation.state.library.is_loaded(link)
-        await dispatch(conversation, UnfoldNodes(section_ids=tuple(conversation.state.library.walk())))
+        await dispatch(conversation, FoldNodes(section_ids=tuple(conversation.state.library.walk()), is_folded=False))
         assert not conversation.state.library.is_loaded(find(conversation, "b.md")), "unfolding all does not fetch all"
 
 

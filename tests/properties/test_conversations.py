@@ -25,7 +25,6 @@ from roamtui.conversation.commands import (
     PinSections,
     ReadSection,
     Undo,
-    UnfoldNodes,
 )
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent
@@ -129,7 +128,7 @@ class Conversations(RuleBasedStateMachine):
             "undo": Undo(),
             "close the agent's": CloseAgentOpened(),
             "fold": FoldNodes(section_ids=ids),
-            "unfold": UnfoldNodes(section_ids=ids),
+            "unfold": FoldNodes(section_ids=ids, is_folded=False),
             "read": ReadSection(section_id=ids[0] if ids[0] in self.state.library else None),
         }
         return commands[name]
