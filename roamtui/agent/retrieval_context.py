@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from roamtui.agent.quoted_excerpts import ShownWords, has_text, quote_spans
+from roamtui.agent.quoted_excerpts import has_text, quote_spans
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery_tokens
@@ -61,8 +61,6 @@ _PERIOD = re.compile(r"[QH]\d|\d[QH]")
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
 _CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 _SHOWN_MARK = "excerpt above"
-_REPEATED_MARK = "same words above"
-_CODE_NAME = re.compile(r"[^\W\d][.:_][^\W\d]|\w\(")
 _OPEN_MARK = "open: its text stands above"
 _PATH_TITLES_MAX = 3
 """Maximum number of titles in a section's path, including its own title."""
@@ -223,7 +221,7 @@ def format_hits(
 ) -> HitList:
     """Render hits as lines with excerpts, grouped by file. The file with the best hit comes first.
 
-    What the model has already is not repeated: neither an open section nor a line with the words of an earlier one.
+    What the model has already is not repeated.
 
     Args:
         state: The conversation.
@@ -236,7 +234,10 @@ def format_hits(
     library = state.library
     terms = extract_query_terms(query)
     language = detect_language(tokenise(query))
-    chosen = _choose_spans(library, _merge_equal_texts(library, hits), terms, language, room_tokens)
+    hits_by_id: dict[str, Hit] = {}
+    for hit in hits:
+        hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
+    chosen = _choose_spans(library, hits_by_id, terms, language, room_tokens)
     if not chosen:
         return HitList(text="")
     groups: dict[str, list[str]] = {}
@@ -247,14 +248,10 @@ def format_hits(
         exchange = state.transcript.exchanges[-1]
         shown += [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
     delivered = {doc: [*bounds] for doc, bounds in state.collect_delivered().items()}
-    shown_words = ShownWords()
-    for span in shown:
-        shown_words.add_lines(library.clean_text(span).splitlines())
     for section_id in opened:
         is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
         add_delivered(delivered, (span,))
-        shown_words.add_lines(library.clean_text(span).splitlines())
     lines: list[str] = []
     excerpts: list[Span] = []
     for file_id, members in groups.items():
@@ -272,9 +269,7 @@ def format_hits(
             if note not in (_OPEN_MARK, _SHOWN_MARK):
                 excerpts += spans
                 shown += spans
-                quoted, is_shortened = quote_spans(library, section_id, spans, shown_words)
-                if is_shortened:
-                    note = "" if quoted else _REPEATED_MARK
+                quoted = quote_spans(library, section_id, spans)
             size = format_size(library, library.node(section_id))
             marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
             lines += [f"- [{section_id}] {name} ({marks})", *quoted]
@@ -330,9 +325,6 @@ def _format_delivery_note(
         return _OPEN_MARK
     if not any(_subtract(span, shown) for span in spans):
         return _SHOWN_MARK
-    words = " ".join(map(library.text_at, spans)).split()
-    if 2 * sum(_CODE_NAME.search(word) is not None for word in words) > len(words):
-        return ""  # a list of methods says nothing about them
     for span, note in (
         (library.get_content_span(section_id), "complete"),
         (library.get_own_content_span(section_id), "own text complete"),
@@ -349,18 +341,6 @@ def _format_delivery_note(
 
 def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
     return subtract_bounds(span.start, span.end, ((other.start, other.end) for other in shown if other.doc == span.doc))
-
-
-def _merge_equal_texts(library: Library, hits: Sequence[Hit]) -> dict[str, Hit]:
-    """Return the hits by the id of their line, without those whose text an earlier one has: some sites repeat pages."""
-    lines: dict[str, Hit] = {}
-    texts: set[str] = set()
-    for hit in hits:
-        text = library.text_at(library.get_own_content_span(hit.section_id)).strip()
-        if text not in texts:
-            lines.setdefault(get_canonical_id(library, hit.section_id), hit)
-        texts.add(text)
-    return lines
 
 
 def _get_file(library: Library, section_id: str) -> str:

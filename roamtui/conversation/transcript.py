@@ -168,9 +168,7 @@ class Citation:
     """The quote in the document, or None if it was not found."""
     start: int = 0
     end: int = 0
-    """Offsets of the quote in the answer, with its quotation marks. Both are 0 without a quote."""
-    marks: tuple[int, ...] = ()
-    """Offsets of the square brackets in the answer that show the number of the citation."""
+    """Offsets of the quote in the answer, with its quotation marks. Without a quote, both are the offset of the id."""
 
     @property
     def place(self) -> str:

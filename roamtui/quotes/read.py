@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
 
@@ -102,6 +103,10 @@ class Quotation:
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
+    def get_mark(self, section_id: str) -> CitationMark | None:
+        """Return the likeliest mark of a section, or None if no mark has its id."""
+        return next((mark for mark in self.marks if mark.section_id == section_id), None)
+
 
 def extract_quotations(answer: str) -> list[Quotation]:
     """Return the outermost quotations of an answer, and the code spans outside of them, in order.
@@ -187,6 +192,7 @@ class AnswerReading:
     """Maps sentences to their introductions, by index. An introduction is an earlier sentence ending in a colon."""
 
 
+@lru_cache(maxsize=8)
 def read_answer(answer: str) -> AnswerReading:
     """Find the quotes and marks of an answer. Each quote gets the marks that may be its source, the likeliest first."""
     quotes = [*_list_quotes(answer)]

@@ -25,8 +25,6 @@ from roamtui.quotes.numbers import divides_number
 from roamtui.quotes.read import (
     MARK,
     MARKED_ID,
-    AnswerReading,
-    CitationMark,
     Quotation,
     is_not_found,
     list_statements,
@@ -87,16 +85,31 @@ class AnswerProof:
 
 
 def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
-    """Collect the verdicts of an answer. `citations` is the result of `verify_citations`, perhaps from a log."""
+    """Collect the verdicts of an answer.
+
+    A mark shows the citations of its own quotes or, if it has none, those of its section in its sentence.
+
+    Args:
+        answer: The text, or its beginning.
+        citations: The result of `verify_citations`, perhaps from a log.
+    """
     quotes = tuple(citation for citation in citations if citation.start < citation.end)
+    reading = read_answer(answer)
+    sentence_starts = [start for start, _ in reading.sentences]
+    quotes_by_start = {quote.start: quote for quote in reading.quotes}
     by_mark: dict[tuple[str, int], list[int]] = defaultdict(list)
+    by_sentence: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number, citation in enumerate(citations, start=1):
-        for start in citation.marks:
-            by_mark[citation.section_id, start].append(number)
+        quote, start = quotes_by_start.get(citation.start), citation.start
+        if quote is not None and (mark := quote.get_mark(citation.section_id)) is not None:
+            start = mark.start
+        by_mark[citation.section_id, start].append(number)
+        by_sentence[citation.section_id, bisect_right(sentence_starts, start) - 1].append(number)
     marks = []
     for match in MARK.finditer(answer):
         for section_id in dict.fromkeys(MARKED_ID.findall(match.group())):
-            numbers = by_mark.get((section_id, match.start()), [])
+            sentence = bisect_right(sentence_starts, match.start()) - 1
+            numbers = by_mark.get((section_id, match.start())) or by_sentence.get((section_id, sentence), [])
             states = (citations[number - 1].state for number in numbers)
             marks.append(
                 JudgedMark(
@@ -120,83 +133,49 @@ class QuoteChecker:
 
     def __init__(self, state: ConversationState) -> None:
         self._state = state
-        self._cited: dict[tuple[str, tuple[str, ...]], tuple[int, Citation] | None] = {}
+        self._cited: dict[tuple[str, tuple[str, ...]], Citation | None] = {}
 
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order."""
         reading = read_answer(answer)
-        located: list[tuple[int, CitationMark | None, Citation]] = []
+        citations: list[Citation] = []
         cited: set[tuple[str, int]] = set()
         for quote in reading.quotes:
-            match = self._cite_quote(quote)
-            if match is None:
+            citation = self._cite_quote(quote)
+            if citation is None or (quote.is_code and not citation.is_verified):
                 continue
-            index, citation = match
-            if quote.is_code and not citation.is_verified:
-                continue
-            mark = quote.marks[index] if quote.marks else None
-            located.append((quote.start, mark, replace(citation, start=quote.start, end=quote.end)))
-            if mark is not None:
-                cited.add((mark.section_id, mark.sentence))
+            citations.append(replace(citation, start=quote.start, end=quote.end))
+            if (chosen := quote.get_mark(citation.section_id)) is not None:
+                cited.add((chosen.section_id, chosen.sentence))
         for mark in reading.marks:
             if (mark.section_id, mark.sentence) not in cited:
                 cited.add((mark.section_id, mark.sentence))
                 no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._state.library)
-                located.append((mark.start, mark, no_quote))
-        located.sort(key=lambda one: one[0])
-        return _add_marks(answer, reading, located)
+                citations.append(replace(no_quote, start=mark.start, end=mark.start))
+        return tuple(sorted(citations, key=lambda citation: citation.start))
 
-    def _cite_quote(self, quote: Quotation) -> tuple[int, Citation] | None:
-        """Return the citation of a quote with the index of its mark, or None if it cites nothing."""
+    def _cite_quote(self, quote: Quotation) -> Citation | None:
+        """Return the citation of a quote, or None if it cites nothing."""
         key = quote.text, tuple(mark.section_id for mark in quote.marks)
         if key not in self._cited:
-            match: tuple[int, Citation] | None = None
             if quote.marks:
-                mark, citation = _pick_mark(quote, self._state)
-                match = [*quote.marks].index(mark), citation
+                self._cited[key] = _cite_marked(quote, self._state)
             elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
-                attributed = _attribute_quote(quote.text, self._state)
-                match = None if attributed is None else (0, attributed)
-            self._cited[key] = match
+                self._cited[key] = _attribute_quote(quote.text, self._state)
+            else:
+                self._cited[key] = None
         return self._cited[key]
 
 
-def _add_marks(
-    answer: str, reading: AnswerReading, located: Sequence[tuple[int, CitationMark | None, Citation]]
-) -> tuple[Citation, ...]:
-    """Return the citations, each with the marks that show its number.
-
-    A mark shows the citations of its own quotes or, if it has none, those of its section in its sentence. `located` has
-    the offset of each citation and the mark that was chosen for it.
-    """
-    sentence_starts = [start for start, _ in reading.sentences]
-    by_mark: dict[tuple[str, int], list[int]] = defaultdict(list)
-    by_sentence: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for index, (start, mark, citation) in enumerate(located):
-        sentence = mark.sentence if mark else bisect_right(sentence_starts, start) - 1
-        by_sentence[citation.section_id, sentence].append(index)
-        if mark is not None:
-            by_mark[citation.section_id, mark.start].append(index)
-    marks: dict[int, list[int]] = defaultdict(list)
-    for match in MARK.finditer(answer):
-        sentence = bisect_right(sentence_starts, match.start()) - 1
-        for section_id in dict.fromkeys(MARKED_ID.findall(match.group())):
-            shown = by_mark.get((section_id, match.start())) or by_sentence.get((section_id, sentence), [])
-            for index in shown:
-                marks[index].append(match.start())
-    return tuple(replace(citation, marks=tuple(marks[index])) for index, (_, _, citation) in enumerate(located))
-
-
-def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:
-    """Return the first mark whose section contains the quote, or else the first mark, with its citation."""
+def _cite_marked(quote: Quotation, state: ConversationState) -> Citation:
+    """Cite the section of the first mark whose section contains the quote, or else that of the first mark."""
     for mark in quote.marks:
         span = _find_in_section(quote.text, mark.section_id, state)
         if span is not None:
-            return mark, make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, state.library)
-    mark = quote.marks[0]
+            return make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, state.library)
     elsewhere = next(_look_up_everywhere(quote.text, state), None)
     quote_state = QuoteState.ELSEWHERE if elsewhere else QuoteState.NOT_FOUND
-    return mark, make_citation(mark.section_id, quote.text, quote_state, elsewhere, state.library)
+    return make_citation(quote.marks[0].section_id, quote.text, quote_state, elsewhere, state.library)
 
 
 def _attribute_quote(words: str, state: ConversationState) -> Citation | None:

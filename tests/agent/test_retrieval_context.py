@@ -76,13 +76,6 @@ def test_complete_sections_and_omissions_are_marked() -> None:
     assert "    […]" in excerpt
 
 
-def test_a_list_of_methods_is_not_called_complete() -> None:
-    library = make_library("# API\n\n## Sorting\n\nDataset.sort Dataset.random_shuffle Dataset.repartition\n")
-    head, *excerpt = _describe(library, "Sorting", query="sort a dataset").text.split("\n")
-    assert "complete" not in head
-    assert excerpt == ["    Dataset.sort Dataset.random_shuffle Dataset.repartition"]
-
-
 def test_a_section_whose_own_text_is_complete_says_so() -> None:
     long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(200))
     library = make_library(
@@ -93,11 +86,6 @@ def test_a_section_whose_own_text_is_complete_says_so() -> None:
     assert excerpt == ["    Herons eat fish."]
     (head,) = [line for line in _describe(library, "Long", query="herons").text.split("\n") if line.startswith("- [")]
     assert "complete" not in head
-
-
-def test_repeated_lines_are_dropped() -> None:
-    library = make_library(f"# A\n\n## B\n\nRed.\nRed.\n\n## C\n\n{_FILLER}\n")
-    assert _lines(library, "B", query="red zebra")[1:] == ["    Red."]
 
 
 def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
@@ -192,46 +180,6 @@ def test_an_open_section_is_marked_without_an_excerpt() -> None:
     assert ", open: its text stands above)" in listed.text
     assert "Herons eat" not in listed.text
     assert {span.doc for span in listed.excerpts} == {"fees.md"}
-
-
-_FEE = "The fee for a book that comes back late is two euros a day."
-_TABLE = "| Fee | Euros per day and book | Since |\n|---|---|---|\n"
-_LATE, _EARLY = "| Late books of all readers | 2 | 2019 |", "| Early books of all readers | 0 | 2020 |"
-_CODE = "def fee(days: int, books: int = 1) -> int:\n    return 2 * days * books"
-
-
-@pytest.mark.parametrize(
-    ("text", "left_out"),
-    [
-        (f"{_FEE}\n\nNothing else.\n\n* {_FEE}", [2]),
-        ("Red.\n\nRed.\n\nBlue.\n\nRed.", [1]),
-        (f"{_FEE}\n\nThe rule says:\n\n{_FEE}", []),
-        (f"{_FEE[:39]}\n{_FEE[40:]}\n\n{_FEE}", [2]),
-        (f"{_FEE}\n\nOf a day, {_FEE[:39]}\n{_FEE[4:]}", []),
-        (f"{_TABLE}{_LATE}\n\nThen:\n\n{_TABLE}{_EARLY}\n{_LATE}", []),
-        (f"{_TABLE}{_LATE}\n\nAgain.\n\n{_TABLE}{_LATE}", [4, 5, 6]),
-        ("```\na {\n  }\n}\n```", []),
-        ("\n\nOr.\n\n".join(['"fee": {"days": 2, "books": 1, "readers": "all of them"}'] * 2), []),
-        (f"```py\n{_CODE}\n```\n\nAgain.\n\n```py\n{_CODE}\n```\n\n```py\n{_CODE}\n    pass\n```", [5, 6, 7, 8]),
-    ],
-)
-def test_a_passage_is_shown_once_and_never_in_part(text: str, left_out: list[int]) -> None:
-    lines = _lines(make_library(f"# A\n\n## B\n\n{text}\n\n## C\n\n{_FILLER}\n"), "B", query="fee")[1:]
-    given = [line for line in text.split("\n") if line]
-    assert lines == [f"    {line}" for number, line in enumerate(given) if number not in left_out]
-
-
-def test_a_passage_stands_in_one_excerpt_only() -> None:
-    library = make_library(f"# A\n\n## B\n\n{_FEE}\n\n## C\n\n- {_FEE}\n\nOr three.\n\n## D\n\n* {_FEE}\n")
-    b, c, d = (id_of(library, title) for title in "BCD")
-    lines = _describe(library, "B", "C", "D", query="fee").text.split("\n")
-    assert lines == [
-        f"- [{b}] B ({library.node(b).tokens}, complete)",
-        f"    {_FEE}",
-        f"- [{c}] C ({library.node(c).tokens})",
-        "    Or three.",
-        f"- [{d}] D ({library.node(d).tokens}, same words above)",
-    ]
 
 
 @pytest.mark.parametrize(("rank", "tokens", "is_whole"), [(1, 550, True), (2, 390, True), (2, 550, False)])

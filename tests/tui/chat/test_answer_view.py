@@ -70,9 +70,7 @@ def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
     for quote, state in (("one", QuoteState.FOUND), ("two", QuoteState.ELSEWHERE), ("six", QuoteState.NOT_FOUND)):
         start = text.index(f'"{quote}"')
         end = start + len(quote) + 2
-        citations.append(
-            Citation(section_id="a8a96034", quote=quote, state=state, start=start, end=end, marks=(end + 1,))
-        )
+        citations.append(Citation(section_id="a8a96034", quote=quote, state=state, start=start, end=end))
     view = AnswerView()
     view.finish(text, tuple(citations))
     content = view.render_content(80)
