@@ -15,8 +15,6 @@ from roamtui.document.node import Span
 from roamtui.models.registry import OFFLINE
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 
-_PASSAGE_REPLY_STARTS = ("**", '"', "“", "«", "「", "『", "〝", "Not found: no passage ")
-"""How an answer of passages starts. Answers of version 0.2, which had sentences around quotes, do not match."""
 _NEAREST_MAX = 5
 
 
@@ -44,11 +42,11 @@ class PassageReply:
 
 
 def replies_with_passages(exchange: Exchange) -> bool:
-    """Check whether the offline model answers with passages. An answer that has not begun yet counts too.
+    """Check whether passages are shown in place of an answer, because no model has written it.
 
     Every front end must decide by this function how to show an answer.
     """
-    return exchange.model == OFFLINE and (not exchange.answer or exchange.answer.startswith(_PASSAGE_REPLY_STARTS))
+    return exchange.model == OFFLINE
 
 
 def read_passage_reply(exchange: Exchange, library: Library) -> PassageReply | None:

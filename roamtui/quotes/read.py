@@ -60,7 +60,7 @@ _SENTENCE_END = re.compile(
 does one before a lower-case letter or a number, since it may belong to an abbreviation."""
 _NO_CLAIM = re.compile(
     r"^[ \t>]*(?:#{1,6}[ \t].*|(?:\*\*|__)[^*_\n]+(?:\*\*|__):?[ \t]*$)"
-    r"|^[ \t]*\((?:The answer is cut off here|The offline model quotes passages)[^\n]*",
+    r"|^[ \t]*\((?:The answer is cut off here)[^\n]*",
     re.MULTILINE,
 )
 """A heading, or a note by the program. Only its first words are matched, because the rest differs in old logs."""
@@ -69,11 +69,6 @@ _TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
 _FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
 _LEAD = re.compile(r"[\s>|]*(?:(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?[\s>|]*")
 """Markup before the words of a list item, a quoted line or a table row."""
-_GREETING = re.compile(
-    r"\W*(?:hello|hi|hey|thanks?|thank you|sure|of course|certainly|you(?:'|’)re welcome|great question|i hope)\b",
-    re.IGNORECASE,
-)
-_GREETING_WORDS_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +330,6 @@ def _is_claim(text: str, start: int, quotes: Sequence[Quotation]) -> bool:
         or ending.endswith(("?", "？"))
         or _FENCE.search(words)  # code
         or is_not_found(words)
-        or (_GREETING.match(words) and len(words.split()) <= _GREETING_WORDS_MAX)
     ):
         return False
     # Without its quotes, marks and list number, a claim still has words.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -196,14 +195,3 @@ async def test_a_new_conversation_has_the_same_sources_and_an_old_one_those_of_i
     await agent.conversation.start_new()
     assert list_keys(agent) == ["", "acts"]
     assert agent.conversation.state.sources == agent.conversation.state.library.sources
-
-
-async def test_the_log_names_the_sources(folder: Path) -> None:
-    agent, _ = make(folder)
-    await agent.conversation.add_source(str(folder / "acts"))
-    await agent.ask("Why?")
-
-    log = folder / "conversations" / f"{agent.conversation.state.id}.jsonl"
-    entries = map(json.loads, log.read_text().splitlines()[1:])
-    changed = [entry for entry in entries if entry["event"] == "sources_changed"]
-    assert [[source["key"] for source in entry["sources"]] for entry in changed] == [["", "acts"]]

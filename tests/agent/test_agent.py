@@ -274,12 +274,3 @@ async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store:
         assert await waiting is None
     assert questions(conversation) == []
     assert await agent.ask("Third?")
-
-
-async def test_a_question_does_not_follow_an_answer_that_failed() -> None:
-    failing = ScriptedReply(text="", error=ModelError("The key was refused."))
-    agent, conversation, _ = watch(make_agent([failing, saying("Not found: no.")]))
-    tasks = await run_in_order(agent.ask("First?"), agent.ask("Second?", AskOptions(needs_previous_answer=True)))
-    first, second = await asyncio.gather(*tasks)
-    assert (bool(first), second) == (True, None)
-    assert questions(conversation) == ["First?"]

@@ -34,13 +34,6 @@ async def test_not_found_lists_opened_and_nearest_sections() -> None:
     assert agent.conversation.state.transcript.exchanges[0].answer == last.answer
 
 
-async def test_not_found_shows_words_shared_with_the_question() -> None:
-    (fees,) = ids(make_agent(), "Fees")
-    agent = make_agent([saying("Not found: no.")], searcher=_hits(fees))
-    last = await answer(agent, "Are there fees for zebras?")
-    assert last.answer.endswith(f"Nearest sections: Manual > Lending > Fees [{fees}] (has fees)")
-
-
 async def test_not_found_is_an_answer_even_if_the_search_for_nearby_sections_fails() -> None:
     agent = make_agent([saying("Not found: no.")], searcher=FakeSearcher(error=SourceError("The index is gone.")))
     last = await answer(agent)
@@ -122,25 +115,6 @@ async def test_an_answer_without_a_quote_triggers_one_reminder() -> None:
     assert not answer.is_unproven
     assert [message.text for message in desk.sent[-2:]] == [PLAIN.text, reminder]
     check_messages(desk.sent)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'It eats "forty grams of fish a day".',
-        'It eats "forty grams of fish a day" [{Owls}].',
-        'It eats "fifty grams" [{Herons}].',
-        "It eats forty grams [{Herons}].",
-        "It eats `forty grams of fish a day` [{Herons}].",
-    ],
-)
-async def test_an_answer_with_any_citation_triggers_no_reminder(text: str) -> None:
-    desk = make_desk()
-    answer = await desk.ask(
-        "What do herons eat?", desk.opening("Herons"), ScriptedReply(text=text.format_map(desk.ids))
-    )
-    assert len(desk.model.requests) == 2
-    assert len(answer.citations) == 1
 
 
 async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:

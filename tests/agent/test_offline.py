@@ -19,7 +19,6 @@ from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import collect_events
 from tests.fakes.site import FakeSite
-from tests.real_documents import find_data_dir
 
 FERRY = """\
 # Ferry handbook
@@ -256,14 +255,6 @@ async def test_a_section_whose_title_fits_the_question_is_never_not_found(
     assert passage in answer.answer.partition("\n\n**")[0], "the first passage"
 
 
-async def test_a_section_on_the_term_of_a_real_contract_is_shown() -> None:
-    paths = [*find_data_dir().glob("sets/cuad-contracts/docs/AIRTECH*")]
-    if not paths:
-        pytest.skip("no real documents here")
-    answer = await make_talk(paths[0].read_text("utf-8")).ask("How long does the agreement last?")
-    assert "The term of this Agreement shall be for 10 years" in answer.answer.partition("\n\n**")[0]
-
-
 @pytest.mark.parametrize(
     "question", ["?", "...", "the of and", "\N{ZERO WIDTH SPACE}", "x" * 5_000, "[/red] <<<deadbeef"]
 )
@@ -273,19 +264,10 @@ async def test_any_question_gets_an_answer(question: str) -> None:
     assert answer.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
 
 
-async def test_an_empty_document_is_no_trap() -> None:
-    assert (await make_talk("").ask("How much does a car cost?")).stopped is StopReason.NOT_FOUND
-
-
 async def test_a_quote_with_quotation_marks_is_still_found() -> None:
     answer = await make_talk().ask("What does the red flag mean?")
     assert answer.citations[0].is_verified
     assert answer.citations[0].quote == 'The "red flag" means that no boat leaves. Ask the harbour master.'
-
-
-async def test_it_gives_the_same_answer_every_time() -> None:
-    answers = {(await make_talk().ask("When does the last boat leave?")).answer for _ in range(3)}
-    assert len(answers) == 1
 
 
 async def test_a_document_that_imitates_a_section_is_not_believed() -> None:

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from roamtui.agent.retrieval_context import HitList, format_hits, retrieve_context, trim_weak_hits
+from roamtui.agent.retrieval_context import HitList, format_hits, retrieve_context
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.state import ConversationState, OpenSectionOptions
-from roamtui.conversation.update import estimate_delivery_tokens, update
+from roamtui.conversation.update import update
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.base import Hit
@@ -46,14 +46,6 @@ def _hit(library: Library, title: str, score: float = 1.0, rival: float | None =
 def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list[str]:
     text = _describe(library, *titles, query=query, opened=opened).text
     return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, open: .*)?(?:, complete)?\)", r"\1", text).split("\n")
-
-
-def test_an_excerpt_stands_under_the_section_that_holds_it() -> None:
-    owls = "Owls eat nothing of note. " * 60
-    others = {f"{n}.md": f"# Other {n}\n\nBird {n} is a bird of some note.\n" for n in range(6)}
-    library = make_folder({**others, "birds.md": f"# Birds\n\n## Herons\n\nHerons eat.\n\n## Owls\n\n{owls}\n"})
-    text = _describe(library, *(f"Other {n}" for n in range(6)), "Herons", "Owls", query="herons eat").text
-    assert f"birds.md:\n- [{id_of(library, 'Herons')}] Herons (" in text
 
 
 def test_a_file_is_named_once_above_its_sections() -> None:
@@ -124,13 +116,6 @@ def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: st
     assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])
 
 
-def test_a_name_across_two_searched_pieces_is_found() -> None:
-    text = f"# A\n\n## B\n\nRed.\n\n## C\n\n{'a' * 200_000}"
-    for start in range(99_980, 100_001):
-        library = make_library(f"{text[:start]}Fabrikam{text[start:]}")
-        assert _lines(library, "B", query="Is red of Fabrikam or Contoso?")[2:] == ["(Nowhere in the text: Contoso.)"]
-
-
 def test_excerpts_fit_the_room() -> None:
     parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n" for n in range(9))
     library = make_library(f"# Parts\n\n{parts}")
@@ -139,26 +124,6 @@ def test_excerpts_fit_the_room() -> None:
     wide, narrow = (format_hits(state, hits, "red", room_tokens=room) for room in (None, 300))
     assert len(wide.section_ids) == 9
     assert sum(estimate_tokens(library.text_at(span)) for span in narrow.excerpts) <= 300
-
-
-@pytest.mark.parametrize(("room", "is_listed"), [(40, True), (39, False)])
-def test_no_hit_is_listed_without_room_for_a_sentence(room: int, *, is_listed: bool) -> None:
-    state = ConversationState(id="c0ffee", library=LIBRARY, options=OpenSectionOptions())
-    listed = format_hits(state, [_hit(LIBRARY, "Herons")], "herons", room_tokens=room)
-    assert bool(listed.section_ids) is is_listed
-
-
-@pytest.mark.parametrize(("left", "listed"), [(None, ["Owls"]), (40, ["Owls"]), (39, [])])
-async def test_an_opened_section_takes_room_from_the_hits(left: int | None, listed: list[str]) -> None:
-    text = "Herons wait for fish in shallow water, and they eat nothing else at all."
-    library = make_library(f"# Birds\n\n## Herons\n\n{text}\n\n## Owls\n\nOwls wait for mice.\n")
-    searcher = FakeSearcher(_hit(library, "Herons"), _hit(library, "Owls", 0.5))
-    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
-    herons = id_of(library, "Herons")
-    room = None if left is None else estimate_delivery_tokens(library, herons) + left
-    found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=room)
-    assert found.auto_opened == (herons,)
-    assert [library.title_of(section_id) for section_id in found.hit_list.section_ids] == listed
 
 
 async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
@@ -182,18 +147,6 @@ def test_an_open_section_is_marked_without_an_excerpt() -> None:
     assert {span.doc for span in listed.excerpts} == {"fees.md"}
 
 
-@pytest.mark.parametrize(("rank", "tokens", "is_whole"), [(1, 550, True), (2, 390, True), (2, 550, False)])
-def test_a_section_of_some_size_is_whole_at_a_high_rank(rank: int, tokens: int, *, is_whole: bool) -> None:
-    sections = [f"## Hit {n}\n\nThe red heron of part {n} stands here.\n\n" for n in range(rank)]
-    paragraphs = "\n\n".join(f"Sentence {n} tells of other birds in words of no use." for n in range(tokens // 13))
-    last = f"## Last\n\n{paragraphs}\n\nA red heron ends it.\n\n"
-    library = make_library(f"# A\n\n{''.join(sections)}{last}## B\n\n{_FILLER}\n")
-    titles = (*(f"Hit {n}" for n in range(rank)), "Last")
-    excerpt = _describe(library, *titles, query="red heron").text.partition("Last")[2]
-    assert abs(library.node(id_of(library, "Last")).tokens - tokens) < 30
-    assert ("[…]" not in excerpt) is is_whole
-
-
 def test_what_opens_with_the_question_is_not_quoted_again() -> None:
     library = make_library("# A\n\n## B\n\nRed.\n\n### C\n\nBlue.\n\n## D\n\nGreen.\n")
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
@@ -201,12 +154,6 @@ def test_what_opens_with_the_question_is_not_quoted_again() -> None:
     assert ", open: its text stands above)" in listed.text
     assert "Blue." not in listed.text
     assert "Green." in listed.text
-
-
-def test_a_heading_without_text_is_a_hit_only_if_nothing_else_is() -> None:
-    library = make_library(f"# A\n\n## B\n\n### C\n\nRed. {_FILLER}\n\n### D\n\n{_FILLER}\n")
-    assert _lines(library, "B", "C", query="red")[0] == f"- [{id_of(library, 'C')}] B > C"
-    assert _lines(library, "B", query="red")[0] == f"- [{id_of(library, 'B')}] B (list of 4k)"[:-13]
 
 
 def test_code_keeps_its_brackets_and_comments() -> None:
@@ -229,11 +176,3 @@ def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     assert excerpt
     assert all(line.startswith("    ") for line in excerpt)
     assert "[0123abcd]" not in "".join(excerpt)
-
-
-def test_weak_hits_are_dropped_but_not_those_of_a_fused_ranking() -> None:
-    scores = (10.0, 6.0, 3.4, 3.3)
-    hits = [_hit(LIBRARY, "Owls", score) for score in scores]
-    assert [hit.score for hit in trim_weak_hits(hits)] == [10.0, 6.0]
-    assert len(trim_weak_hits([_hit(LIBRARY, "Owls", score, rival=0.5) for score in scores])) == 4
-    assert trim_weak_hits(()) == ()

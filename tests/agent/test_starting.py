@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.agent.retrieval_context import RUNNER_UP_MAX, pick_confident_hit
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAsked, SectionsExpanded, SectionsSearched
 from roamtui.conversation.log import ConversationStore
@@ -18,7 +16,7 @@ from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.errors import RoamtuiError, UnknownSectionError
 from roamtui.quotes.verdicts import verify_citations
-from roamtui.search.base import Hit, Searcher
+from roamtui.search.base import Searcher
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT, Desk, FakeSearcher, make_desk
 from tests.conversation.conversations import make_library
@@ -195,14 +193,6 @@ async def test_a_failing_search_does_no_harm() -> None:
     assert desk.agent.conversation.state.open_sections == ()
 
 
-def test_a_fused_ranking_is_as_clear_as_its_keyword_search() -> None:
-    state = Conversation.start(LIBRARY).state
-    flat = [Hit(section_id=IDS[name], score=0.016, snippet="", why="") for name in ("Herons", "Owls")]
-    assert pick_confident_hit(state, flat, CLEAR) == ()
-    assert pick_confident_hit(state, [replace(flat[0], runner_up=RUNNER_UP_MAX), flat[1]], CLEAR) == (IDS["Herons"],)
-    assert pick_confident_hit(state, [replace(flat[0], runner_up=RUNNER_UP_MAX + 0.01), flat[1]], CLEAR) == ()
-
-
 async def _search(desk: Desk, about: str | None = None, **arguments: str) -> set[str]:
     """Let the model search once in a question about a section, and return the titles that it finds."""
     call = ("search_sections", {"query": "herons wait", **arguments})
@@ -217,15 +207,6 @@ async def test_a_search_covers_the_section_of_the_question_or_the_one_it_names()
     assert await _search(desk, "Owls") == {"Owls"}
     assert await _search(desk, within=f"[{desk.ids['Swifts']}]") == {"Swifts"}
     assert len(await _search(desk)) > 1, "the next question is about everything again"
-
-
-async def test_an_invalid_section_id_in_a_search_is_reported_and_ignored() -> None:
-    desk = make_desk(searcher=KeywordSearcher(make_library(DOCUMENT)))
-    assert await _search(desk, "Owls", within="nonsense") == {"Owls"}
-    note = '("nonsense" is no section id, so {} was searched.)'
-    assert note.format("the section that the question is about") in desk.sent[-1].text
-    await _search(desk, within="nonsense")
-    assert note.format("the whole document") in desk.sent[-1].text
 
 
 async def test_a_question_about_an_unknown_section_is_not_asked() -> None:

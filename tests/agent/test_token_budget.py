@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from roamtui.agent.token_budget import TokenCalibration, compute_step_tokens, estimate_request_tokens
+from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.conversation.commands import PinSections
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.state import DROPPED
@@ -16,7 +16,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest, ToolSpec
 from tests.agent.asking import WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
 
@@ -130,20 +130,3 @@ def _request(words: int) -> ModelRequest:
         ),
         tools=(ToolSpec(name="x", description="", parameters={}),) * 3,
     )
-
-
-def test_a_step_may_add_half_of_the_remaining_room() -> None:
-    used = estimate_request_tokens(_request(1_000))
-    assert 1_900 < used < 2_700
-    assert compute_step_tokens(_request(1_000), 20_000) == (20_000 - used - 4_000) // 2
-    assert compute_step_tokens(_request(1_000), None) == (64_000 - used - 4_000) // 2
-    assert compute_step_tokens(_request(1_000), 4_000) == (4_000 - used - 1_000) // 2
-    assert compute_step_tokens(_request(50_000), 20_000) == 0
-
-
-@pytest.mark.parametrize(("words", "window"), [(100, 20_000), (5_000, 10_000)])
-def test_a_short_request_does_not_change_the_calibration(words: int, window: int) -> None:
-    request, model, calibration = _request(words), ScriptedModel(window_tokens=20_000), TokenCalibration()
-    counted = Usage(input_tokens=2 * estimate_request_tokens(request), source="provider")
-    calibration.learn(model.name, request, counted)
-    assert calibration.get_window(model) == window

@@ -71,21 +71,6 @@ async def test_ids_are_parsed_from_any_shape(shape: str) -> None:
     assert agent.conversation.state.open_ids == (fees, lost)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "", "{}", "null", "[]", '{"section_ids": []}', '{"section_ids": null}', '{"section_ids": ""}', '{"other": 1}',
-        "{", "true",
-    ],
-)  # fmt: skip
-async def test_without_ids_the_tools_explain_their_arguments(arguments: str) -> None:
-    agent = make_agent()
-    for name in ("expand_sections", "collapse_sections"):
-        await _call(agent, name, arguments)
-        assert results(agent)[0].startswith(f"{name} needs section_ids: a list of ")
-    assert agent.conversation.state.open_sections == ()
-
-
 async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
@@ -188,48 +173,6 @@ async def test_what_is_opened_and_searched_in_one_step_is_given_once() -> None:
     assert "A lost book costs its price" in first
     assert ", excerpt above)" in second
     assert "A lost book costs" not in second
-
-
-@pytest.mark.parametrize(
-    ("limit", "used"),
-    [(None, 5), (0, 1), (-5, 1), (20, 20), (1_000, 20), ("7", 7), ("x", 5), (2.9, 2), (True, 5), (1e400, 5)],
-)
-async def test_limits_are_parsed_from_any_type(limit: object, used: int) -> None:
-    searcher = FakeSearcher()
-    agent = make_agent(searcher=searcher)
-    await _call(agent, "search_sections", {"query": "x y", "limit": limit})
-    assert searcher.searches[0][1] == used
-    assert results(agent)[0].startswith("Nothing found.")
-
-
-async def test_a_search_gets_the_earlier_messages() -> None:
-    searcher = FakeSearcher()
-    agent = make_agent(searcher=searcher)
-    model_of(agent).add_replies(
-        ScriptedReply(text="It is open daily."),
-        ScriptedReply(calls=(("search_sections", {"query": "fees"}),)),
-        ScriptedReply(text="Not said."),
-    )
-    await ask(agent, "When is it open?")
-    await ask(agent, "And fees?")
-    assert searcher.earlier == ("When is it open?", "It is open daily.")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"q": "late fees"},
-        {"query": ["late", "fees"]},
-        {"queries": ["late fees"]},
-        {"keywords": "late fees"},
-        "late fees",
-    ],
-)
-async def test_the_query_is_parsed_from_other_argument_names_too(arguments: dict[str, object]) -> None:
-    searcher = FakeSearcher()
-    agent = make_agent(searcher=searcher)
-    await _call(agent, "search_sections", arguments)
-    assert searcher.searches[0][0] == "late fees"
 
 
 async def test_a_failing_search_is_reported_to_the_model() -> None:

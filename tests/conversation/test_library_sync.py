@@ -33,10 +33,8 @@ from roamtui.conversation.events import (
     SectionsClosed,
     SectionsExpanded,
 )
-from roamtui.conversation.library_sync import graft_documents, list_nodes_to_load
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
-from roamtui.conversation.state import OpenSectionOptions, start_conversation
 from roamtui.conversation.transcript import StopReason
 from roamtui.document import document as module
 from roamtui.document.document import Document
@@ -160,23 +158,6 @@ async def test_a_persons_commands_load_the_files_they_need(folder: Path) -> None
         assert conversation.state.library.title_of(find(conversation, "More of C")) == "More of C"
 
 
-async def test_other_commands_and_loaded_files_load_nothing(folder: Path) -> None:
-    conversation, loader = start(folder)
-    a = find(conversation, "a.md")
-    for command in (
-        FoldNodes(section_ids=(a,)),
-        CloseSections(section_ids=(a,), origin=Origin.PERSON),
-        PinSections(section_ids=(a,), is_pinned=False),
-        ReadSection(section_id=None),
-        FoldNodes(section_ids=(find(conversation, "sub"), "deadbeef"), is_folded=False),
-    ):
-        assert list_nodes_to_load(conversation.state.library, command) == ()
-        await dispatch(conversation, command)
-    await dispatch(conversation, ReadSection(section_id=a))
-    await dispatch(conversation, FoldNodes(section_ids=(a,), is_folded=False))
-    assert loader.loaded == ["a.md"]
-
-
 async def test_unfolding_a_file_also_unfolds_its_title(folder: Path) -> None:
     conversation, _ = start(folder)
     a = find(conversation, "a.md")
@@ -223,13 +204,6 @@ async def test_all_files_are_loaded_once_with_progress(folder: Path) -> None:
     assert loader.loaded == ["a.md", "b.md", "c.md"]
 
 
-async def test_without_a_loader_nothing_is_loaded(folder: Path) -> None:
-    library, _ = open_sources([str(folder)])
-    conversation = Conversation.start(library)
-    assert await load_all(conversation) == []
-    assert [one.status for one in await expand(conversation, "a.md")] == [ExpandStatus.FAILED]
-
-
 async def test_the_state_follows_a_document_to_new_ids(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = module.make_node_id
 
@@ -248,22 +222,6 @@ async def test_the_state_follows_a_document_to_new_ids(folder: Path, monkeypatch
     moved = find(conversation, "B")
     assert moved != "0badc0de"
     assert conversation.state.open_ids == (moved,)
-
-
-async def test_a_document_that_was_loaded_meanwhile_stays(folder: Path) -> None:
-    conversation, loader = start(folder)
-    a = find(conversation, "a.md")
-    document = loader.load(conversation.state.library, a)
-    await dispatch(conversation, ReadSection(section_id=a))
-    state, event = graft_documents(conversation.state, {a: document})
-    assert event.section_ids == ()
-    assert state.library.grafts[a] is conversation.state.library.grafts[a]
-
-
-def test_the_only_folder_starts_unfolded(folder: Path) -> None:
-    library, _ = open_sources([str(folder.parent)])
-    unfolded = start_conversation(library, OpenSectionOptions()).unfolded
-    assert [library.title_of(node_id) for node_id in unfolded] == ["docs"]
 
 
 async def test_resuming_redelivers_only_sections_of_changed_files(folder: Path, tmp_path: Path) -> None:

@@ -9,23 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.conversation.commands import CloseSections, Origin, ReadSection
+from roamtui.conversation.commands import Origin, ReadSection
 from roamtui.conversation.events import (
     CloseReason,
-    QuestionAnswered,
-    QuestionAsked,
     SectionsClosed,
     list_visible_events,
 )
 from roamtui.conversation.question_flow import (
-    begin_question,
-    finish_question,
     make_rebuild_event,
     select_sections_to_close,
     shrink_transcript,
 )
 from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpenMode, Transcript, apply, apply_all
-from roamtui.conversation.transcript import Citation, OpenSection, QuoteState, Role, StopReason, Usage
+from roamtui.conversation.transcript import OpenSection, Role, StopReason
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -95,13 +91,6 @@ def test_text_that_is_in_the_transcript_is_only_named() -> None:
     assert [section.tokens for section in state.open_sections][1] == 0, "its text counts for the parent"
 
 
-def test_closing_the_parent_delivers_the_child() -> None:
-    state = finish(begin(open_by_person(ask(make_state(), "Parent"), "Child one")))
-    state = begin(close_by(state, Origin.PERSON, "Parent"))
-    assert read_all(state).count("child-one-0 ") == 1
-    assert "child-two-0 " not in read_all(state)
-
-
 def test_a_section_without_room_is_named_and_retried() -> None:
     state = open_by_person(make_state(), "Long", "Alpha")
     state = begin(state, context=replace(PROMPT_CONTEXT, delivery_tokens_max=400))
@@ -119,43 +108,6 @@ def test_the_model_is_told_what_the_person_reads() -> None:
     assert messages(state)[-1].text == (f"(The person is reading [{beta}] Manual > Beta.)\n\nQuestion: What is this?")
     gone = begin(do(ask(make_state()), ReadSection(section_id="deadbeef")), "And this?")
     assert messages(gone)[-1].text == "And this?"
-
-
-def test_citations_mark_the_section_and_its_ancestors() -> None:
-    state = ask(make_state(), "Parent", "Alpha", "Beta", cited=["Child one", "Alpha"])
-    assert [(section.last_cited, section.section_id) for section in state.open_sections] == [
-        (1, find(state, "Parent")),
-        (1, find(state, "Alpha")),
-        (0, find(state, "Beta")),
-    ]
-    invented = finish(begin(state), cited=["deadbeef"])
-    assert [section.last_cited for section in invented.open_sections] == [1, 1, 0]
-
-
-def test_an_exchange_stores_its_outcome() -> None:
-    citation = Citation(section_id="deadbeef", quote=None, state=QuoteState.NO_QUOTE)
-    outcome = QuestionAnswered(
-        answer="Because.",
-        stopped=StopReason.NOT_FOUND,
-        citations=(citation,),
-        usage=Usage(input_tokens=3),
-        error="None.",
-    )
-    state, _ = fold(begin(make_state(), "Why?"), finish_question(begin(make_state(), "Why?"), outcome))
-    exchange = state.transcript.exchanges[0]
-    assert (exchange.number, exchange.question, exchange.answer, exchange.stopped) == (
-        1,
-        "Why?",
-        "Because.",
-        StopReason.NOT_FOUND,
-    )
-    assert (exchange.citations, exchange.usage, exchange.error, exchange.model) == (
-        (citation,),
-        Usage(input_tokens=3),
-        "None.",
-        "scripted",
-    )
-    assert not state.is_asking
 
 
 def test_the_next_question_ends_an_abandoned_one() -> None:
@@ -219,14 +171,6 @@ def test_a_rebuild_shows_open_pages_and_names_the_others() -> None:
     assert f"[{find(state, 'Below long')}]" not in text
 
 
-def test_a_rebuild_does_not_repeat_shared_text() -> None:
-    state = ask(make_state(), "Child two", "Parent", "Alpha")
-    state = begin(close_by(state, Origin.PERSON, "Alpha"))
-    text = read_all(state)
-    assert [text.count(f"{name}-0 ") for name in ("parent", "child-one", "child-two")] == [1, 1, 1]
-    assert f"[{find(state, 'Child two')}] Child two: given above)" in text
-
-
 def test_a_closed_child_of_an_open_parent_can_be_opened_again() -> None:
     state = ask(make_state(), "Child two", "Parent")
     state = begin(close_by(state, Origin.PERSON, "Child two"))
@@ -234,22 +178,6 @@ def test_a_closed_child_of_an_open_parent_can_be_opened_again() -> None:
     assert f"[{find(state, 'Child two')}] Child two: not given here, open it by its id)" in read_all(state)
     state = step(state, "Child two")
     assert read_all(state).count("child-two-0 ") == 1
-
-
-def test_only_closing_delivered_text_causes_a_rebuild() -> None:
-    state = ask(make_state(), "Alpha")
-    sent = messages(state)
-    command = CloseSections(section_ids=(find(state, "Beta"),), origin=Origin.PERSON)
-    state = begin(pin(do(state, command), "Alpha"))
-    assert messages(state)[: len(sent)] == sent
-
-
-def test_a_question_without_changes_has_no_other_events() -> None:
-    state, events = fold(
-        ask(make_state(), "Alpha"), begin_question(ask(make_state(), "Alpha"), "Next?", PROMPT_CONTEXT)
-    )
-    assert events == (QuestionAsked(number=2, question="Next?", model="scripted"),)
-    assert [type(event) for event in finish_with_events(state)[1]] == [QuestionAnswered]
 
 
 def _shrink(state: ConversationState, *closed: str) -> ConversationState:
@@ -280,52 +208,12 @@ def test_sections_of_earlier_questions_close_first() -> None:
     assert [message.text for message in messages(shrunk)][-1].count("gamma-39") == 1
 
 
-def test_what_was_opened_earlier_and_asked_for_again_keeps_its_text() -> None:
-    _shrink(step(begin(ask(make_state(), "Alpha", "Beta")), "Alpha", "Gamma"), "Beta")
-
-
-def test_pages_of_one_section_from_two_questions_both_stay() -> None:
-    state = make_state(TEXT + write_section("Very long", words=9_000))
-    section_id = find(state, "Very long")
-    state = step(begin(ask(state, f"{section_id}:1", "Beta")), f"{section_id}:2")
-    assert len(_shrink(state, "Beta").open_sections[0].deliveries) == 2
-
-
-def test_what_the_person_opened_for_this_question_keeps_its_text() -> None:
-    _shrink(begin(open_by_person(ask(make_state(), "Alpha"), "Beta")), "Alpha")
-
-
-def test_pinned_sections_stay_whenever_they_were_opened() -> None:
-    _shrink(step(begin(pin(ask(make_state(), "Alpha", "Beta"), "Beta")), "Gamma"), "Alpha")
-    first = pin(step(begin(make_state()), "Alpha"), "Alpha")
-    _shrink(step(step(first, "Beta"), "Gamma"), "Beta")
-
-
 def test_without_earlier_sections_the_first_steps_become_stubs() -> None:
     state = step(step(begin(make_state()), "Alpha", "Beta"), "Gamma")
     shrunk = _shrink(state, "Alpha", "Beta")
     results = [message.text for message in messages(shrunk) if message.role is Role.TOOL]
     assert results[0] == DROPPED
     assert "gamma-39" in results[1]
-
-
-def test_a_stub_or_a_mention_does_not_keep_a_section_open() -> None:
-    state = step(step(begin(make_state()), "Alpha", "Below long"), "Alpha", "Long")
-    assert f"[{find(state, 'Below long')}]" in messages(state)[-1].text
-    _shrink(state, "Alpha", "Below long")
-
-
-def test_a_section_that_lost_one_page_keeps_the_other() -> None:
-    state = make_state(TEXT + write_section("Very long", words=9_000))
-    section_id = find(state, "Very long")
-    state = step(step(begin(state), f"{section_id}:1"), f"{section_id}:2")
-    shrunk, events = fold(state, shrink_transcript(state, PROMPT_CONTEXT))
-    events = list_visible_events(events)
-    assert events == ()
-    assert len(shrunk.open_sections[0].deliveries) == 1
-    assert shrunk.open_sections[0].tokens < state.open_sections[0].tokens
-    again = step(shrunk, f"{section_id}:1")
-    assert len(again.open_sections[0].deliveries) == 2
 
 
 def test_text_is_delivered_once_although_a_page_loads_during_the_question() -> None:
@@ -341,14 +229,6 @@ def test_text_is_delivered_once_although_a_page_loads_during_the_question() -> N
     shrunk = apply_all(state, shrink_transcript(state, PROMPT_CONTEXT))
     assert read_all(shrunk).count("Words of alpha.") == 0, "a stub"
     assert find(state, "Alpha") not in shrunk.open_ids
-
-
-def test_shrinking_without_candidates_changes_nothing() -> None:
-    for state in (begin(make_state()), step(begin(pin(make_state(), "Alpha")))):
-        once, _ = fold(state, shrink_transcript(state, PROMPT_CONTEXT))
-        twice, events = fold(once, shrink_transcript(once, PROMPT_CONTEXT))
-        assert (twice, list_visible_events(events)) == (once, ())
-        check_messages(messages(twice))
 
 
 def test_the_conversation_continues_after_shrinking() -> None:

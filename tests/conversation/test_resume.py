@@ -12,7 +12,6 @@ from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import StopReason
 from roamtui.conversation.update import update
-from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.conversation.conversations import (
     TEXT,
     Recorder,
@@ -21,18 +20,15 @@ from tests.conversation.conversations import (
     check_messages,
     do,
     find,
-    finish,
     fold,
     make_library,
     make_state,
     messages,
-    open_by_person,
     pin,
     read_all,
     reload,
     write_section,
 )
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 
 def _save(state: ConversationState) -> ConversationState:
@@ -110,48 +106,6 @@ def test_a_missing_section_is_closed_and_reported() -> None:
     assert resumed.reading_id is None
     check_messages(messages(begin(resumed)))
     assert "alpha-0" not in read_all(begin(resumed))
-
-
-def test_sections_of_a_pdf_that_0_1_converted_differently_stay_if_their_text_is_equal() -> None:
-    before = make_state(
-        "# Page 1\n\nA cover.\n\n# Boats\n\n## Hulls\n\nA hull is hollow.\n\n## Masts\n\nA mast is tall. 12 9\n"
-    )
-    state = ask(before, "Hulls", "Masts", "Page 1")
-    pages = [
-        lay_out("A cover."),
-        lay_out("Hulls", "", "A hull is hollow."),
-        lay_out("Masts", "", "A mast is tall. 12.9"),
-    ]
-    bookmarks = [(1, "Fleet", 0), (2, "Hulls", 1), (2, "Masts", 2)]
-    today = make_library(convert_pdf(make_pdf(pages, bookmarks=bookmarks), "fleet.pdf").text)
-    resumed, events = reload(_save(state), today)
-    assert resumed.open_ids == (find(today, "Hulls"),)
-    gone = (find(before, "Masts"), find(before, "Page 1"))
-    assert _list_reported(events) == [SectionsClosed(section_ids=gone, origin=Origin.PERSON, reason=CloseReason.GONE)]
-
-
-def test_relocated_sections_stay_distinct() -> None:
-    text = "# M\n\n## A\n\nSame.\n\n## B\n\n### A\n\nOther.\n"
-    state = ask(make_state(text), "A")
-    twice = open_by_person(state, *(i for i in state.library.walk() if state.library.title_of(i) == "A"))
-    resumed, _ = reload(_save(twice), make_library(text + "\n## C\n"))
-    assert len(resumed.open_ids) == len(set(resumed.open_ids)) == 2
-
-
-def test_the_first_of_equal_texts_is_found() -> None:
-    state = ask(make_state("# M\n\n## Part\n\n### A\n\nSame.\n"), "A")
-    changed = make_library("# M\n\n## One\n\n### A\n\nSame.\n\n## Two\n\n### A\n\nSame.\n\n")
-    resumed, _ = reload(_save(finish(begin(state))), changed)
-    assert resumed.open_ids == (find(changed, "A"),)
-
-
-def test_a_closed_section_stays_closed_after_a_reload() -> None:
-    state = ask(make_state(), "Alpha")
-    command = CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.PERSON)
-    closed = do(state, command)
-    resumed, _ = reload(_save(closed), closed.library)
-    assert resumed.needs_rebuild
-    assert "alpha-0 " not in read_all(begin(resumed))
 
 
 def test_a_reload_of_the_same_text_changes_nothing_but_the_library() -> None:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from roamtui.conversation.events import ConversationRenamed, QuestionsRewound, StepRecorded
 from roamtui.conversation.state import ConversationState, Exchange, Transcript, apply
 from roamtui.conversation.transcript import (
-    Citation,
     Message,
-    QuoteState,
     Role,
     Step,
     StopReason,
     ToolCall,
     ToolUse,
-    Usage,
 )
 from roamtui.document.node import Span
 from tests.conversation.conversations import (
@@ -71,36 +66,6 @@ def test_exchanges_before_a_rebuild_are_only_question_and_answer() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("answer", "stopped", "reply"),
-    [
-        ("So.", StopReason.ANSWERED, "So."),
-        ("", StopReason.ERROR, "[no answer]"),
-        ("Half an ans", StopReason.ERROR, "Half an ans"),
-        ("Half an ans", StopReason.CANCELLED, "Half an ans\n\n[interrupted by the person]"),
-        ("", StopReason.CANCELLED, "[interrupted by the person]"),
-    ],
-)
-def test_every_ended_exchange_has_a_reply(answer: str, stopped: StopReason, reply: str) -> None:
-    exchange = Exchange(number=1, question="Why?", answer=answer, stopped=stopped)
-    assert exchange.reply == reply
-    assert list(Transcript(exchanges=(exchange,)).iter_messages())[-1] == Message(role=Role.ASSISTANT, text=reply)
-
-
-def test_usages_add_up() -> None:
-    one = Usage(input_tokens=10, output_tokens=2, cached_tokens=5, cost_usd=0.5, source="provider")
-    two = Usage(input_tokens=1, output_tokens=1)
-    assert one + two == Usage(input_tokens=11, output_tokens=3, cached_tokens=5, cost_usd=0.5, source="provider")
-    assert (two + two).cost_usd is None
-    assert (two + two).source == "estimate"
-    assert (one + one).cost_usd == 1.0
-
-
-def test_only_quotes_found_in_their_section_are_verified() -> None:
-    verified = {state for state in QuoteState if Citation(section_id="x", quote="q", state=state).is_verified}
-    assert verified == {QuoteState.FOUND}
-
-
 def test_until_something_closes_each_request_begins_with_the_previous_one() -> None:
     state = make_state()
     before: list[Message] = []
@@ -124,13 +89,6 @@ def _show(state: ConversationState, *spans: Span) -> ConversationState:
     return finish(apply(state, StepRecorded(step=Step(text="", uses=(use,)))))
 
 
-def test_repeated_search_excerpts_are_merged() -> None:
-    state = make_state()
-    for start in (0, 50, 0, 100, 30, 0):
-        state = _show(state, *(Span(doc="", start=start + at, end=start + at + 60) for at in (0, 200)))
-    assert state.collect_excerpts() == {"": [(0, 160), (200, 360)]}
-
-
 def test_excerpts_are_bounded_and_the_newest_stay() -> None:
     text = "".join(write_section(f"Section {number}", words=60) for number in range(2_000))
     spans = [Span(doc="", start=start, end=start + 500) for start in range(0, len(text) - 500, 700)]
@@ -151,9 +109,3 @@ def test_only_a_title_that_a_person_chose_survives_a_rewind_of_the_first_questio
     assert begin(rewound, "How?").title == "How?"
     renamed = apply(apply(asked, ConversationRenamed(title="Ovens")), QuestionsRewound(first=1))
     assert begin(renamed, "How?").title == "Ovens"
-
-
-def test_the_title_is_the_first_question_on_one_short_line() -> None:
-    title = begin(make_state(), "Why\nis " + "bread " * 40).title
-    assert title.startswith("Why is bread")
-    assert len(title) <= 80

@@ -21,7 +21,6 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.events import (
     CloseReason,
     ClosingDeclined,
-    ExpandResult,
     ExpandStatus,
     NodesFolded,
     QuestionAnswered,
@@ -189,13 +188,6 @@ def test_the_agent_can_only_reopen_sections_that_it_marked_itself() -> None:
     assert finish(expand_by_agent(by_both, "Alpha")[0]).open_sections == ()
 
 
-def test_reopening_by_a_person_removes_the_mark() -> None:
-    asking = close_by(step(begin(make_state()), "Alpha", "Beta"), Origin.PERSON, "Alpha", "Beta")
-    asking = pin(open_by_person(asking, "Alpha"), "Beta")
-    assert not any(section.is_closing for section in asking.open_sections)
-    assert finish(asking).open_ids == (find(asking, "Alpha"), find(asking, "Beta"))
-
-
 def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     state = ask(make_state(), "Alpha", "Beta", "Gamma", cited=["Beta"])
     state = begin(pin(state, "Alpha"))
@@ -210,18 +202,6 @@ def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     assert finish(after).open_ids == ids[:2]
 
 
-def test_the_agent_can_close_sections_cited_earlier() -> None:
-    state = ask(make_state(), "Alpha", cited=["Alpha"])
-    state = begin(ask(ask(state)))
-    _, events = fold(state, update(state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
-    assert isinstance(events[0], SectionsMarkedForClosing)
-
-
-def test_a_person_can_close_pinned_and_cited_sections() -> None:
-    state = pin(ask(make_state(), "Alpha", cited=["Alpha"]), "Alpha")
-    assert close_by(state, Origin.PERSON, "Alpha").open_sections == ()
-
-
 def test_pinning_opens_a_closed_section() -> None:
     state = make_state()
     alpha = find(state, "Alpha")
@@ -233,15 +213,6 @@ def test_pinning_opens_a_closed_section() -> None:
     assert events == (SectionsPinned(section_ids=(alpha,), is_pinned=False),)
     assert after.open_ids == (alpha,)
     assert not after.open_sections[0].is_pinned
-
-
-def test_unpinning_closed_and_pinning_unknown_sections_changes_nothing() -> None:
-    state = make_state()
-    assert update(state, PinSections(section_ids=(find(state, "Alpha"),), is_pinned=False)) == ()
-    after, events = fold(state, update(state, PinSections(section_ids=("deadbeef",), is_pinned=True)))
-    assert after == state
-    assert isinstance(events[0], SectionsExpanded)
-    assert events[0].results == (ExpandResult(id="deadbeef", section_id=None, status=ExpandStatus.UNKNOWN, text=""),)
 
 
 def test_folding_does_not_affect_open_sections() -> None:
@@ -316,15 +287,6 @@ def test_a_section_that_the_person_opened_stays_the_persons() -> None:
     assert state.open_sections[0].opened_by is Origin.PERSON
     assert state.open_sections[0].deliveries
     assert do(finish(state), CloseAgentOpened()).open_ids == (find(state, "Alpha"),)
-
-
-def test_requesting_a_child_uses_its_open_parent() -> None:
-    state = ask(ask(make_state(), "Parent"))
-    assert state.open_sections[0].last_used == 1
-    state, results = expand_by_agent(begin(state), "Child one")
-    assert results[0].status is ExpandStatus.ALREADY_OPEN
-    assert state.open_ids == (find(state, "Parent"),)
-    assert state.open_sections[0].last_used == 3
 
 
 _TITLES = ("Alpha", "Beta", "Parent", "Child one", "Long")

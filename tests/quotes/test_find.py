@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from roamtui.quotes.find import find_quote, normalise_markdown
+from roamtui.quotes.find import find_quote
 
 _TEXT = (
     "## Fees & fines\r\n\r\n> Late *returns* cost **2 euros** a day - see [the rules](rules.md (x)), `fee_table`.\r\n"
@@ -43,17 +43,6 @@ def test_words_are_found_despite_markup_around_them(words: list[str], data: st.D
     found = text[slice(*match)]
     assert all(word in found for word in words)
     assert not found.startswith("Before")
-
-
-@given(st.text(alphabet="ab *_`[]()#>-|\\\n\r\"'“”&;1.…漢", max_size=80))
-def test_a_normalised_text_has_the_offset_of_each_character(text: str) -> None:
-    for keep_numbers in (False, True):
-        normal = normalise_markdown(text, keep_numbers=keep_numbers)
-        assert len(normal.text) == len(normal.offsets)
-        assert list(normal.offsets) == sorted(set(normal.offsets))
-        assert "  " not in normal.text
-        for character, offset in zip(normal.text, normal.offsets, strict=True):
-            assert character in {" ", '"', "'", "-", "&", "<", ">"} or text[offset] == character
 
 
 @pytest.mark.parametrize(

@@ -257,32 +257,6 @@ def test_several_quotes_and_marks(
     assert _list_found(answer, state) == expected
 
 
-@pytest.mark.parametrize(
-    ("title", "quote", "expected"),
-    [
-        ("Fees", "2 euros  a\nday", _FOUND),
-        ("Fees", "2 euros a week", _NOT_FOUND),
-        ("Fees", "LATE RETURNS", _NOT_FOUND),
-        ("Fees", "2 euros a day\\", _FOUND),
-        ("Fees", "euros", _FOUND),
-        ("Lost books", "costs its price\nplus a fee", _FOUND),
-        ("Lost books", "costs its price … 12 euros", _FOUND),
-        ("Lost books", "12 euros … costs its price", _NOT_FOUND),
-        ("Lost books", "costs its price … 13 euros", _NOT_FOUND),
-        ("Lost books", "2 euros", _ELSEWHERE),
-        ("Lost books", "2 euros.", _ELSEWHERE),
-        ("Lost books", "a fee of 1", _NOT_FOUND),
-        ("Lending", "borrowed for *four weeks*", _FOUND),
-        ("Lending", "borrowed for four weeks", _FOUND),
-        ("Lending", "See the rules for more", _FOUND),
-        ("Lending", "See the [rules](rules.md) for more", _FOUND),
-    ],
-)
-def test_states_of_quotes(title: str, quote: str, expected: QuoteState) -> None:
-    state = _open("Fees", "Lost books", "Lending")
-    assert _list_found(f"It says “{quote}” [{{{title}}}].", state) == [(title, quote, expected)]
-
-
 _LENT = """\
 # Tools
 
