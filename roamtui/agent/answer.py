@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, shorten, strip_blank_lines
+from roamtui.document.plain import sanitise_line, strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.models.registry import OFFLINE
 from roamtui.outline.labels import format_path
@@ -133,12 +131,9 @@ def format_verification(citations: tuple[Citation, ...]) -> str:
 
 
 _CITE_REMINDER = (
-    "No quote was found in: {sentences} Answer again, and copy the words of the text that carry each claim, with the "
+    "No quote was found in your answer. Answer again, and copy the words of the text that carry each claim, with the "
     'id of their section in the same sentence, such as: Late returns cost "2 euros a day" [a8a96034].'
 )
-_SENTENCES_MAX = 3
-_SENTENCE_LENGTH = 120
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 ANSWER_REMINDER = "Your reply was empty. Answer the question now, or open the sections that you need."
 
 
@@ -158,6 +153,4 @@ def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
         or verify_citations(text, state)
     ):
         return ""
-    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(text) if len(sentence.split()) > 2]
-    quoted = [f"“{shorten(sentence, _SENTENCE_LENGTH)}”" for sentence in sentences[:_SENTENCES_MAX]]
-    return _CITE_REMINDER.format(sentences=f"{', '.join(quoted) or 'your answer'}.")
+    return _CITE_REMINDER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
@@ -36,11 +36,6 @@ _VERBS = frozenset(
     ["is", "are", "was", "were", "do", "does", "did", "can", "may", "must", "should", "will", "has", "have"]
 )
 _QUESTION_WORDS = frozenset(["how", "what", "why", "when", "where", "who", "which"])
-_MEANS = re.compile(r"[\"“]([A-Z][\w-]*(?: [\w-]+){0,3})[\"”] (?:shall |will )?means?\b")
-"""A definition in a contract: “Net Sales” means ..."""
-_NO_TERMS = "example|reason|way|problem|part|thing|lot|number|few|good|common|simple|better|new|first|second|typical"
-_IS_A = re.compile(rf"(?:\A|\n[ \t]*\n)(An? (?!(?:\w+ )?(?:{_NO_TERMS})\b)[a-z][a-z-]+(?: [a-z-]+)?) is an? (?=[a-z])")
-"""A definition at the start of a paragraph: A trait is a collection of methods."""
 _SUMMARY_PROMPT = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in the language \
 of the text: what it is about, and which questions it answers, by the names that a reader would search for. No \
@@ -55,30 +50,25 @@ _SUMMARY_LENGTH_MAX = 600
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest up to three questions from all over the document, from its headings and from definitions in its text."""
+    """Suggest up to three questions from headings all over the document."""
     questions: list[str] = []
     root_ids = list_roots(library)
     per_root = max(1, _SCANNED_SECTIONS_MAX // max(1, len(root_ids)))
     for root_id in root_ids[:_SCANNED_SECTIONS_MAX]:
         sections = islice(library.walk(root_id), per_root)
-        candidates = (question for section_id in sections for question in _iter_questions(library, section_id))
+        candidates = filter(None, (_make_question(library, section_id) for section_id in sections))
         questions += islice(candidates, _QUESTIONS_PER_ROOT_MAX)
     unique = list(dict.fromkeys(questions))
     return tuple(unique[:: max(1, len(unique) // _QUESTIONS_MAX)][:_QUESTIONS_MAX])
 
 
-def _iter_questions(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the question that a section's title asks, and those that definitions in its text answer."""
+def _make_question(library: Library, section_id: str) -> str:
+    """Return the question that a section's title asks or its first sentence answers, or empty if there is none."""
     node = library.node(section_id)
     if node.kind is not NodeKind.SECTION or not has_own_text(library, section_id):
-        return
+        return ""
     text = _MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))
-    if question := _make_title_question(format_node_title(node), text):
-        yield question
-    for match in _MEANS.finditer(text):
-        yield f"What does “{match[1]}” mean?"
-    for match in _IS_A.finditer(text):
-        yield f"What is {match[1][0].lower()}{match[1][1:]}?"
+    return _make_title_question(format_node_title(node), text)
 
 
 def _make_title_question(title: str, text: str) -> str:

@@ -61,8 +61,6 @@ _CELL_SCORE_MIN = 0.42
 to choose this value, it raises "not found" from 15 to 56 % of the cells without a clause."""
 _TITLE_FIT_MIN = 0.4
 """Minimum share of the question's subject in the titles of a section that is never "not found"."""
-_ENGLISH_DOUBT = 0.4
-"""Added to the weight of an English question, because half of two words is weaker evidence than half of six."""
 _QUESTION_WEIGHT_MAX = 6.0
 """Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
 _SCORE_EVIDENCE_MAX = 0.2
@@ -369,8 +367,6 @@ class _Weighing:
         self._implied = frozenset(implied)
         self.weights |= dict.fromkeys(sorted(implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
         self._evidence = self._weigh_evidence(question, language)
-        # fewer forms of words are known in other languages
-        self._doubt = _ENGLISH_DOUBT if language is Language.ENGLISH else 0.0
 
     @property
     def forms(self) -> Mapping[str, str]:
@@ -397,7 +393,7 @@ class _Weighing:
                 found += weight
             elif not terms.isdisjoint(self._words.synonyms[term]):
                 found += _SYNONYM_EVIDENCE * weight
-        return min(1.0, found / (min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX) + self._doubt))
+        return min(1.0, found / min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX))
 
     def fits_title(self, title_terms: frozenset[str]) -> bool:
         """Return whether a title with these terms is about the question."""

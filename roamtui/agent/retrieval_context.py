@@ -73,14 +73,6 @@ _TERMS_MIN = 2
 """Minimum number of content words in a question. With fewer, a clear hit means little: a greeting may have one."""
 _PROSE_WORDS_MIN = 12
 """A text with fewer words is a bare link or a label."""
-_TOPICLESS_TERMS = frozenset(
-    {
-        *("advantage", "advantages", "benefit", "benefits", "difference", "function", "happens", "help", "mean"),
-        *("meaning", "means", "point", "purpose", "role", "significance", "use", "used", "uses", "using", "work"),
-        *("works",),
-    }
-)
-"""Question words that say nothing about the topic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +153,7 @@ def pick_confident_hit(
     Fused scores do not show how far ahead a hit is. For a fused ranking, `Hit.runner_up` of the keyword search is used
     instead.
     """
-    terms = [term for term in extract_query_terms(question) if term not in _TOPICLESS_TERMS]
+    terms = extract_query_terms(question)
     if not hits or len(terms) < _TERMS_MIN:
         return ()
     runner_up = hits[0].runner_up

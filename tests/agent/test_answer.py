@@ -109,7 +109,6 @@ async def test_an_answer_without_a_quote_triggers_one_reminder() -> None:
     cited = ScriptedReply(text=f'It eats "forty grams of fish a day" [{desk.ids["Herons"]}].')
     answer = await desk.ask("What do herons eat?", desk.opening("Herons"), PLAIN, cited)
     [reminder] = [event.text for event in desk.events if isinstance(event, ReminderSent)]
-    assert "“Herons eat fish.”" in reminder
     assert answer.answer == cited.text
     assert answer.citations[0].is_verified
     assert not answer.is_unproven

@@ -55,18 +55,6 @@ def test_a_question_mark_is_added_only_to_questions(title: str, questions: tuple
     assert suggest_questions(make_library(f"# T\n\n## {title}\n\nWords.\n")) == questions
 
 
-def test_definitions_in_the_text_become_questions() -> None:
-    text = (
-        "# T\n\n## 1.1 Terms\n\n“Net Sales” means the sum of all. “Affiliate” shall mean a company. He means well.\n\n"
-        "## Traits\n\nA good example is a list.\n\nA **trait object** is a pointer.\n"
-    )
-    assert suggest_questions(make_library(text)) == (
-        "What does “Net Sales” mean?",
-        "What does “Affiliate” mean?",
-        "What is a trait object?",
-    )
-
-
 def test_the_examples_have_handwritten_questions() -> None:
     for name in ("handbook.md", "pages"):
         library = open_library([str(get_resource_dir("examples") / name)])

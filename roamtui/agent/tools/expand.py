@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import SectionsExpanded, ToolFinished, ToolResult
-from roamtui.conversation.state import ConversationState
 from roamtui.document.node import Span
 from roamtui.models.base import ToolSpec
-from roamtui.outline.labels import format_node_title
 
 IDS_MAX = 20
-_HINT_SHARE = 0.6
-"""Share of the budget for open sections above which the model gets a hint to close some."""
-_NAMED_SECTIONS_MAX = 6
-"""Maximum number of sections that the hint names."""
 NAME = "expand_sections"
 _NO_IDS = (
     f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline, "
     'such as ["a8a96034", "b9e8ef5c"].'
 )
-
-
-def _format_closable_hint(state: ConversationState, requested_ids: Sequence[str]) -> str:
-    """Return a hint that names open sections to close, without those just requested; empty if there is enough room."""
-    if state.open_tokens < _HINT_SHARE * state.options.budget_tokens:
-        return ""
-    closable = [
-        section
-        for section in state.open_sections
-        if not section.is_pinned and not section.is_closing and section.section_id not in requested_ids
-    ]
-    largest = sorted(closable, key=lambda section: -section.tokens)[:_NAMED_SECTIONS_MAX]
-    named = [
-        f"[{section.section_id}] {format_node_title(state.library.get_label(section.section_id))} ({section.tokens})"
-        for section in largest
-    ]
-    lead = "Room gets short. Close with collapse_sections what is of no further use"
-    return f"({lead}: {'; '.join(named)}.)" if named else ""
 
 
 class ExpandTool:
@@ -81,7 +57,5 @@ class ExpandTool:
                 spans += [span for delivery in event.deliveries for span in delivery.spans]
         if ignored_ids:
             texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
-        if hint := _format_closable_hint(context.conversation.state, ids):
-            texts.append(hint)
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
         return ToolResponse(text="\n\n".join(texts), finished=finished, deliveries=tuple(spans))
