@@ -277,10 +277,10 @@ def cache_page(folder: Path, failing: Failing) -> None:
     cache = PageCache(folder / "pages", 10_000)
     with failing() as raised:
         cache.save(REPLY)
-        assert cache.load(REPLY.url, REPLY.accept) in (REPLY, None)
+        assert cache.load(REPLY.url) in (REPLY, None)
     assert raised == []
     cache.save(REPLY)
-    assert cache.load(REPLY.url, REPLY.accept) == REPLY
+    assert cache.load(REPLY.url) == REPLY
 
 
 DEEDS = (

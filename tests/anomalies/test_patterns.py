@@ -10,7 +10,6 @@ import pytest
 
 from roamtui.sources.convert import docx, epub, rst
 from roamtui.sources.convert.pdf import contents, outline, running_heads, typographic_headings, worded_headings
-from roamtui.sources.web import cache
 
 _LENGTH = 16_000
 _SECONDS_MAX = 0.1
@@ -32,7 +31,6 @@ _SECONDS_MAX = 0.1
         (rst._COMMENT, re.Pattern.match, "..", " ", "a::"),
         (rst._LINK, re.Pattern.search, "`a", " ", "a"),
         (rst._TAG_LIKE, re.Pattern.search, "", "`` ", ""),
-        (cache._DIRECTIVE, re.Pattern.fullmatch, "a", " ", "b"),
     ],
     ids=lambda value: repr(value) if isinstance(value, str) else "",
 )

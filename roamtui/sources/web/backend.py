@@ -13,7 +13,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
@@ -24,6 +24,8 @@ from typing_extensions import override
 from roamtui.sources.web.page import BlockedAddressError, FetchError, UnreachableError
 from roamtui.sources.web.urls import strip_www
 
+Dial = Callable[[str, int, float], httpcore.NetworkStream]
+"""Connects to an IP address and port, within some seconds."""
 _ADDRESSES_TRIED_MAX = 4
 
 
@@ -38,7 +40,7 @@ class CheckedBackend(httpcore.NetworkBackend):
         self,
         resolver: HostResolver,
         deadline: Deadline,
-        dial: httpcore.NetworkBackend,
+        dial: Dial,
         *,
         allows_local: bool,
         has_proxy: bool = False,
@@ -51,28 +53,18 @@ class CheckedBackend(httpcore.NetworkBackend):
 
     @override
     def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+        self, host: str, port: int, timeout: float | None = None, *_args: Any, **_options: Any
     ) -> httpcore.NetworkStream:
         seconds = self._deadline.clip(timeout)
-        addresses = self._resolve(host, port, seconds)
-        tried = addresses[:_ADDRESSES_TRIED_MAX]
-        with self._deadline.within(seconds):
-            for index, address in enumerate(tried):
-                share = self._deadline.remaining() / (len(tried) - index)
-                if share <= 0:
-                    break
-                try:
-                    stream = self._dial.connect_tcp(address, port, share, local_address, socket_options)
-                except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                    if index == len(tried) - 1:
-                        raise
-                else:
-                    return LimitedStream(stream, self._deadline)
+        tried = self._resolve(host, port, seconds)[:_ADDRESSES_TRIED_MAX]
+        for address in tried:
+            try:
+                stream = self._dial(address, port, self._deadline.clip(seconds / len(tried)))
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if address == tried[-1]:
+                    raise
+            else:
+                return LimitedStream(stream, self._deadline)
         raise httpcore.ConnectTimeout
 
     def _resolve(self, host: str, port: int, seconds: float) -> tuple[str, ...]:
@@ -99,24 +91,14 @@ class LimitedStream(httpcore.NetworkStream):
     def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
         self._stream = stream
         self._deadline = deadline
-        self.has_read_since_write = False
-        """Whether anything was read since the last request. If not, what looks like its response came before it."""
 
     @override
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        seconds = self._deadline.clip(timeout)
-        if seconds <= 0:
-            raise httpcore.ReadTimeout
-        self.has_read_since_write = True
-        return self._stream.read(max_bytes, seconds)
+        return self._stream.read(max_bytes, self._clip(timeout))
 
     @override
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        seconds = self._deadline.clip(timeout)
-        if seconds <= 0:
-            raise httpcore.WriteTimeout
-        self.has_read_since_write = False
-        self._stream.write(buffer, seconds)
+        self._stream.write(buffer, self._clip(timeout))
 
     @override
     def close(self) -> None:
@@ -126,11 +108,14 @@ class LimitedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
+        return LimitedStream(self._stream.start_tls(ssl_context, server_hostname, self._clip(timeout)), self._deadline)
+
+    def _clip(self, timeout: float | None) -> float:
         seconds = self._deadline.clip(timeout)
         if seconds <= 0:
             self._stream.close()
-            raise httpcore.ConnectTimeout
-        return LimitedStream(self._stream.start_tls(ssl_context, server_hostname, seconds), self._deadline)
+            raise httpcore.ReadTimeout
+        return seconds
 
     @override
     def get_extra_info(self, info: str) -> Any:
@@ -155,10 +140,6 @@ class Deadline(threading.local):
             yield
         finally:
             self._ends_at = outer
-
-    def extend(self, seconds: float) -> None:
-        """Move the limit, for example by the time waited for a slot."""
-        self._ends_at += seconds
 
     def remaining(self) -> float:
         """Return the seconds left, at least 0."""

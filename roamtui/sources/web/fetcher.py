@@ -1,4 +1,4 @@
-"""`Fetcher`: fetches web pages with all checks, limits, throttling and the cache."""
+"""`Fetcher`: fetches web pages with all checks, limits, retries and the cache."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 
-import httpcore
-
-from roamtui.sources.web.backend import Deadline, HostResolver, Resolve, resolve_with_system
-from roamtui.sources.web.cache import MISSING_STATUSES, PAGE_STATUSES, CachedResponse, PageCache, to_cached_response
+from roamtui.sources.web.backend import Deadline, Dial, HostResolver, Resolve, resolve_with_system
+from roamtui.sources.web.cache import (
+    MISSING_STATUSES,
+    PAGE_STATUSES,
+    CachedResponse,
+    HttpResponse,
+    PageCache,
+    parse_retry_after,
+    to_cached_response,
+)
 from roamtui.sources.web.http_client import DownloadReport, HttpClient, HttpRequest
 from roamtui.sources.web.page import (
     BlockedAddressError,
@@ -19,17 +25,16 @@ from roamtui.sources.web.page import (
     FetchError,
     FetchOptions,
     OriginNotApprovedError,
-    UnreachableError,
     make_status_error,
 )
-from roamtui.sources.web.throttling import ThrottledClient
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 ACCEPT = "text/markdown, text/plain;q=0.9, text/html;q=0.8, */*;q=0.5"
 _DEFAULT_OPTIONS = FetchOptions()
 _TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
-_UNREACHABLE_SECONDS = 30.0
-"""For this long after a failed connection, cached pages of the site are used without trying again."""
+_BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+_FIRST_WAIT_SECONDS = 1.0
+"""Wait before the first retry if a busy site names no time. It doubles with each further retry."""
 
 
 class Fetcher:
@@ -41,7 +46,7 @@ class Fetcher:
         cache_dir: Path | None,
         options: FetchOptions = _DEFAULT_OPTIONS,
         resolve: Resolve = resolve_with_system,
-        dial: httpcore.NetworkBackend | None = None,
+        dial: Dial | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         """Set up without opening a connection.
@@ -51,10 +56,7 @@ class Fetcher:
         self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
         self._deadline = Deadline()
-        self._unreachable: dict[str, tuple[float, str]] = {}
-        """Origins that could not be reached last time, each with the monotonic time of the failure and its message."""
         self._client = HttpClient(options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context)
-        self._throttled_client = ThrottledClient(self._client, options, self._deadline)
 
     def fetch(
         self,
@@ -121,7 +123,7 @@ class Fetcher:
 
     def _load_or_fetch(self, request: HttpRequest) -> tuple[CachedResponse, str]:
         """Return the response, fetched or cached. If it is cached because the fetch failed, also return the error."""
-        cached = None if self._cache is None else self._cache.load(request.url, ACCEPT)
+        cached = None if self._cache is None else self._cache.load(request.url)
         if self._options.is_offline:
             if cached is None:
                 raise FetchError(f"{request.url} is not cached. Open it once without --no-network.")
@@ -141,21 +143,12 @@ class Fetcher:
 
     def _revalidate(self, request: HttpRequest, cached: CachedResponse | None) -> CachedResponse:
         """Fetch a page, or only ask for changes if it is cached. Update the cache as the site allows."""
-        origin = origin_of(request.url)
-        failed_at, failure = self._unreachable.get(origin, (0.0, ""))
-        if cached is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:
-            raise UnreachableError(failure)
         conditions = {}
         if cached is not None and cached.status in PAGE_STATUSES:
             validators = {"If-None-Match": cached.etag, "If-Modified-Since": cached.last_modified}
             conditions = {name: value for name, value in validators.items() if value is not None}
-        try:
-            response = self._throttled_client.send(replace(request, headers={**request.headers, **conditions}))
-        except UnreachableError as error:
-            self._unreachable[origin] = (time.monotonic(), str(error))
-            raise
-        self._unreachable.pop(origin, None)
-        entry = to_cached_response(request.url, ACCEPT, response, self._options.fresh_seconds_max)
+        response = self._send(replace(request, headers={**request.headers, **conditions}))
+        entry = to_cached_response(request.url, response, self._options.fresh_seconds_max)
         if cached is not None and conditions and response.status == HTTPStatus.NOT_MODIFIED:
             entry = replace(
                 cached,
@@ -171,5 +164,18 @@ class Fetcher:
         elif self._cache is not None and response.is_cacheable:
             self._cache.save(entry)
         elif self._cache is not None:
-            self._cache.drop(request.url, ACCEPT)
+            self._cache.drop(request.url)
         return entry
+
+    def _send(self, request: HttpRequest) -> HttpResponse:
+        """Send a request. A busy site is asked again after the pause that it asks for, if that is short."""
+        for attempt in range(self._options.retries_max):
+            response = self._client.send(request)
+            if response.status not in _BUSY_STATUSES:
+                return response
+            seconds = parse_retry_after(response.headers.get("retry-after", ""))
+            seconds = _FIRST_WAIT_SECONDS * 2**attempt if seconds is None else seconds
+            if seconds > min(self._options.retry_seconds_max, self._deadline.remaining()):
+                return response
+            time.sleep(seconds)
+        return self._client.send(request)

@@ -10,23 +10,18 @@ import ssl
 import threading
 import zlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpcore
 
-from roamtui.sources.web.backend import CheckedBackend, Deadline, HostResolver
-from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse, parse_seconds
+from roamtui.sources.web.backend import CheckedBackend, Deadline, Dial, HostResolver
+from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse
 from roamtui.sources.web.page import USER_AGENT, FetchError, FetchOptions, UnreachableError
 from roamtui.sources.web.proxy import ProxyDial
 
 DownloadReport = Callable[[int, int | None], None]
 """Receives the number of bytes received so far, and their total if known."""
-_HEADERS_MAX = 200
-_IGNORED_BODY_BYTES_MAX = 64_000
-"""The body of an error page is read up to this size, so that its connection can be used again."""
-_IGNORED_BODY_SECONDS_MAX = 1.0
 _IDLE_CONNECTIONS_MAX = 32
 _IDLE_SECONDS_MAX = 20.0
 _GZIP_BITS = 16 + zlib.MAX_WBITS
@@ -54,15 +49,15 @@ class HttpClient:
         deadline: Deadline,
         resolver: HostResolver,
         *,
-        dial: httpcore.NetworkBackend | None = None,
+        dial: Dial | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._options = options
         self._deadline = deadline
         self._resolver = resolver
-        self._dial = dial or httpcore.SyncBackend()
+        self._dial = dial or httpcore.SyncBackend().connect_tcp
         if options.proxy:
-            self._dial = ProxyDial(options.proxy, self._dial)
+            self._dial = ProxyDial(options.proxy, self._dial).connect
         self._ssl_context = ssl_context
         self._pools: dict[tuple[bool, bool], httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()
@@ -74,14 +69,8 @@ class HttpClient:
         Raises:
             FetchError: There was no response, or an invalid or too large one.
         """
-        pool = self._get_pool(request)
         try:
-            try:
-                return self._send_once(pool, request)
-            except _StaleConnectionError:
-                return self._send_once(pool, request)
-        except _StaleConnectionError as error:
-            raise self._make_error(request.url, error.reason) from None
+            return self._send(self._get_pool(request), request)
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
             raise self._make_error(request.url, error) from None
 
@@ -94,7 +83,7 @@ class HttpClient:
         for pool in pools:
             pool.close()
 
-    def _send_once(self, pool: httpcore.ConnectionPool, request: HttpRequest) -> HttpResponse:
+    def _send(self, pool: httpcore.ConnectionPool, request: HttpRequest) -> HttpResponse:
         parts = urlsplit(request.url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         read, connect = self._options.read_timeout_seconds, self._options.connect_timeout_seconds
@@ -113,47 +102,24 @@ class HttpClient:
                 port=parts.port,
                 target=target.encode("ascii"),
             ),
-            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()],
+            headers=[(name.encode("ascii"), value.encode("utf-8")) for name, value in headers.items()],
             extensions={"timeout": {"connect": connect, "read": read, "write": read, "pool": connect}},
         )
-        try:
-            response = pool.handle_request(http_request)
-        except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError) as error:
-            raise _StaleConnectionError(error) from None
+        response = pool.handle_request(http_request)
         try:
             return self._read_response(response, request)
         finally:
             response.close()
 
     def _read_response(self, response: httpcore.Response, request: HttpRequest) -> HttpResponse:
-        connection = response.extensions.get("network_stream")
-        if not getattr(connection, "has_read_since_write", True):
-            # Data that arrived before the request was sent cannot be its response.
-            raise _StaleConnectionError(FetchError(f"{request.url} was answered before the request. Try again."))
-        if len(response.headers) > _HEADERS_MAX:
-            raise FetchError(f"{request.url} has more than {_HEADERS_MAX} headers and was not opened.")
         headers: dict[str, str] = {}
         for name, value in response.headers:
-            try:
-                text = value.decode("utf-8")
-            except UnicodeDecodeError:
-                text = value.decode("latin-1")
-            headers.setdefault(name.decode("ascii", "replace").lower(), text)
+            headers.setdefault(name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace"))
         if response.status not in PAGE_STATUSES:
-            received = 0
-            # This body is not used, so errors in reading it do not matter.
-            with (
-                self._deadline.within(_IGNORED_BODY_SECONDS_MAX),
-                suppress(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError),
-            ):
-                for piece in response.iter_stream():
-                    received += len(piece)
-                    if received > _IGNORED_BODY_BYTES_MAX:
-                        break
             return HttpResponse(status=response.status, headers=headers, body=b"")
         body = BodyReader(headers.get("content-encoding", ""), request.bytes_max, request.url)
-        length = parse_seconds(headers.get("content-length", ""))
-        total = int(length) if length is not None else None
+        length = headers.get("content-length", "")
+        total = int(length) if length.isdecimal() else None
         body.check_length(total or 0)
         for piece in response.iter_stream():
             body.add(piece)
@@ -164,30 +130,22 @@ class HttpClient:
         return HttpResponse(status=response.status, headers=headers, body=body.finish())
 
     def _make_error(self, url: str, error: Exception) -> FetchError:
-        if isinstance(error, FetchError):
-            return error
         host = urlsplit(url).netloc
         is_unreachable = isinstance(error, httpcore.ConnectTimeout | httpcore.ConnectError)
         cause = error.args[0] if is_unreachable and error.args else None
-        if isinstance(error, httpcore.ConnectTimeout):
-            reason = f"{host} cannot be reached: no connection in time. Check the address and the network."
-        elif isinstance(cause, ssl.SSLCertVerificationError):
+        if isinstance(cause, ssl.SSLCertVerificationError):
             problem = "".join(character for character in cause.verify_message if character.isprintable())
             reason = f"Certificate verification failed for {host} ({problem}). Check the address."
         elif isinstance(cause, ssl.SSLError):
             reason = f"No secure connection to {host}: TLS failed. Check the address and the port."
         elif isinstance(cause, ConnectionRefusedError):
             reason = f"{host} refuses the connection. Check the address and the port."
-        elif is_unreachable:
+        elif is_unreachable and self._deadline.remaining() > 0:
             reason = f"{host} cannot be reached. Check the address and the network."
-        elif self._deadline.remaining() <= 0:
+        elif isinstance(error, httpcore.TimeoutException) or self._deadline.remaining() <= 0:
             reason = f"Timed out: {url}. Try again later."
-        elif isinstance(error, httpcore.TimeoutException):
-            reason = f"{host} stopped answering. Try again later."
-        elif isinstance(error, httpcore.RemoteProtocolError) and "complete message body" in str(error):
+        elif isinstance(error, httpcore.NetworkError) or "complete message body" in str(error):
             reason = f"Incomplete response from {url}. Try again."
-        elif isinstance(error, httpcore.NetworkError):
-            reason = f"The connection to {host} broke. Try again."
         else:
             reason = f"{host} does not answer with valid HTTP. Check the address and the port."
         return UnreachableError(reason) if is_unreachable else FetchError(reason)
@@ -207,7 +165,7 @@ class HttpClient:
                     self._ssl_context = httpcore.default_ssl_context()
                 pool = self._pools[request.allows_local, is_safe] = httpcore.ConnectionPool(
                     ssl_context=self._ssl_context,
-                    max_connections=None,  # each host has its own limit
+                    max_connections=None,
                     max_keepalive_connections=_IDLE_CONNECTIONS_MAX,
                     keepalive_expiry=_IDLE_SECONDS_MAX,
                     network_backend=CheckedBackend(
@@ -219,14 +177,6 @@ class HttpClient:
                     ),
                 )
             return pool
-
-
-class _StaleConnectionError(Exception):
-    """A connection broke before the response came. The site may have closed it while it was idle."""
-
-    def __init__(self, reason: Exception) -> None:
-        super().__init__()
-        self.reason = reason
 
 
 class BodyReader:
@@ -263,9 +213,7 @@ class BodyReader:
 
     def finish(self) -> bytes:
         """Return the whole body."""
-        if self._decoder is not None and self.bytes_received:
-            if not self._decoder.eof:
-                raise FetchError(f"Incomplete response from {self._url}. Try again.")
-            if self._decoder.unused_data.startswith(_GZIP_MAGIC):
-                raise FetchError(f"{self._url} has several gzip parts. Save it from a browser and open the file.")
+        decoder = self._decoder if self.bytes_received else None
+        if decoder is not None and (not decoder.eof or decoder.unused_data.startswith(_GZIP_MAGIC)):
+            raise FetchError(f"Incomplete response from {self._url}. Try again.")
         return b"".join(self._pieces)

@@ -26,12 +26,10 @@ class FetchOptions:
     read_timeout_seconds: float = 15.0
     """Longest wait for the next piece of a response."""
     total_seconds_max: float = 60.0
-    """Longest time of a fetch with all its redirects and retries, not counting the wait for a slot."""
+    """Longest time of a fetch with all its redirects and retries."""
     body_bytes_max: int = 32_000_000
     """Maximum size of a page, after decompression."""
     redirects_max: int = 5
-    connections_per_host: int = 8
-    """Maximum number of connections."""
     retries_max: int = 2
     """Maximum number of further attempts after a response with status 429 or 503."""
     retry_seconds_max: float = 10.0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import httpcore
-from typing_extensions import override
 
 from roamtui.errors import UsageError
-from roamtui.sources.web.backend import AddressScope, classify_address, parse_ip
+from roamtui.sources.web.backend import AddressScope, Dial, classify_address, parse_ip
 from roamtui.sources.web.page import UnreachableError
 
 FROM_ENVIRONMENT = "environment"
@@ -41,10 +40,10 @@ def _parse(url: str) -> SplitResult | None:
     return parts if is_valid and url.isprintable() and " " not in url else None
 
 
-class ProxyDial(httpcore.NetworkBackend):
+class ProxyDial:
     """Connects to public hosts through a proxy, and directly to addresses of this machine and its network."""
 
-    def __init__(self, url: str, dial: httpcore.NetworkBackend) -> None:
+    def __init__(self, url: str, dial: Dial) -> None:
         """Use the proxy at `url`, which `resolve_proxy` returned. `dial` opens the connection to it."""
         parts = urlsplit(url)
         self._scheme, self._host = parts.scheme, parts.hostname or ""
@@ -55,22 +54,15 @@ class ProxyDial(httpcore.NetworkBackend):
             self._headers = [(b"Proxy-Authorization", b"Basic " + base64.b64encode(login.encode()))]
         self._dial = dial
 
-    @override
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.NetworkStream:
+    def connect(self, host: str, port: int, timeout: float) -> httpcore.NetworkStream:
+        """Connect to a host or IP address; see `Dial`."""
         address = parse_ip(host)
         if address is not None and classify_address(address) is not AddressScope.PUBLIC:
-            return self._dial.connect_tcp(host, port, timeout, local_address, socket_options)
+            return self._dial(host, port, timeout)
         # The message has no login, and no address of the proxy but its host.
         hint = "Check web.proxy in config.toml."
         try:
-            stream = self._dial.connect_tcp(self._host, self._port, timeout, local_address, socket_options)
+            stream = self._dial(self._host, self._port, timeout)
             if self._scheme == "https":
                 stream = stream.start_tls(httpcore.default_ssl_context(), self._host, timeout)
             target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -56,8 +56,6 @@ def normalise_url(text: str) -> str:
     scheme = parts.scheme.lower()
     if scheme not in _DEFAULT_PORTS:
         raise SourceError(f"{shown} cannot be fetched. Name an address that starts with https:// or http://.")
-    if not parts.netloc:
-        raise SourceError(f"{shown} has no host. Write it as in https://example.com/page.")
     if "@" in parts.netloc:
         raise SourceError(f"{shown} was given with a user name or password. Remove everything between // and @.")
     match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]*))?", parts.netloc, re.ASCII)
@@ -67,7 +65,11 @@ def normalise_url(text: str) -> str:
     if port and not (len(port) <= 5 and 0 < int(port) <= _PORT_MAX):
         raise SourceError(f"{shown} has an invalid port. Ports go from 1 to {_PORT_MAX}.")
     is_default = not port or int(port) == _DEFAULT_PORTS[scheme]
-    netloc = _normalise_host(match[1], shown) + ("" if is_default else f":{int(port)}")
+    try:
+        host = _normalise_host(match[1])
+    except ValueError:  # also what idna raises
+        raise SourceError(f"{shown} has an invalid host. Write it as in https://example.com/page.") from None
+    netloc = host + ("" if is_default else f":{int(port)}")
     query = quote(_STRAY_PERCENT.sub("%25", parts.query), safe=_QUERY_SAFE, errors="replace")
     query = f"?{query}" if query else ""
     return f"{scheme}://{netloc}{_normalise_path(parts.path)}{query}"
@@ -111,32 +113,21 @@ def strip_www(host: str) -> str:
     return host.removeprefix("www.")
 
 
-def _normalise_host(host: str, shown: str) -> str:
-    """Normalise a host, so that it has only one spelling. `shown` is the URL as error messages show it."""
+def _normalise_host(host: str) -> str:
+    """Normalise a host, so that it has only one spelling. Raise `ValueError` if it is invalid or unusual."""
     if host.startswith("["):
-        try:
-            return f"[{ipaddress.IPv6Address(host[1:-1].replace('%', ' ')).compressed}]"  # a zone (%) is refused
-        except ValueError:
-            raise SourceError(f"{shown} has an invalid IPv6 address. Check the part in brackets.") from None
+        return f"[{ipaddress.IPv6Address(host[1:-1].replace('%', ' ')).compressed}]"  # a zone (%) is refused
     name = host.lower()
     if not host.isascii():
         import idna  # noqa: PLC0415 - few hosts need its tables
 
-        try:
-            name = idna.encode(host, uts46=True).decode("ascii").lower()
-        except (idna.IDNAError, UnicodeError):
-            raise SourceError(f"{shown} has an invalid host. Check the spelling.") from None
+        name = idna.encode(host, uts46=True).decode("ascii").lower()
     name = name.removesuffix(".")
     labels = name.split(".")
     if len(name) > _HOST_LENGTH_MAX or not all(_LABEL.fullmatch(label) for label in labels):
-        raise SourceError(f"{shown} has an invalid host. Write it as in https://example.com/page.")
-    if _NUMERIC_LABEL.fullmatch(labels[-1]):
-        # Some parsers read 0x7f.1 or 2130706433 as an IPv4 address.
-        try:
-            return str(ipaddress.IPv4Address(name))
-        except ValueError:
-            raise SourceError(f"{shown} has an unusual numeric host. Write four numbers, as in 192.0.2.1.") from None
-    return name
+        raise ValueError(name)
+    # Some parsers read 0x7f.1 or 2130706433 as an IPv4 address.
+    return str(ipaddress.IPv4Address(name)) if _NUMERIC_LABEL.fullmatch(labels[-1]) else name
 
 
 def _normalise_path(path: str) -> str:

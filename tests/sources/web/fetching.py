@@ -34,7 +34,11 @@ def open_fetcher(
         fetcher = Fetcher(cache_dir=cache_dir, options=options, ssl_context=context)
     else:
         fetcher = Fetcher(
-            cache_dir=cache_dir, options=options, resolve=internet.resolve, dial=internet, ssl_context=context
+            cache_dir=cache_dir,
+            options=options,
+            resolve=internet.resolve,
+            dial=internet.connect_tcp,
+            ssl_context=context,
         )
     try:
         yield fetcher

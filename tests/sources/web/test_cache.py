@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from roamtui.sources.web.cache import CachedResponse, PageCache, compute_freshness_seconds
-from roamtui.sources.web.fetcher import ACCEPT
 from roamtui.sources.web.page import FetchError, OriginNotApprovedError
 from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
@@ -21,7 +19,6 @@ from tests.sources.web.fetching import allow, approve, open_fetcher
 URL = "https://docs.example/a"
 REPLY = CachedResponse(
     url=URL,
-    accept="text/markdown",
     status=200,
     media_type="text/markdown",
     charset="utf-8",
@@ -52,40 +49,33 @@ def _check_by_etag(body: bytes, extra: tuple[tuple[str, str], ...] = ()) -> tupl
 
 def test_a_saved_response_is_loaded_unchanged(tmp_path: Path) -> None:
     cache = PageCache(tmp_path / "deep" / "pages", 10_000)
-    assert cache.load(URL, "text/markdown") is None
+    assert cache.load(URL) is None
     cache.save(REPLY)
-    assert cache.load(URL, "text/markdown") == REPLY
-    assert cache.load(URL, "text/html") is None
-    assert cache.load(URL + "b", "text/markdown") is None
+    assert cache.load(URL) == REPLY
+    assert cache.load(URL + "b") is None
     (file,) = _files(tmp_path / "deep" / "pages")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-@given(st.integers(0, 400), st.binary(max_size=3), st.booleans())
-def test_a_damaged_entry_is_dropped(tmp_path_factory: pytest.TempPathFactory, at: int, by: bytes, is_cut: bool) -> None:  # noqa: FBT001
-    cache = PageCache(tmp_path_factory.mktemp("pages"), 10_000)
+@pytest.mark.parametrize("damage", [lambda data: data[:-3], lambda data: b"x" + data[1:], lambda _: b""])
+def test_a_damaged_entry_is_dropped(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    cache = PageCache(tmp_path, 10_000)
     cache.save(REPLY)
-    (file,) = cache._folder.iterdir()
-    data = file.read_bytes()
-    damaged = data[:at] + by + (b"" if is_cut else data[at + len(by) :])
-    file.write_bytes(damaged)
-    found = cache.load(URL, "text/markdown")
-    if damaged == data:
-        assert found == REPLY
-    else:
-        assert found is None or (found.body, found.url, found.accept) == (REPLY.body, URL, REPLY.accept)
-        assert file.exists() == (found is not None)
+    (file,) = _files(tmp_path)
+    file.write_bytes(damage(file.read_bytes()))
+    assert cache.load(URL) is None
+    assert not file.exists()
 
 
 def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> None:
     cache = PageCache(tmp_path, 10_000)
     for number in range(5):
-        cache.save(replace(REPLY, url=f"{URL}{number}", body=bytes(1500)))
-        os.utime(cache._path(f"{URL}{number}", REPLY.accept), (number, number))
-    assert cache.load(f"{URL}0", REPLY.accept) is not None
-    cache.save(replace(REPLY, url=f"{URL}5", body=bytes(1500)))
-    kept = [number for number in range(6) if cache._path(f"{URL}{number}", REPLY.accept).exists()]
+        cache.save(replace(REPLY, url=f"{URL}{number}", body=bytes(1600)))
+        os.utime(cache._path(f"{URL}{number}"), (number, number))
+    assert cache.load(f"{URL}0") is not None
+    cache.save(replace(REPLY, url=f"{URL}5", body=bytes(1600)))
+    kept = [number for number in range(6) if cache._path(f"{URL}{number}").exists()]
     assert kept == [0, 2, 3, 4, 5]
     assert sum(file.stat().st_size for file in _files(tmp_path)) <= 10_000
 
@@ -104,7 +94,7 @@ def test_an_unusable_folder_means_no_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     cache = PageCache(tmp_path / "file" / "pages", 10_000)
     cache.save(REPLY)
-    assert cache.load(URL, REPLY.accept) is None
+    assert cache.load(URL) is None
     with HostileServer() as server, open_fetcher(tmp_path / "file" / "pages") as fetcher:
         server.handlers["/"] = answer(b"x")
         assert fetcher.fetch(server.origin, allow(server)).body == b"x"
@@ -118,7 +108,7 @@ def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
         cache = PageCache(tmp_path, 90_000)
         for number in range(30):
             cache.save(replace(REPLY, url=f"{URL}{number % 7}", body=body))
-            seen.append(cache.load(f"{URL}{(number + 3) % 7}", REPLY.accept))
+            seen.append(cache.load(f"{URL}{(number + 3) % 7}"))
 
     threads = [threading.Thread(target=work, args=(body,)) for body in bodies]
     for thread in threads:
@@ -178,22 +168,7 @@ def test_a_response_that_forbids_caching_is_not_cached(tmp_path: Path) -> None:
         assert len(_files(tmp_path)) == 1
         server.handlers["/a"] = answer(b"new", headers=[("ETag", '"2"'), ("Cache-Control", "no-store, max-age=60")])
         assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"new"
-        server.handlers["/b"] = answer(b"b", headers=[("Vary", "*")])
-        fetcher.fetch(f"{server.origin}/b", allow(server))
-        robots = PageCache(tmp_path, 10**6).load(f"{server.origin}/robots.txt", "text/plain, */*;q=0.1")
-        assert len(_files(tmp_path)) == (robots is not None)
-
-
-@pytest.mark.parametrize("etag", ['"a"\x7f', "unquoted", '"' + "x" * 600 + '"', '"a"\tb', 'W/"é"'])
-def test_an_invalid_etag_is_not_sent_back(etag: str, tmp_path: Path) -> None:
-    with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
-        server.handlers["/a"] = answer(b"words", headers=[("ETag", etag)])
-        for _ in range(2):
-            try:
-                fetcher.fetch(f"{server.origin}/a", allow(server))
-            except FetchError as error:
-                assert "valid HTTP" in str(error)  # noqa: PT017 - the parser may refuse the header itself
-        assert not [request for request in server.requests if "if-none-match" in request.headers]
+        assert _files(tmp_path) == []
 
 
 def test_offline_uses_cached_pages_of_any_age(tmp_path: Path) -> None:
@@ -235,7 +210,7 @@ def test_if_a_site_fails_the_cached_page_is_used(tmp_path: Path, failing: Handle
         server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
         fetcher.fetch(server.origin, allow(server))
         cache = PageCache(tmp_path, 10_000)
-        kept = cache.load(f"{server.origin}/a", ACCEPT)
+        kept = cache.load(f"{server.origin}/a")
         assert kept is not None
         cache.save(replace(kept, fetched_at=946_728_000.0))
         server.handlers["/a"] = failing
@@ -251,25 +226,6 @@ def test_if_a_site_fails_the_cached_page_is_used(tmp_path: Path, failing: Handle
         server.handlers["/a"] = answer(b"new words")
         page = fetcher.fetch(server.origin, allow(server))
         assert (page.body, page.notes) == (b"new words", ())
-
-
-def test_an_unreachable_site_is_tried_once_for_all_its_cached_pages(tmp_path: Path) -> None:
-    internet, allowed = FakeInternet(), allow("http://docs.example")
-    with HostileServer() as server, open_fetcher(tmp_path, internet) as fetcher:
-        internet.add("docs.example", server)
-        for name in ("a", "b"):
-            server.handlers[f"/{name}"] = answer(name.encode())
-            fetcher.fetch(f"http://docs.example/{name}", allowed)
-    internet.servers.clear()
-    internet.dialled.clear()
-    with open_fetcher(tmp_path, internet) as fetcher:
-        pages = [fetcher.fetch(f"http://docs.example/{name}", allowed) for name in ("a", "b")]
-        assert [page.body for page in pages] == [b"a", b"b"]
-        assert all("docs.example refuses the connection" in page.notes[0] for page in pages)
-        assert len(internet.dialled) == 1
-        with pytest.raises(FetchError, match="refuses the connection"):
-            fetcher.fetch("http://docs.example/c", allowed)
-        assert len(internet.dialled) == 2
 
 
 def test_a_cached_page_of_a_typed_local_site_is_not_used_for_an_approved_one(tmp_path: Path) -> None:
@@ -315,6 +271,5 @@ def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:
         (", ,=,max-age", 0),
     ],
 )
-def test_freshness_is_max_age_minus_age_within_the_limit(header: str, seconds: float) -> None:
-    assert compute_freshness_seconds({"cache-control": header.lower()}, 300.0) == seconds
-    assert compute_freshness_seconds({"cache-control": header, "age": "1000"}, 300.0) in (0, 300)
+def test_freshness_is_max_age_within_the_limit(header: str, seconds: float) -> None:
+    assert compute_freshness_seconds({"cache-control": header}, 300.0) == seconds
