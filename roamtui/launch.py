@@ -25,10 +25,9 @@ from roamtui.library_loader import (
     fetch_picture,
     list_watched_paths,
     open_lazily,
-    read_scans,
     reload_library,
 )
-from roamtui.paths import config_path, reading_positions_path, sites_path, themes_path
+from roamtui.paths import config_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import ConversationArguments, Settings, load_settings, save_settings
 from roamtui.sources.file_sources import split_sources
@@ -244,7 +243,6 @@ def _make_initial_options(settings: Settings) -> TuiOptions:
         image_mode=ImageMode(settings.images),
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
-        reading_positions_path=reading_positions_path(),
         save_settings=partial(save_settings, config_path()),
     )
 
@@ -291,7 +289,6 @@ def _make_context(
         ),
         reload_library=_make_reloader(library, arguments),
         read_stamps=FileStamps(list_watched_paths(arguments.sources)).read if library.root.columns.has_files else None,
-        read_scans=partial(read_scans, library.source) if library.source.lower().endswith(".pdf") else None,
         reload_on_change=arguments.is_watching,
         notices=tuple(notes),
     )

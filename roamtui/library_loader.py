@@ -26,9 +26,9 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import report_conversion, write_notice
 from roamtui.paths import conversions_path, indexes_path, make_index_stem, pages_path
 from roamtui.settings import load_settings
-from roamtui.sources.convert.converted import ConversionOptions, PageReport, has_tesseract
+from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
-from roamtui.sources.read import is_path, read_source
+from roamtui.sources.read import is_path
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
@@ -179,17 +179,6 @@ def reload_library(
     links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
     urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
     return load_linked_pages(library, links, loader, frozenset(map(origin_of, urls)))
-
-
-def read_scans(source: str, report: PageReport) -> None:
-    """Run OCR on the scanned pages of a PDF, and cache their text for the next time that it is opened.
-
-    Raises:
-        SourceError: The pages cannot be read, or tesseract is not installed.
-    """
-    if not has_tesseract():
-        raise SourceError("Scanned pages are read by tesseract. Install it, for example the package tesseract-ocr.")
-    read_source(source, conversion=_make_conversion(reads_scans=True), report=report)
 
 
 def _make_conversion(*, reads_scans: bool) -> ConversionOptions:

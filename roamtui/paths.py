@@ -39,11 +39,6 @@ def table_path(sources: Iterable[str]) -> Path:
     return conversations_path().with_name("tables") / make_index_stem("\x1f".join(sources))
 
 
-def reading_positions_path() -> Path:
-    """Return the file with the last reading position in each document."""
-    return conversations_path().with_name("places.json")
-
-
 def cache_path() -> Path:
     """Return the folder for data that can be regenerated."""
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False))

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from roamtui.document.document import make_anchor
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.sources.listing import is_document_name, is_skipped_folder
+from roamtui.sources.listing import is_skipped_folder
 from roamtui.sources.pictures import DocumentFile, locate_document
 from roamtui.sources.web.urls import resolve_href
 
@@ -26,9 +25,7 @@ _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""
 _ENTRIES_MAX = 5_000
-"""Maximum number of files to search for the file of a wikilink, or for similar names."""
-_NEAREST_MAX = 5
-_SIMILARITY_MIN = 0.5
+"""Maximum number of files to search for the file of a wikilink."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,28 +213,6 @@ def _list_wiki_names(path: str) -> tuple[str, ...]:
     folded = path.casefold()
     stem = posixpath.splitext(folded)[0]
     return folded, stem, posixpath.basename(folded), posixpath.basename(stem)
-
-
-def list_similar_links(href: str, library: Library, section_id: str) -> list[str]:
-    """List links that work and are similar to a dead link in a section, most similar first."""
-    path, _, fragment = href.strip("[]").partition("#")
-    names: Iterable[str] = library.locate(section_id)[0].anchors
-    if path and library.root.columns.has_files:
-        start = posixpath.dirname(library.node(section_id).doc) or "."
-        names = (posixpath.relpath("/".join(path), start) for path in library.root.columns.paths())
-    elif path:
-        own = locate_section(library, section_id)
-        names = _walk_files(own.path.parent) if own is not None else ()
-    if path:
-        names = (name for name in names if is_document_name(posixpath.basename(name)))
-    if is_wiki := href.startswith("[["):
-        names = (posixpath.splitext(name)[0] for name in names)
-    by_folded = {name.casefold(): name for name in islice(names, _ENTRIES_MAX)}
-    wanted = unquote(path or fragment).casefold()
-    nearest = [by_folded[match] for match in get_close_matches(wanted, by_folded, _NEAREST_MAX, _SIMILARITY_MIN)]
-    if is_wiki:
-        return [f"[[{name}]]" if path else f"[[#{name}]]" for name in nearest]
-    return [quote(name) + (f"#{fragment}" if fragment else "") if path else f"#{name}" for name in nearest]
 
 
 def _walk_files(folder: Path) -> Iterator[str]:

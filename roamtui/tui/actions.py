@@ -207,20 +207,11 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
     _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     _action(
-        "global.follow",
-        "",
-        "Follow",
-        "Toggle follow mode: the reader shows the section under the cursor and what the model opens.",
-    ),
-    _action(
         "global.reload",
         "f5",
         "Reload",
         "Reload the document from disk; open sections stay open.",
         synonyms="refresh update",
-    ),
-    _action(
-        "global.read_scans", "", "Read scans", "Read the scanned pages of a PDF.", "reload('scans')", synonyms="ocr"
     ),
     _action("global.suspend", "ctrl+z", "Background", "Suspend roamtui; `fg` resumes it.", "app.suspend_process"),
     _action(

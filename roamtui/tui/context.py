@@ -89,8 +89,6 @@ class TuiOptions:
     and only when a person wants it. None if nothing can be fetched."""
     save_settings: Callable[[Mapping[str, str]], None] | None = None
     """Saves settings, by name, for the next start, or raises `RoamtuiError`."""
-    reading_positions_path: Path | None = None
-    """File of the reading positions, or None if they are not saved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +100,6 @@ class AppContext:
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None
     """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None if the
     document came from standard input, which cannot be read again."""
-    read_scans: Callable[[PageReport], None] | None = None
-    """Runs OCR on the scanned pages, so that the next reload has their text, or raises `RoamtuiError`. None if the
-    document is not a PDF."""
     read_stamps: Callable[[], Mapping[str, SourceStamp] | None] | None = None
     """Returns the stamps of all files. None if the document is a single file."""
     reload_on_change: bool = False

@@ -20,7 +20,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log
 from roamtui.conversation.notes import Note, NoteStore, make_note
-from roamtui.conversation.reading_positions import ReadingPosition, ReadingPositions
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.errors import StoreError
 from roamtui.search.index import IndexLocation, SectionStore, load_summaries
@@ -260,19 +259,6 @@ def change_setting(folder: Path, failing: Failing) -> None:
     assert path.read_text("utf-8") == 'model = "three"\n'
 
 
-def keep_place(folder: Path, failing: Failing) -> None:
-    places = ReadingPositions(folder / "data" / "places.json")
-    old, new = ReadingPosition("a" * 8, 3, ""), ReadingPosition("b" * 8, 5, "")
-    places.save("old.md", old)
-    with failing() as raised:
-        places.save("new.md", new)
-    assert raised == []
-    assert places.load("old.md") == old
-    assert places.load("new.md") in (new, None)
-    places.save("new.md", new)
-    assert (places.load("old.md"), places.load("new.md")) == (old, new)
-
-
 def cache_page(folder: Path, failing: Failing) -> None:
     cache = PageCache(folder / "pages", 10_000)
     with failing() as raised:
@@ -285,7 +271,7 @@ def cache_page(folder: Path, failing: Failing) -> None:
 
 DEEDS = (
     save_first, save_more, resume, ask_and_open, rename, delete, list_all, keep_note, delete_note, index_words,
-    save_vectors, save_summaries, change_setting, keep_place, cache_page,
+    save_vectors, save_summaries, change_setting, cache_page,
 )  # fmt: skip
 
 

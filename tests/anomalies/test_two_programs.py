@@ -44,7 +44,7 @@ class _Chat:
         self._process.stdin.write(f"{question}\n")
         self._process.stdin.flush()
         for line in self._process.stdout:
-            if line.startswith("(offline"):
+            if line.strip() == "(offline)":
                 return
         pytest.fail(f"It ended: {self._process.communicate()[1]}")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.links import DeadLink, FileLink, SectionLink, list_similar_links, resolve_link
+from roamtui.document.links import DeadLink, FileLink, SectionLink, resolve_link
 from roamtui.document.source_loader import build_library
 from roamtui.library_loader import open_library
 from roamtui.sources.read import RawText
@@ -115,21 +115,6 @@ def test_a_symbolic_link_out_of_the_folder_is_outside_and_a_loop_is_no_file(note
     assert out == FileLink((notes.parent / "secret.md").resolve(), "", is_outside=True)
     for href in ("loop.md", "a\0b.md", "x" * 5_000, "nothing/here.md", "rules.md/x"):
         assert isinstance(follow(href, library, _first(library)), DeadLink)
-
-
-def test_a_dead_link_names_what_is_nearest(notes: Path) -> None:
-    alone, folder = open_library([str(notes / "start.md")]), open_library([str(notes)])
-    sub = next(i for i in folder.walk() if folder.node(i).doc == "sub/Recipes.md")
-    for library, origin, href, nearest in (
-        (alone, _first(alone), "rule.md#x", ("rules.md#x",)),
-        (alone, _first(alone), "[[Recipe]]", ("[[sub/Recipes]]",)),
-        (alone, _first(alone), "#ende", ("#end",)),
-        (folder, sub, "../rulez.md", ("../rules.md",)),
-    ):
-        assert isinstance(follow(href, library, origin), DeadLink)
-        similar = list_similar_links(href, library, origin)
-        assert set(nearest) <= set(similar)
-        assert not isinstance(follow(similar[0], library, origin), DeadLink)
 
 
 TEXT = "# Top\n\n## Two Words, one *comma*\n\n## Twice\n\n## Twice\n\n## Über `x_y`-Maß\n"

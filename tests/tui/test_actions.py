@@ -89,7 +89,7 @@ def test_a_person_can_learn_all_keys() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "label"),
-    [("bookmark", "Note"), ("dark", "Theme"), ("screenshot", "Save the screen"), ("ocr", "Read scans")],
+    [("bookmark", "Note"), ("dark", "Theme"), ("screenshot", "Save the screen")],
 )
 async def test_the_palette_knows_synonyms(typed: str, label: str) -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):

@@ -133,12 +133,7 @@ class ConversationTarget:
     conversation_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotesTarget:
-    """The screen with the list of notes."""
-
-
-Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget | ConversationTarget | NotesTarget
+Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget | ConversationTarget
 
 
 class TargetActivated(Message):

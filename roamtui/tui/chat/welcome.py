@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -14,7 +13,6 @@ from roamtui.tui.chat.content_view import (
     ContentView,
     ConversationTarget,
     ExampleTarget,
-    NotesTarget,
     Target,
     attach_target,
     wrap,
@@ -36,15 +34,6 @@ _KEY_HINTS = (
 """Actions, and what their keys do."""
 _LIST_MARKER = Content.styled("› ", "bold $secondary")
 _CONVERSATIONS_SHOWN = 2
-_QUOTES_SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True)
-class StaleQuote:
-    """A quote of an answer or a note that the document no longer has."""
-
-    quote: str
-    target: ConversationTarget | NotesTarget
 
 
 class WelcomeView(ContentView):
@@ -57,16 +46,13 @@ class WelcomeView(ContentView):
         self._examples = examples
         self._model = model
         self._keys = keys
-        self._reading_place = ""
         self._saved_conversations: tuple[ConversationSummary, ...] = ()
-        self._stale: tuple[StaleQuote, ...] = ()
 
     @property
     @override
     def targets(self) -> tuple[Target, ...]:
         saved = (ConversationTarget(saved.id) for saved in self._saved_conversations[:_CONVERSATIONS_SHOWN])
-        stale = (quote.target for quote in self._stale[:_QUOTES_SHOWN])
-        return (*saved, *stale, *map(ExampleTarget, self._examples))
+        return (*saved, *map(ExampleTarget, self._examples))
 
     def set_title_shown(self, *, is_shown: bool) -> None:
         """Set whether the view begins with the document's title, because the screen has no header with it."""
@@ -78,19 +64,9 @@ class WelcomeView(ContentView):
         self._examples = examples
         self.invalidate()
 
-    def show_reading_place(self, place: str) -> None:
-        """Show where the person stopped reading."""
-        self._reading_place = place
-        self.invalidate()
-
     def show_saved_conversations(self, saved: tuple[ConversationSummary, ...]) -> None:
         """Show the first of the saved conversations, and how many more there are."""
         self._saved_conversations = saved
-        self.invalidate()
-
-    def show_stale(self, stale: tuple[StaleQuote, ...]) -> None:
-        """Show quotes that the document no longer has."""
-        self._stale = stale
         self.invalidate()
 
     def show_model(self, model: ModelLabel) -> None:
@@ -102,7 +78,7 @@ class WelcomeView(ContentView):
         lines = []
         if self._is_title_shown:
             lines += [*wrap(Content.styled(self._document_title, "bold $primary"), width), Content()]
-        if not (self._reading_place or self._saved_conversations):  # a returning person knows the app
+        if not self._saved_conversations:  # a returning person knows the app
             lines += [*wrap(Content(_INTRODUCTION), width), Content()]
         for action_id, words in _KEY_HINTS:
             lead = Content.styled(f"{self._keys.format_first_key(action_id):<6} ", "bold $accent")
@@ -121,13 +97,8 @@ class WelcomeView(ContentView):
         return Content("\n").join([*lines, Content(), *wrap(model, width)])
 
     def _render_last_time(self, width: int) -> list[Content]:
-        """Return the lines about where the person stopped reading, saved conversations, and stale quotes."""
+        """Return the lines about saved conversations."""
         lines: list[Content] = []
-        if self._reading_place:
-            lead = Content.styled("Reading  ", "bold $muted")
-            lines += wrap(
-                Content.assemble(self._reading_place, (" · /reader continues", "$muted")), width, lead=lead, follow="  "
-            )
         if self._saved_conversations:
             more = len(self._saved_conversations) - _CONVERSATIONS_SHOWN
             key = self._keys.format_first_key("global.conversations")
@@ -135,12 +106,6 @@ class WelcomeView(ContentView):
             lines.append(Content.assemble(("Saved", "bold $muted"), (about, "$muted")))
             for index, saved in enumerate(self._saved_conversations[:_CONVERSATIONS_SHOWN]):
                 lines.append(_LIST_MARKER + self._link(saved.title, index, width - 2))
-        if self._stale:
-            count = "1 quote is" if len(self._stale) == 1 else f"{len(self._stale):,} quotes are"
-            lines += wrap(Content.styled(f"! {count} no longer in the document", "bold $warning"), width)
-            first = min(len(self._saved_conversations), _CONVERSATIONS_SHOWN)
-            for index, stale in enumerate(self._stale[:_QUOTES_SHOWN], first):
-                lines.append(_LIST_MARKER + self._link(f"“{stale.quote}”", index, width - 2))
         return [Content(), *lines] if lines else []
 
     def _link(self, words: str, index: int, width: int) -> Content:

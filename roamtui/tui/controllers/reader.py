@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
-from urllib.parse import unquote
 
 from textual.app import SuspendNotSupported
 from textual.timer import Timer
@@ -14,8 +13,6 @@ from textual.widget import Widget
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.conversation import CommandFactory
-from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.reading_positions import ReadingPosition, ReadingPositions
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.links import (
@@ -24,39 +21,33 @@ from roamtui.document.links import (
     SectionLink,
     WebLink,
     find_fragment,
-    list_similar_links,
     locate_section,
     resolve_link,
 )
 from roamtui.document.node import NodeKind, Span
-from roamtui.document.plain import sanitise_line
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.labels import format_node
 from roamtui.tui.messages import (
     FullScreenRequested,
     LinkedFileRequested,
     ReturnRequested,
     StatusMessage,
 )
-from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
-from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog, PickerItem, PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.text_search import TextPosition
 
 _READING_SECONDS = 0.5
 """A section counts as read once it has been at the top of the view for this long."""
-_REST_SECONDS = 0.06
-"""The reader shows the section under the cursor once the cursor has rested for this long."""
 
 
 class ReaderController:
-    """Shows sections in the reader. In follow mode, the reader shows the section under the cursor of the outline."""
+    """Shows sections in the reader."""
 
     def __init__(
         self,
@@ -64,7 +55,6 @@ class ReaderController:
         tree: TreePane,
         reader: ReaderPane,
         panes: PaneSwitcher,
-        positions: ReadingPositions,
         dispatch: Callable[[CommandFactory], object],
     ) -> None:
         """Show the document of `controller`'s conversation, and record which section the person reads.
@@ -75,13 +65,8 @@ class ReaderController:
         self._tree = tree
         self._reader = reader
         self._panes = panes
-        self._positions = positions
         self._dispatch = dispatch
-        self._pending: ReadingPosition | None = None
-        """A position in a file that is not loaded yet."""
         self._position_timer: Timer | None = None
-        self._is_following = False
-        self._follow_timer: Timer | None = None
 
     @property
     def _library(self) -> Library:
@@ -110,19 +95,6 @@ class ReaderController:
         if shown_id is None or shown_id not in library or library.get_content_span(shown_id).doc != position.doc:
             self._reader.show_section(library, section_id)
         self._record_reading(section_id)
-        self._panes.show_reader_unfocused()
-
-    def read_unfocused(self, section_id: str, *, is_recorded: bool = True) -> None:
-        """Show a section in the reader, next to the outline if there is room, without moving the focus.
-
-        If it is shown already or does not exist, the reader does not change. With `is_recorded`, the conversation
-        records that the person reads it.
-        """
-        library = self._library
-        if section_id in library and section_id != self._reader.section_id:
-            self._reader.show_section(library, section_id, can_go_back=False)
-            if is_recorded:
-                self._record_reading(section_id)
         self._panes.show_reader_unfocused()
 
     def jump_to_target(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
@@ -183,42 +155,11 @@ class ReaderController:
         return None
 
     def show_last_read(self) -> None:
-        """Show the section that was last read in the conversation, or else in the document. The focus stays."""
-        state = self._agent.conversation.state
-        position = self._positions.load(get_source_key(state.library))
-        if position is None or state.reading_id not in (None, position.section_id):
-            position = ReadingPosition(state.reading_id or "", 0, "")
-        self._restore(position)
-
-    def describe_position(self) -> str:
-        """Return where the person stopped reading, such as "Amendments, 42 %". Empty at the start of the document."""
-        state = self._agent.conversation.state
-        position = self._positions.load(get_source_key(state.library))
-        if position is None or position.section_id not in state.library:
-            return ""
-        span = state.library.get_content_span(position.section_id)
-        offset = span.start + max(0, position.offset)  # at the end of a document, the top of the view is above it
-        length = len(state.library.document(span.doc).text)
-        if offset <= 0 or not length:
-            return ""
-        return f"{format_node(state.library, position.section_id)}, {min(100, round(100 * offset / length))} %"
-
-    def _restore(self, position: ReadingPosition) -> None:
-        """Show a position, or if its file is not loaded yet, show the file and wait for it."""
-        library = self._library
-        if position.section_id in library:
-            self._reader.show_section(library, position.section_id, offset=position.offset)
-            self._tree.outline.move_to(position.section_id)
-        elif position.file_id in library:
-            self._pending = position
-            self._reader.show_section(library, position.file_id)
-            self._record_reading(position.file_id)
-
-    def save_position(self) -> None:
-        """Save the reading position for the next time that the document is opened."""
-        position = self._reader.reader.position
-        if position is not None:
-            self._positions.save(get_source_key(self._library), position)
+        """Show the section that was last read in the conversation. The focus stays."""
+        section_id = self._agent.conversation.state.reading_id
+        if section_id is not None and section_id in self._library:
+            self._reader.show_section(self._library, section_id)
+            self._tree.outline.move_to(section_id)
 
     def on_position_changed(self, section_id: str) -> None:
         """Move the outline's cursor to the section at the top of the view, and record it once scrolling has stopped."""
@@ -236,7 +177,6 @@ class ReaderController:
             self._reader.screen.post_message(ReturnRequested())
 
     def _record_position(self) -> None:
-        self.save_position()
         self._record_reading(self._reader.section_id)
 
     def step(self, direction: int) -> None:
@@ -265,14 +205,10 @@ class ReaderController:
         return adjacent_id is not None
 
     def show_loaded(self, section_ids: tuple[str, ...]) -> None:
-        """If the file in the reader has just been loaded, show its text, or the pending position in it."""
+        """If the file in the reader has just been loaded, show its text."""
         section_id = self._reader.section_id
-        position, self._pending = self._pending, None
         if section_id is not None and section_id in section_ids:
-            if position is not None and position.file_id == section_id:
-                self._restore(position._replace(file_id=""))
-            else:
-                self._reader.show_section(self._library, section_id)
+            self._reader.show_section(self._library, section_id)
 
     def open_answer_link(self, target: LinkTarget) -> str | None:
         """Follow a link in an answer. Return a sentence if it leads nowhere."""
@@ -307,16 +243,7 @@ class ReaderController:
                 else:
                     request()
             case DeadLink(reason):
-                nearest = list_similar_links(href, self._library, section_id) if with_files else []
-                if not nearest:
-                    return reason
-                choices = [PickerItem(value=near, label=sanitise_line(unquote(near))) for near in nearest]
-
-                def follow(chosen: str | None) -> None:
-                    if chosen is not None and (problem := self.open_link(chosen, section_id, with_files=with_files)):
-                        self._reader.notify(problem, severity="warning", markup=False)
-
-                self._reader.app.push_screen(PickerDialog(f"{sanitise_line(reason)} Nearest:", choices), follow)
+                return reason
         return None
 
     def _open_page(self, url: str) -> None:
@@ -369,33 +296,8 @@ class ReaderController:
         self._reader.app.refresh(layout=True)
         return None
 
-    def toggle_following(self) -> None:
-        """Switch follow mode, in which the reader shows the section under the cursor and what the model opens."""
-        self._is_following = not self._is_following
-        self._cancel_follow_timer()
-        self._reader.show_following(is_following=self._is_following)
-        self._show_status("Reader follows the outline" if self._is_following else "Reader no longer follows")
-        if self._is_following and self._tree.outline.cursor_id is not None:
-            self.read_unfocused(self._tree.outline.cursor_id)
-
-    def follow_cursor(self, section_id: str) -> None:
-        """In follow mode, show the section under the cursor once the cursor rests there."""
-        if self._is_following:
-            self._cancel_follow_timer()
-            self._follow_timer = self._reader.set_timer(_REST_SECONDS, partial(self.read_unfocused, section_id))
-
-    def follow_opened(self, section_id: str) -> None:
-        """In follow mode, show a section that the model opened if the reader is in view."""
-        if self._is_following and Pane.READER in self._panes.shown:
-            self._cancel_follow_timer()
-            self.read_unfocused(section_id, is_recorded=False)
-
     def _show_status(self, words: str) -> None:
         self._reader.post_message(StatusMessage(words))
-
-    def _cancel_follow_timer(self) -> None:
-        if self._follow_timer is not None:
-            self._follow_timer.stop()
 
     def _record_reading(self, section_id: str | None) -> None:
         def make_command(state: ConversationState) -> Command | str:

@@ -117,19 +117,6 @@ class ReloadController:
         self._next_check_at = ended + (ended - started) * _IDLE_FACTOR
         return stamps
 
-    async def read_scans(self) -> None:
-        """Run OCR on the scanned pages, and reload the document with their text, unless the person cancels."""
-        if self._context.read_scans is None:
-            self._chat_log.post_message(StatusMessage("Only a PDF opened by itself has scanned pages to read"))
-            return
-        from roamtui.tui.screens.scans import ScanDialog  # noqa: PLC0415 - rarely needed
-
-        result = await self._chat_log.app.push_screen_wait(ScanDialog(self._context.read_scans))
-        if isinstance(result, RoamtuiError):
-            self._chat_log.post_message(StatusMessage(str(result)))
-        elif result:
-            await self.reload()
-
     async def reload(self) -> None:
         """Reload the document, and keep the open sections and the reading position.
 

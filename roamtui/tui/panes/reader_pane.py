@@ -33,13 +33,12 @@ class ReaderPane(Vertical):
         super().__init__(id="reader-pane")
         self._image_mode = image_mode
         self.title_line = PaneTitle(Pane.READER)
-        """Shows the path and page in view, the progress, the number of the match, and whether follow mode is on."""
+        """Shows the path and page in view, the progress and the number of the match."""
         self._library: Library | None = None
         self._search_words: tuple[str, ...] = ()
         self._match_label = ""
         hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
         self._empty = Static(hint, id="reader-empty")
-        self._is_following = False
 
     @override
     def compose(self) -> ComposeResult:
@@ -99,11 +98,6 @@ class ReaderPane(Vertical):
         self.reader.highlight_words(words, match)
         self._update_title()
 
-    def show_following(self, *, is_following: bool) -> None:
-        """Show in the title line whether the reader follows the outline."""
-        self._is_following = is_following
-        self._update_title()
-
     def end_search(self) -> bool:
         """Remove the search highlights. Return whether there were any."""
         if not self._search_words:
@@ -117,8 +111,7 @@ class ReaderPane(Vertical):
 
     @on(ReadingPositionChanged)
     def _update_title(self) -> None:
-        parts = ["following"] if self._is_following else []
-        parts.append(self.reader.breadcrumb)
+        parts = [self.reader.breadcrumb]
         if (page := self.reader.page_in_view) is not None:
             parts.append(f"p. {page}")
         notes = [parts]

@@ -8,16 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual import events, on, work
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.conversation.reading_positions import ReadingPosition
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind, Span
+from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import sanitise_line
 from roamtui.markdown.blocks import get_block_end
@@ -53,6 +52,14 @@ _SIDEWAYS_COLUMNS = 8
 _LINK_MARGIN = 3
 """Number of cells kept beside a selected link when the view scrolls sideways to show it."""
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
+
+
+class ReadingPosition(NamedTuple):
+    """The position at the top of the reader."""
+
+    section_id: str
+    offset: int
+    """Characters from the start of the section to the top of the view. Negative if the section starts below the top."""
 
 
 class Reader(LinesView, can_focus=True, inherit_bindings=False):
@@ -245,11 +252,8 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """The current reading position, or None if the reader is empty."""
         if self._library is None or self.section_id is None:
             return None
-        library, section_id = self._library, self.section_id
-        start = 0 if self._document_view.is_generated else library.get_content_span(section_id).start
-        ancestors = library.ancestors(section_id)
-        files = (ancestor_id for ancestor_id in ancestors if library.node(ancestor_id).kind is NodeKind.FILE)
-        return ReadingPosition(section_id, self._offset_in_view - start, next(files, section_id))
+        start = 0 if self._document_view.is_generated else self._library.get_content_span(self.section_id).start
+        return ReadingPosition(self.section_id, self._offset_in_view - start)
 
     @property
     def _offset_in_view(self) -> int:

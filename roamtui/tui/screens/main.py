@@ -37,7 +37,6 @@ from roamtui.tui.chat.content_view import (
     EarlierTarget,
     ExampleTarget,
     LinkTarget,
-    NotesTarget,
     SectionTarget,
     Target,
     TargetActivated,
@@ -155,11 +154,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @cached_property
     def reader_controller(self) -> ReaderController:
         """Shows sections in the reader."""
-        from roamtui.conversation.reading_positions import ReadingPositions
         from roamtui.tui.controllers.reader import ReaderController
 
-        positions = ReadingPositions(self.startup.options.reading_positions_path)
-        return ReaderController(self.agent, self.tree_pane, self.reader_pane, self.panes, positions, self.dispatch)
+        return ReaderController(self.agent, self.tree_pane, self.reader_pane, self.panes, self.dispatch)
 
     @cached_property
     def _find_controller(self) -> FindController:
@@ -253,8 +250,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.reader_controller.show_last_read()
         if self._first_place is not None:
             self.reader_controller.show_place(self._first_place)
-        position = self.reader_controller.describe_position()
-        self.welcome.show_reading_place(position)
         self._show_saved_conversations(is_announced=True)
 
     def show_place(self, place: str | SectionTarget) -> None:
@@ -265,9 +260,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._first_place = place
 
     def on_unmount(self) -> None:
-        """Save the reading position and unsaved notes."""
+        """Save unsaved notes."""
         if self.has_started:
-            self.reader_controller.save_position()
             self._notes_controller.flush()
             self._unsubscribe()
 
@@ -325,19 +319,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="earlier", exit_on_error=False)
     async def _show_saved_conversations(self, *, is_announced: bool) -> None:
-        """Show the saved conversations, and their quotes that are no longer in the document.
-
-        Args:
-            is_announced: Whether the status line shows how many conversations there are.
-        """
-        from roamtui.tui.controllers.startup import list_saved_conversations, recheck_saved_quotes
+        """Show the saved conversations. With `is_announced`, the status line shows how many there are."""
+        from roamtui.tui.controllers.startup import list_saved_conversations
 
         saved = await list_saved_conversations(self.conversation)
         if saved and is_announced:
             words = format_count(len(saved), "earlier conversation")
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
         self.welcome.show_saved_conversations(saved)
-        self.welcome.show_stale(await recheck_saved_quotes(self.conversation, saved))
 
     def watch_state(self, state: ConversationState) -> None:
         self.tree_pane.show(state)
@@ -363,7 +352,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
                 outline.set_highlights(opened=opened)
                 outline.reveal(opened[-1])
-                self.reader_controller.follow_opened(opened[-1])
             case NodesLoaded(section_ids=ids):
                 self.reader_controller.show_loaded(ids)
             case QuestionsRewound():
@@ -589,8 +577,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.chat_log.show_earlier()
             case ConversationTarget(conversation_id):
                 self.resume_conversation(conversation_id)
-            case NotesTarget():
-                self.action_notes()
             case LinkTarget():
                 self.warn(self.reader_controller.open_answer_link(event.target))
             case SectionTarget():
@@ -610,14 +596,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.reader_controller.read(event.section_id, came_from=self.tree_pane.outline)
 
     @on(OutlineTree.CursorMoved)
-    def _follow_cursor(self, event: OutlineTree.CursorMoved) -> None:
-        if self.focused is self.tree_pane.outline and self.has_started:
-            self.reader_controller.follow_cursor(event.section_id)
-            if title := self.tree_pane.outline.get_cut_title():
-                self.status_line.update_status(message=title, is_progress=False)
-
-    def action_follow(self) -> None:
-        self.reader_controller.toggle_following()
+    def _show_cut_title(self) -> None:
+        if self.focused is self.tree_pane.outline and (title := self.tree_pane.outline.get_cut_title()):
+            self.status_line.update_status(message=title, is_progress=False)
 
     def action_back(self) -> None:
         self.reader_controller.go_back()
@@ -659,10 +640,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Check whether the document has changed on disk."""
         await self._reload_controller.check()
 
-    def action_reload(self, scans: str = "") -> None:
+    def action_reload(self) -> None:
         if not self.warn_if_busy():
-            self._reload(scans)
+            self._reload()
 
     @work(group="reloading", exit_on_error=False)
-    async def _reload(self, scans: str) -> None:
-        await (self._reload_controller.read_scans() if scans else self._reload_controller.reload())
+    async def _reload(self) -> None:
+        await self._reload_controller.reload()

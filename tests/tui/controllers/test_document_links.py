@@ -115,15 +115,6 @@ async def test_a_link_that_a_model_wrote_opens_no_file(notes: Path) -> None:
         assert len(app.documents) == 1
 
 
-async def test_the_nearest_names_of_a_dead_link_are_offered(notes: Path) -> None:
-    async with running(_make_app((notes / "start.md").resolve()), (120, 35)) as (app, pilot):
-        await _follow(app, pilot, "rule.md#late-fees")
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        assert 'No file "rule.md" here. Nearest:' in screen_text(app)
-        await pilot.press("enter")
-        await wait_until(pilot, _is_at(app, notes / "rules.md", "Late fees"))
-
-
 async def test_a_web_page_that_was_opened_is_named(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = _make_app((notes / "start.md").resolve())
     opened: list[str] = []

@@ -46,7 +46,7 @@ _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 _UNREADABLE_SHARE_MAX = 0.3
 _OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
 _OCR_FLAG_ADVICE = "Open it with `--ocr` to read it by tesseract."
-_OCR_KEY_ADVICE = "Open it with `--ocr`, or press `O` in the reader, to read them by tesseract."
+_OCR_KEY_ADVICE = "Open it with `--ocr` to read them by tesseract."
 _DIGITS = re.compile(r"\d+")
 
 
