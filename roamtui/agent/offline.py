@@ -23,7 +23,7 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import find_unread_pages, suggest_ids
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.lexicon import Language, detect_language, get_implied_words, get_synonyms, list_words, stem
+from roamtui.search.lexicon import Language, detect_language, get_implied_words, get_synonyms
 from roamtui.search.passages import Passage, QuestionWords, find_passage, find_question_words, split_passages
 from roamtui.search.query import has_pronoun, is_continuation
 from roamtui.search.sentences import get_first_sentence, rank_sentences
@@ -61,13 +61,14 @@ _CELL_SCORE_MIN = 0.42
 to choose this value, it raises "not found" from 15 to 56 % of the cells without a clause."""
 _TITLE_FIT_MIN = 0.4
 """Minimum share of the question's subject in the titles of a section that is never "not found"."""
+_ENGLISH_DOUBT = 0.4
+"""Added to the weight of an English question, because half of two words is weaker evidence than half of six."""
 _QUESTION_WEIGHT_MAX = 6.0
 """Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
 _SCORE_EVIDENCE_MAX = 0.2
 """Maximum evidence that the score of the best passage adds. It is higher if the words are close together."""
 _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
-_COMMON_WORD_EVIDENCE = 0.3
 _SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
@@ -77,7 +78,6 @@ _RANK_LOSS = 0.15
 """Loss of score per search rank."""
 _SYNONYM_WEIGHT, _PRESENT_SYNONYM_WEIGHT = 0.5, 0.35
 """Weight of a synonym of a word that no section contains, and of one that a section contains."""
-_EVERYDAY_VERB_WEIGHT = 0.4
 _UNSEEN_PAIR_WEIGHT = 0.2
 """Factor on the weight of a pair of characters, in a script without spaces, that no section contains. About half of the
 pairs join two words, so their absence means little."""
@@ -86,9 +86,6 @@ _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
 _BESIDE_MAX = 50
 """Maximum number of sections beside a passage in which its exceptions are looked for."""
-_COMMON_WORDS = frozenset(map(stem, list_words("light")))
-"""Stems of words that occur in questions about any subject."""
-_EVERYDAY_VERBS = frozenset(list_words("light verbs"))
 _LIMITING_TITLE = re.compile(
     r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|restrictions?|ausnahmen?|excepciones)\b", re.IGNORECASE
 )
@@ -367,6 +364,8 @@ class _Weighing:
         self._implied = frozenset(implied)
         self.weights |= dict.fromkeys(sorted(implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
         self._evidence = self._weigh_evidence(question, language)
+        # fewer forms of words are known in other languages
+        self._doubt = _ENGLISH_DOUBT if language is Language.ENGLISH else 0.0
 
     @property
     def forms(self) -> Mapping[str, str]:
@@ -393,7 +392,7 @@ class _Weighing:
                 found += weight
             elif not terms.isdisjoint(self._words.synonyms[term]):
                 found += _SYNONYM_EVIDENCE * weight
-        return min(1.0, found / min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX))
+        return min(1.0, found / (min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX) + self._doubt))
 
     def fits_title(self, title_terms: frozenset[str]) -> bool:
         """Return whether a title with these terms is about the question."""
@@ -401,25 +400,23 @@ class _Weighing:
         return has_implied or self.compute_found_share(title_terms) >= _TITLE_FIT_MIN
 
     def _weigh_terms(self, texts: Sequence[str]) -> dict[str, float]:
-        """Weigh each term: more if it is rare in the texts, less if it says little."""
+        """Weigh each term: more if it is rare in the texts."""
         found = [{term for _, term in locate_terms(text, self.terms, self.forms)} for text in texts]
         weights = {}
         for term in self.terms:
             count = sum(term in terms for terms in found)
-            factor = _EVERYDAY_VERB_WEIGHT if term in _EVERYDAY_VERBS else 1.0
-            factor = _UNSEEN_PAIR_WEIGHT if not count and is_unspaced(term) else factor
+            factor = _UNSEEN_PAIR_WEIGHT if not count and is_unspaced(term) else 1.0
             weights[term] = math.log(1 + (len(texts) + 1) / (count + 1)) * factor
         return weights
 
     def _weigh_evidence(self, question: str, language: Language) -> dict[str, float]:
-        """Weigh each term as evidence: highest for names, lowest for words that occur in any question."""
+        """Weigh each term as evidence: more for names."""
         names = extract_code_names(question)
         if language is Language.ENGLISH:  # in other languages, words that are not names have capital letters too
             names |= {fold_term(name) for name in _NAME.findall(question)}
         weights = {}
         for term in self.terms:
             weight = _NAME_WEIGHT if term in names else 1.0
-            weight *= _COMMON_WORD_EVIDENCE if stem(term) in _COMMON_WORDS or term.isdigit() else 1.0
             is_unseen_pair = is_unspaced(term) and term not in self._words.present
             weights[term] = weight * (_UNSEEN_PAIR_WEIGHT if is_unseen_pair else 1.0)
         return weights
