@@ -12,7 +12,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import DataTable, Static
 from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 from typing_extensions import override
 
@@ -97,10 +97,10 @@ class TableScreen(Dialog[None]):
         title = Content.assemble(("Table", "bold $primary"), (f" · {' · '.join(map(sanitise_line, parts))}", "$muted"))
         self.query_one(".head", Static).update(title, layout=False)
 
-    @on(TableGrid.CursorMoved)
+    @on(DataTable.CellHighlighted)
     def _show_proof(self) -> None:
         """Show the question, the whole value and its quote below the grid."""
-        column, cell, view = self._grid.column, self._grid.cell, self.query_one(".proof", Static)
+        column, cell, view = self._grid.question, self._grid.cell, self.query_one(".proof", Static)
         width, height = view.content_size
         lines = []
         if column is None:
@@ -140,12 +140,13 @@ class TableScreen(Dialog[None]):
         self._grid.move_to(0, self._grid.cursor_column)
 
     def action_last(self) -> None:
-        self._grid.move_to(len(self._grid.rows), self._grid.cursor_column)
+        self._grid.move_to(len(self._grid.documents), self._grid.cursor_column)
 
     def action_page(self, pages: int) -> None:
-        self._grid.move_page(pages)
+        height = max(1, self._grid.scrollable_content_region.height - 2)
+        self._grid.move_to(self._grid.cursor_row + pages * height, self._grid.cursor_column)
 
-    @on(TableGrid.CellClicked)
+    @on(DataTable.CellSelected)
     def action_read(self) -> None:
         self._request_cell(with_quote=True)
 
@@ -156,7 +157,7 @@ class TableScreen(Dialog[None]):
             self._request_cell(with_quote=False)
 
     def _request_cell(self, *, with_quote: bool) -> None:
-        row, cell = self._grid.row, self._grid.cell
+        row, cell = self._grid.document, self._grid.cell
         if row is None:
             return
         log = self._content.get_log_path(cell) if cell is not None else None
@@ -171,7 +172,7 @@ class TableScreen(Dialog[None]):
             columns = drop_repeated_columns((*self._job.defined.columns, parse_question(question)))
             self._job = replace(self._job, defined=replace(self._job.defined, columns=columns))
             self._show()
-            self._grid.move_to(self._grid.cursor_row, len(columns) - 1)
+            self._grid.move_to(self._grid.cursor_row, len(columns))
             self._start()
 
     def action_run(self) -> None:

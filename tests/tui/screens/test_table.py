@@ -99,7 +99,7 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         await pilot.press("+")
         await _answer_prompt(pilot, "Since when? [date]")
         await wait_until(pilot, lambda: "4 of 4 cells" in screen_text(app))
-        assert [column.type.value for column in grid.columns] == ["text", "date"]
+        assert [column.type.value for column in grid.questions] == ["text", "date"]
         assert [column.question for column in read_table(filled.folder).columns] == [PERIOD, "Since when?"]
 
 
@@ -178,7 +178,7 @@ async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> N
         await pilot.press("escape")
         await run(pilot, "global.table")
         grid = await await_grid(pilot)
-        assert len(grid.rows) == 2
+        assert len(grid.documents) == 2
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
 
