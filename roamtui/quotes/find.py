@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from roamtui.outline.spans import Bounds
 from roamtui.quotes.numbers import divides_number
@@ -33,13 +33,10 @@ _MARKUP = re.compile(
     r"|\\(?=[!-/:-@\[-`{-~])"  # escape
     r"|\*+|`+|~~|\"|'"  # emphasis, code, quotation marks
     r"|(?:(?<=[\n\r])|\A)(?:[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-+][ \t]+))+"  # marks at the start of a line
-    r"|(?P<number>(?:(?<=[\n\r])|\A)[ \t>]*\d{1,9}[.)][ \t]+)"
     r"|(?<![^\W_])(?<![^\W_]\\)_+|_+(?![^\W_])"  # underscores outside of words, escaped or not
     r"|[\u00ad\u200b-\u200d\ufeff]"  # invisible characters
     r"|(?<=\d) (?=[%‰°]))"  # some languages put a space before a percent sign
 )
-_NUMBERED = re.compile(r"(?:\A|(?<![\s>])(?:[^\S\n\r]|>)*+[\n\r])[\s>]*+\d")
-"""A number at the start of a line, whether it is a list number or not."""
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}
 GAP = re.compile(r"(?:(?<!\s)\s++)?(?:\[(?:…|\.{3})\]|…|\.{3,4})\s*+")
 """An ellipsis for omitted words."""
@@ -88,11 +85,8 @@ def find_quote(quote: str, text: str) -> Bounds | None:
         return start, start + len(quote)
     if not has_words:
         return None
-    for keep_numbers in (True, False) if _NUMBERED.search(text) else (True,):
-        bounds = _find_parts(quote, text, keep_numbers=keep_numbers)
-        if bounds is not None:
-            return bounds
-    return _find_across_lines(quote, text) if _BROKEN_WORD.search(text) else None
+    bounds = _find_parts(quote, text)
+    return _find_across_lines(quote, text) if bounds is None and _BROKEN_WORD.search(text) else bounds
 
 
 def _find_exact(quote: str, text: str) -> int:
@@ -114,15 +108,14 @@ class _NormalisedSearch:
     """Searches a normalised text. Its offsets are computed only if a match needs them, because that is slow."""
 
     text: str
-    keep_numbers: bool
 
     @property
     def plain(self) -> str:
-        return strip_markup(self.text, keep_numbers=self.keep_numbers)
+        return strip_markup(self.text)
 
     @property
     def offsets(self) -> array[int]:
-        return normalise_markdown(self.text, keep_numbers=self.keep_numbers).offsets
+        return normalise_markdown(self.text).offsets
 
     def find(self, part: str, start: int = 0, stop: int | None = None) -> int:
         """Return the offset of `part` in the plain text, or -1. A match must not start or end inside a word or number.
@@ -183,9 +176,9 @@ class _NormalisedSearch:
         return len(self.offsets) if end < 0 else bisect_left(self.offsets, end)
 
 
-def _find_parts(quote: str, text: str, *, keep_numbers: bool) -> Bounds | None:
+def _find_parts(quote: str, text: str) -> Bounds | None:
     whole = _SHORTENED_TARGET.sub("", quote) if "](" in quote else quote
-    pieces = (normalise_markdown(piece, keep_numbers=True).text for piece in GAP.split(whole))
+    pieces = (normalise_markdown(piece).text for piece in GAP.split(whole))
     # marks at the ends of a piece do not count, but a sign or a point belongs to its number
     parts = [part for piece in pieces if (part := _LEADING.sub("", piece).rstrip(_EDGE))]
     spellings = [parts] if parts else []
@@ -193,7 +186,7 @@ def _find_parts(quote: str, text: str, *, keep_numbers: bool) -> Bounds | None:
         other_spelling = parts[0][0].swapcase() + parts[0][1:]
         if other_spelling != parts[0]:
             spellings.append([other_spelling, *parts[1:]])
-    search = _NormalisedSearch(text, keep_numbers)
+    search = _NormalisedSearch(text)
     bounds = next(filter(None, map(search.find_parts, spellings)), None)
     if bounds is None:
         return None
@@ -206,7 +199,7 @@ def _find_parts(quote: str, text: str, *, keep_numbers: bool) -> Bounds | None:
 def _find_across_lines(quote: str, text: str) -> Bounds | None:
     """Find a quote in a text with words hyphenated at the ends of lines."""
     for joint in ("", "-"):
-        match = _find_parts(quote, _BROKEN_WORD.sub(joint, text), keep_numbers=True)
+        match = _find_parts(quote, _BROKEN_WORD.sub(joint, text))
         if match is None:
             continue
         start, last = match[0], match[1] - 1
@@ -233,48 +226,41 @@ _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
 
 
 @lru_cache(maxsize=256)
-def normalise_markdown(text: str, *, keep_numbers: bool = False) -> _NormalisedText:
+def normalise_markdown(text: str) -> _NormalisedText:
     """Remove markup, collapse white space, and unify characters that look alike, such as dashes.
 
-    Args:
-        text: Markdown.
-        keep_numbers: Whether to keep a number at the start of a line, because it may be part of a date that spans two
-            lines. Otherwise, it is removed as a list number.
+    A number at the start of a line stays, because it may be part of a date that spans two lines.
     """
     alike = text.translate(_ALIKE)
     characters: list[str] = []
     offsets = array("Q")
     position = 0
     for match in _MARKUP.finditer(alike):
-        if keep_numbers and match.lastgroup == "number":
-            continue
         _append(alike[position : match.start()], position, characters, offsets)
         if match.lastgroup in ("break", "entity"):
-            _append(_replace_markup(match, keep_numbers=False), match.start(), characters, offsets)
+            _append(_replace_markup(match), match.start(), characters, offsets)
         position = match.end()
     _append(alike[position:], position, characters, offsets)
     return _NormalisedText("".join(characters), offsets)
 
 
 @lru_cache(maxsize=256)
-def strip_markup(text: str, *, keep_numbers: bool) -> str:
+def strip_markup(text: str) -> str:
     """Return the text of `normalise_markdown` without its offsets, in half the time.
 
     Few texts contain a given quote, and only those need offsets.
     """
     alike = text.translate(_ALIKE)
-    plain = _SPACES.sub(" ", _MARKUP.sub(partial(_replace_markup, keep_numbers=keep_numbers), alike))
-    return normalise_markdown(text, keep_numbers=keep_numbers).text if _ACCENT_OR_LIGATURE.search(plain) else plain
+    plain = _SPACES.sub(" ", _MARKUP.sub(_replace_markup, alike))
+    return normalise_markdown(text).text if _ACCENT_OR_LIGATURE.search(plain) else plain
 
 
-def _replace_markup(mark: re.Match[str], *, keep_numbers: bool) -> str:
+def _replace_markup(mark: re.Match[str]) -> str:
     match mark.lastgroup:
         case "break":
             return " "
         case "entity":
             return _ENTITIES.get(mark.group(), "")
-        case "number" if keep_numbers:
-            return mark.group()
         case _:
             return ""
 

@@ -72,7 +72,7 @@ def find_nearest_words(quote: str, text: str) -> NearestWords | None:
 @lru_cache(maxsize=32)
 def _read_words(text: str) -> tuple[tuple[str, ...], tuple[Bounds, ...]]:
     """Return the words of a text without regard to case, and their bounds."""
-    normal = normalise_markdown(text, keep_numbers=True)
+    normal = normalise_markdown(text)
     words = [*_WORD.finditer(normal.text)]
     offsets = normal.offsets
     bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in words)

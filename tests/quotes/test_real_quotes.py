@@ -77,10 +77,10 @@ def test_pieces_of_two_sentences_are_not_found(data: st.DataObject) -> None:
     pair = sentences[index : index + 2]
     assume(len({find_sentence_end(text, one.start) for one in pair}) == len(pair))  # parts of a long one are no pair
     pieces = [_draw_words(data, text, one) for one in pair]
-    plain = normalise_markdown(text, keep_numbers=True).text
+    plain = normalise_markdown(text).text
     for piece in pieces:
         assume(not _ELLIPSIS.search(piece))
-        assume(plain.count(normalise_markdown(piece, keep_numbers=True).text.strip(" .,;:!?-")) == 1)
+        assume(plain.count(normalise_markdown(piece).text.strip(" .,;:!?-")) == 1)
     quote = data.draw(st.sampled_from([" … ", " […] ", " ... ", "… "])).join(pieces)
     assert find_quote(quote, text) is None
 
