@@ -59,7 +59,7 @@ def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
         after = reload_library(before, frozenset(), sources=sources, web=None)
         assert sorted(site.counts.paths) == ["/a.md", "/b.md", "/llms.txt"]
         assert site.counts.bytes_sent == len(changed)
-        texts = {document.key: str(document.text) for document in after.documents}
+        texts = {document.key: document.text for document in after.documents}
         assert texts[site.url("/a.md")] == site.pages["/a.md"]
         assert texts[site.url("/b.md")] == site.pages["/b.md"]
         assert [*after.walk()] == [*before.walk()]

@@ -137,7 +137,7 @@ def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[Sum
     """
     tasks: dict[str, SummaryTask] = {}
     for document in library.documents:
-        text = str(document.text[:])
+        text = document.text
         digest = hash_text(text)
         if document.columns.has_files or digest in known or digest in tasks or not text.strip():
             continue

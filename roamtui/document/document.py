@@ -12,17 +12,10 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate, islice, pairwise
 
-from roamtui.document.furniture import blank_footers, find_site_footer
+from roamtui.document.furniture import blank_footers
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import shorten
-from roamtui.document.text import DocumentText, compute_line_starts
+from roamtui.document.text import compute_line_starts
 from roamtui.document.tokens import estimate_tokens
-
-_ABOVE_LENGTH_MAX = 1_000
-"""A longer title, in characters, may be shortened in the paths of the nodes below it. It can be as long as a book."""
-_REPEATED_LENGTH_MAX = 50_000_000
-"""Maximum number of characters that all copies of such a title may have in these paths. With more, it is shortened. A
-title of 100 KB may be above 50,000 nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +62,10 @@ class Columns:
             child = self.ends[child]
 
     def path(self, row: int) -> tuple[str, ...]:
-        """Return the titles from the top down to `row`. A very long title above many rows is shortened."""
+        """Return the titles from the top down to `row`."""
         titles = [self.titles[row]]
         while (row := self.parents[row]) >= 0:
-            title = self.titles[row]
-            if len(title) > _ABOVE_LENGTH_MAX and len(title) * (self.ends[row] - row) > _REPEATED_LENGTH_MAX:
-                title = shorten(title, _ABOVE_LENGTH_MAX)
-            titles.append(title)
+            titles.append(self.titles[row])
         return tuple(reversed(titles))
 
     def paths(self) -> Iterator[tuple[str, ...]]:
@@ -125,8 +115,6 @@ def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
 _LEVEL_ZERO = re.compile(rb"\0")
 """Finds rows that may be preambles. Their level is always 0."""
 _TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
-_PIECE_LENGTH = 1 << 20
-"""Number of characters that are encoded at once, so that a long text is never copied whole."""
 _MARKED_ID = re.compile(r"\{[^{}#\n]*+#([^\s{}]++)[ }]|\b(?:id|name)=[\"']?([^\"'\s>]++)[\"'\s>]")
 _PUNCTUATION = re.compile(r"[^\w\- ]")
 
@@ -138,7 +126,6 @@ def make_anchor(title: str) -> str:
 
 _CACHED_CHILDREN_MIN = 500
 """If a node has at least this many children, the list of them is cached."""
-_VISIBLE = re.compile(r"\S")
 _SEPARATOR = "\x1f"
 
 
@@ -149,7 +136,7 @@ class Document:
     key: str
     """Key within the source; empty for a single document."""
     title: str
-    text: DocumentText
+    text: str
     """Decoded source, without byte order mark. The own text of a node is a slice of it."""
     columns: Columns
     url: str | None = None
@@ -240,7 +227,7 @@ class Document:
     @cached_property
     def marked_offsets(self) -> dict[str, int]:
         """Offset of each id in braces after a heading, and of each id or name of an HTML element."""
-        matches = reversed([*_MARKED_ID.finditer(self.text[:])])
+        matches = reversed([*_MARKED_ID.finditer(self.text)])
         return {match[match.lastindex or 0]: match.start(match.lastindex or 0) for match in matches}
 
     def get_summary(self, row: int, summaries: Mapping[str, str]) -> str:
@@ -270,14 +257,7 @@ class Document:
 
     def clean_text(self, start: int, end: int) -> str:
         """Return the text from `start` to `end` (exclusive), with page furniture replaced by as many spaces."""
-        text = blank_footers(self.text, start, end)
-        footer = max(0, self.site_footer_start - start)
-        return text[:footer] + _VISIBLE.sub(" ", text[footer:]) if footer < len(text) else text
-
-    @cached_property
-    def site_footer_start(self) -> int:
-        """Offset at which the footer of a site begins, or the length of the text."""
-        return find_site_footer(self.text, self.columns.titles)
+        return blank_footers(self.text, start, end)
 
     @cached_property
     def line_starts(self) -> array[int]:
@@ -304,12 +284,9 @@ class Document:
         _ = self.rows_by_id, self.tokens_before, self.content_hash
 
 
-def hash_text(text: DocumentText) -> str:
+def hash_text(text: str) -> str:
     """Compute a digest of `text`: 32 hex digits, the same on every machine."""
-    digest = blake2b(digest_size=16)
-    for start in range(0, len(text), _PIECE_LENGTH):
-        digest.update(text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+    return blake2b(_encode(text), digest_size=16).hexdigest()
 
 
 def make_node_id(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
@@ -328,26 +305,13 @@ def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_lis
     """
     ordinals: dict[tuple[str, ...], int] = {}
     ids: dict[str, None] = {}
-    above: tuple[str, ...] = ()
-    parent_hash = None
-    has_long = False
     for path in paths:
         key = tuple(path)
         ordinal = ordinals.get(key, 0)
         ordinals[key] = ordinal + 1
         base_salt = (salt,) if salt else ()
         node_doc = "/".join(key) if is_listing else doc
-        if has_long and key[:-1] != above:
-            above = key[:-1]
-            is_long = sum(map(len, above)) > _ABOVE_LENGTH_MAX and not (is_listing or salt)
-            parent_hash = blake2b(_encode(_SEPARATOR.join([doc, *above, ""])), digest_size=4) if is_long else None
-        has_long = has_long or (bool(key) and len(key[-1]) > _ABOVE_LENGTH_MAX)
-        if parent_hash is None:
-            section_id = make_node_id(node_doc, key, ordinal, *base_salt)
-        else:  # the hash of a very long path is computed once for all its children
-            state = parent_hash.copy()
-            state.update(_encode(f"{key[-1]}{_SEPARATOR}{ordinal}"))
-            section_id = state.hexdigest()
+        section_id = make_node_id(node_doc, key, ordinal, *base_salt)
         attempt = 0
         while section_id in ids:
             attempt += 1

@@ -1,4 +1,4 @@
-"""Find page furniture: page numbers, running heads, and the footer of a site.
+"""Find page furniture: page numbers and running heads.
 
 It is part of the source, but not of its sentences. In text that is shown or quoted, spaces replace it, so that all
 offsets stay the same.
@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-
-from roamtui.document.text import DocumentText
 
 _NAMED_FOOTER = (
     r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
@@ -45,23 +43,8 @@ _GAP_LENGTH_MAX = 20
 """Maximum number of white-space characters between a footer and a running head."""
 _DIGITS = re.compile(r"\d+")
 
-_TAIL_LENGTH = 6_000
-"""Characters at the end of a document that are searched for the footer of a site."""
-_TEXT_LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
-_NOT_WORD = re.compile(r"[\W_]+")
-_SENTENCE_END = re.compile(r"[.!?:;,]\s*\Z")
-_SITE_LINE = re.compile(
-    r"(?i)(?:was this (?:page|article|section) helpful\b.{0,20}|(?:edit|view|improve) this page(?: on \w+)?"
-    r"|(?:last )?(?:updated|modified)(?: on)? .{4,30}|(?:©|copyright\b).{0,80}|on this page|back to top"
-    r"|(?:(?:discord|facebook|github|instagram|linkedin|twitter|x|youtube)\W*){2,})\W*"
-)
-_DOUBLED_LINES_MAX, _DOUBLED_LENGTH_MAX = 4, 2_000
-_DOUBLED_LETTERS_MIN = 6
-"""Minimum number of letters in a doubled line. Two lines of the same few letters need not be a footer."""
-_CONTENTS_TITLES_MIN = 3
 
-
-def blank_footers(text: DocumentText, start: int, end: int) -> str:
+def blank_footers(text: str, start: int, end: int) -> str:
     """Return the text from `start` to `end` (exclusive), with page footers and running heads replaced by spaces.
 
     A line with only a number n is a footer if the page before ends with n - 1, or the page after with n + 1. A running
@@ -117,54 +100,3 @@ def _find_running_heads(window: str, footers: Sequence[tuple[int, int]]) -> list
         if near[words] >= max(_RUNNING_MIN, _RUNNING_SHARE_MIN * len(spans))
         for span in spans
     ]
-
-
-def find_site_footer(text: DocumentText, titles: Sequence[str]) -> int:
-    """Return the offset at which the footer of a site begins, or the length of the text if there is none.
-
-    The lines of a footer are the document's own titles, links that a scraper wrote twice (joined in one line, and then
-    one on each line), and common phrases such as "Was this page helpful?".
-    """
-    tail_start = max(0, len(text) - _TAIL_LENGTH)
-    lines = [*_TEXT_LINE.finditer(text[tail_start : len(text)])]
-    count = len(lines)
-    while count and not (line := lines[count - 1][0].strip()).startswith("#"):
-        if doubled := _count_doubled_lines(lines[max(0, count - _DOUBLED_LINES_MAX) : count], titles):
-            count -= doubled
-        elif _SITE_LINE.fullmatch(line) or _consists_of_titles(line, titles):
-            count -= 1
-        else:
-            break
-    return tail_start + lines[count].start() if count < len(lines) else len(text)
-
-
-def _count_doubled_lines(lines: Sequence[re.Match[str]], titles: Sequence[str]) -> int:
-    """Return how many of the last lines are one line and a repetition of its words, on one or more lines. May be 0."""
-    for size in range(2, len(lines) + 1):
-        if lines[-size].string[lines[-size].end() : lines[-size + 1].start()] not in ("\n", "\r\n"):
-            break
-        first, *others = [line[0].strip() for line in lines[-size:]]
-        if _fold(first) != "".join(map(_fold, others)) or not all(map(_fold, others)):
-            continue
-        is_same = len(others) == 1 and first == others[0] and first not in titles
-        is_long = len(_fold(first)) >= _DOUBLED_LETTERS_MIN
-        if is_long and not is_same and len(first) <= _DOUBLED_LENGTH_MAX and not any(map(_SENTENCE_END.search, others)):
-            return size
-    return 0
-
-
-def _fold(line: str) -> str:
-    return _NOT_WORD.sub("", line).casefold()
-
-
-def _consists_of_titles(line: str, titles: Sequence[str]) -> bool:
-    """Return whether a line consists only of titles of a document, at least `_CONTENTS_TITLES_MIN`, in document order.
-
-    Titles between them may be missing.
-    """
-    words = _fold(line)
-    position = number = 0
-    for title in map(_fold, titles):
-        if title and words.startswith(title, position):
-            position, number = position + len(title), number + 1
-    return number >= _CONTENTS_TITLES_MIN and position == len(words)

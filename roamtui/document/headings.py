@@ -5,29 +5,23 @@ One difference is deliberate: headings inside block quotes and list items are te
 Why this is exact: markdown-it-py's block loop keeps no state from one top-level block to the next. If a top-level block
 is known to start at a line, the text from this line on can be parsed separately. Such a line is called a *base*:
 
-1. Outside top-level fences and HTML blocks, four kinds of line at column 0 close every open block, even in lists and
-   quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a blank one.
-   A plain line starts with nothing that could be block markup. Each of the four is a base, and so is the line after
-   each of the first three blocks.
-2. At columns 1 to 3 the same is true unless the line belongs to a list item. It cannot belong to one if no line since
-   the last base starts with a list marker.
-3. A fence at columns 1 to 3, with no line inside it indented less, is a top-level block, or lies entirely in one list
-   item, or is text of that item. In each case its lines hold no top-level heading and no base.
-4. After a line that is not blank, an HTML tag that may not interrupt a paragraph hides either the lines up to the next
-   blank one, or nothing. If those lines hold no candidate, the two cases are the same.
-5. Plain lines that follow a base are one paragraph; an underline makes it a heading.
+Outside top-level fences and HTML blocks, four kinds of line at column 0 close every open block, even in lists and
+quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a blank one.
+A plain line starts with nothing that could be block markup. Each of the four is a base, and so is the line after each
+of the first three blocks. A fence at columns 1 to 3, with no line inside it indented less, is a top-level block, or
+lies entirely in one list item, or is text of that item: its lines hold no top-level heading and no base.
 
-If no rule decides, as for a line with ``|`` that could start a table, markdown-it-py parses a *span*: from the last
-base before the line to the next plain line after a blank one. If the parser sees a top-level paragraph start at the end
-of the span, it has read the span as it would read the whole text. Otherwise the last block is a fence or an HTML block
-without an end, and its first line is a base.
+For any other line that could be a heading or hide one, and for a line with ``|``, which could start a table,
+markdown-it-py parses a *span*: from the last base before the line to the next plain line after a blank one. If the
+parser sees a top-level paragraph start at the end of the span, it has read the span as it would read the whole text.
+Otherwise the last block is a fence or an HTML block without an end: its first line is a base, and a longer span is
+parsed from there.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -52,8 +46,6 @@ _TOO_DEEP = "too_deep"
 """Key in the parser's environment that is set if a list or quote marker was read as text because it is too deep."""
 _SPAN_MAX = 1 << 20
 """Maximum of `HeadingScanner._span_min`, in characters. A few long spans are faster: each span has a fixed cost."""
-_CACHED_LINE_MAX = 100
-"""Maximum length, in characters, of a line with an HTML tag whose result is cached."""
 _SENTINEL = "x\n"
 """A paragraph to add to a span: if the parser sees it start at the top level, the span ends at a base."""
 _MAY_LACK_END = ("fence", "html_block")
@@ -83,15 +75,13 @@ to its closing line.
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
 """The same, for the first line of a text."""
 
-_LIST_MARKER = re.compile(r"^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
 _PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
 """The start of a line of prose: nothing that could be block markup."""
 _PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
 _PLAIN_START = re.compile(_PLAIN)
-_PROSE = re.compile(rf"(?:=[^\n|]*\n)?(?:{_PLAIN}[^\n|]*\n)*")
-_OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
 
+_OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
 _TRIMMED = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
     "\u205f\u3000"
@@ -104,10 +94,6 @@ because parsing time grows faster than the text."""
 
 _INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n]")
 """Characters that an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
-_CONTAINER_MARKS = " \t>*+-0123456789.)"
-"""Characters that may precede a link definition on its line."""
-_LABEL_END = re.compile(r"\]:")
-_NON_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
@@ -156,7 +142,8 @@ def scan_headings(text: str, start: int = 0) -> HeadingTable:
         else:
             marked[content] = ""
     if marked:
-        env = {"references": _parse_reference_definitions(source, start, found.offsets, marked)}
+        has_links = any("[" in content for content in marked)
+        env = {"references": _parse_reference_definitions(source, start, found.offsets) if has_links else {}}
         for content in marked:
             marked[content] = parse_title(content, env)
         for row in found.unparsed:
@@ -178,10 +165,6 @@ class HeadingScanner:
         """End of the last span that was parsed."""
         self._span_min = 0
         """Minimum length of the next span, in characters. It grows while spans are close to each other."""
-        self._tried_table = -1
-        """Start of the last line with ``|`` that was parsed. If it is found again, it starts no table."""
-        self._known_ends: dict[re.Pattern[str], tuple[int, int]] = {}
-        """By closing pattern: where its last search started, and the start of the match that it found."""
 
     def scan(self) -> HeadingTable:
         """Find the headings. If a title must be parsed, the table has its inline source."""
@@ -221,90 +204,22 @@ class HeadingScanner:
         return True
 
     def _decide_candidate(self, candidate: re.Match[str]) -> None:
-        indent = len(candidate[_INDENT] or "")
-        start = candidate.start(_HASHES if candidate.lastindex == _REST else candidate.lastindex or 0) - indent
-        end = self._text.find("\n", start)
-        if start != self._tried_table and end >= 0 and self._text.find("|", start, end) >= 0:
-            self._tried_table = start
-            self._parse_span(start)
-        elif candidate.lastindex == _FENCE:
-            self._decide_fence(candidate, start, indent)
-        elif candidate.lastindex == _HTML:
-            self._decide_html(start, indent)
-        elif candidate.lastindex == _UNDERLINE:
-            self._decide_underline(candidate, start)
-        elif candidate.lastindex == _REST and self._is_outside_lists(start, indent):
-            self._found.add(len(candidate[_HASHES]), start, _trim_heading(candidate[_REST]))
-            self._position = self._base = candidate.end() + 1
-        else:
-            self._parse_span(start)
-
-    def _decide_fence(self, candidate: re.Match[str], start: int, indent: int) -> None:
-        opened = candidate.end()
+        text, start = self._text, candidate.start() + (self._text[candidate.start()] == "\n")
         marker = candidate[_FENCE]
-        end = self._find_match_end(re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE), opened)
-        if not indent or start == self._base:
-            self._position = self._base = end + 1
-        elif end < len(self._text) and not _OUTDENTED[indent].search(self._text, opened, end):
-            self._position = end + 1
-        elif self._is_outside_lists(start, indent):
-            self._position = self._base = end + 1
-        else:
+        indent, block_end = len(candidate[_INDENT] or ""), None
+        if "|" not in text[start : _find_next_line(text, start)]:
+            if marker is not None:
+                block_end = _find_fence_end(text, candidate.end(), marker)
+                if indent and (block_end == len(text) or _OUTDENTED[indent].search(text, candidate.end(), block_end)):
+                    block_end = None
+            elif not indent:
+                block_end = _find_html_end(text, start)
+        if block_end is None:
             self._parse_span(start)
-
-    def _decide_html(self, start: int, indent: int) -> None:
-        text = self._text
-        after = _find_next_line(text, start)
-        opening = _match_html(text, start + indent)
-        if opening is None:
-            self._position = after
             return
-        closing, may_interrupt = opening
-        if closing:
-            end = _find_next_line(text, self._find_match_end(closing, start))
-        else:
-            blank = _BLANK_LINE.search(text, start)
-            end = blank.start() + 1 if blank else len(text)
-        if not (may_interrupt or start == self._base or _is_blank_before(text, start)):
-            if _has_interruption(text, after - 1, end):
-                self._parse_span(start)
-            else:
-                self._position = end
-        elif self._is_outside_lists(start, indent):
-            self._position = self._base = end
-        else:
-            self._parse_span(start)
-
-    def _decide_underline(self, candidate: re.Match[str], start: int) -> None:
-        text = self._text
-        if start == self._base or _is_blank_before(text, start):
-            self._position = candidate.end() + 1
-            return
-        blank = text.rfind("\n\n", max(self._base - 1, 0), start)
-        begin = self._base if blank < 0 else blank + 2
-        if _PROSE.fullmatch(text, begin, start):
-            self._found.add(1 if candidate[_UNDERLINE][0] == "=" else 2, begin, text[begin : start - 1].strip(_TRIMMED))
-            self._position = self._base = candidate.end() + 1
-        else:
-            self._parse_span(start)
-
-    def _find_match_end(self, closing: re.Pattern[str], start: int) -> int:
-        """Return the end of the first match at or after `start`, or the length of the text if there is none.
-
-        The last match is remembered. Otherwise, many openings before one distant match would each search for it.
-        """
-        known_from, known = self._known_ends.get(closing, (0, -1))
-        if not known_from <= start <= known:
-            found = closing.search(self._text, start)
-            self._known_ends[closing] = (start, found.start() if found else len(self._text))
-            return found.end() if found else len(self._text)
-        found = closing.match(self._text, known)
-        return found.end() if found else len(self._text)
-
-    def _is_outside_lists(self, start: int, indent: int) -> bool:
-        if indent == 0 or start == self._base:
-            return True
-        return not _LIST_MARKER.search(self._text, self._find_last_base(start), start)
+        self._position = block_end
+        if not indent:
+            self._base = block_end
 
     def _find_last_base(self, start: int) -> int:
         """Return the last offset at or before `start` from which the text can be parsed on its own.
@@ -323,9 +238,13 @@ class HeadingScanner:
         """Let markdown-it-py parse the text from the last base before the line at `start` to a base after it."""
         text, begin = self._text, self._find_last_base(start)
         self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
-        plain = _PLAIN_AFTER_BLANK.search(text, max(_find_next_line(text, start) - 1, begin + self._span_min))
-        end = plain.end() if plain else len(text)
-        self._position = self._base = self._read_span(begin, end) or self._read_span(begin, len(text))
+        length, end = self._span_min, begin
+        while begin <= start and end < len(text):
+            plain = _PLAIN_AFTER_BLANK.search(text, max(_find_next_line(text, start) - 1, begin + length))
+            end = plain.end() if plain else len(text)
+            begin = self._read_span(begin, end) or begin
+            length = 2 * length + 1_000
+        self._position = self._base = begin
         self._span_end = end
 
     def _read_span(self, begin: int, end: int) -> int:
@@ -360,48 +279,30 @@ def _trim_heading(rest: str, trimmed: str = _TRIMMED) -> str:
     return (unclosed if unclosed[-1:] in ("", " ", "\t") else rest).strip(trimmed)
 
 
-def _is_blank_before(text: str, start: int) -> bool:
-    """Check whether the line before the one at `start` is blank or missing."""
-    if start < 2 or text[start - 2] == "\n":
-        return True
-    previous = text.rfind("\n", 0, start - 1) + 1
-    return text[start - 2] in " \t" and not text[previous : start - 1].strip(" \t")
+def _find_fence_end(text: str, start: int, marker: str) -> int:
+    """Return the offset after the fence that `marker` opens before `start`."""
+    end = re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE).search(text, start)
+    return _find_next_line(text, end.end()) if end else len(text)
 
 
-def _has_interruption(text: str, start: int, stop: int) -> bool:
-    """Check whether a range has a candidate, except for HTML that may not interrupt a paragraph."""
-    for candidate in _NEXT_CANDIDATE.finditer(text, start, stop):
-        if candidate.lastindex != _HTML:
-            return True
-        opening = _match_html(text, candidate.start(_HTML))
-        if opening is not None and opening[1]:
-            return True
-    return False
+def _find_html_end(text: str, start: int) -> int | None:
+    """Return the offset after an HTML block, or None if none that may interrupt a paragraph begins at `start`."""
+    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
+
+    line = text[start : _find_next_line(text, start)].removesuffix("\n")
+    for opening, closing, may_interrupt in HTML_SEQUENCES:
+        if opening.search(line):
+            is_open_ended = closing.search("") is not None
+            end = (_BLANK_LINE if is_open_ended else closing).search(text, start)
+            after = len(text) if end is None else end.start() + 1 if is_open_ended else _find_next_line(text, end.end())
+            return after if may_interrupt else None
+    return None
 
 
 def _find_next_line(text: str, offset: int) -> int:
     """Return the start of the line after `offset`, or the length of `text` after the last line."""
     end = text.find("\n", offset)
     return len(text) if end < 0 else end + 1
-
-
-def _match_html(text: str, start: int) -> tuple[re.Pattern[str] | None, bool] | None:
-    """Return the end pattern of the HTML block at `start`, and whether the block may interrupt a paragraph.
-
-    The pattern is None if a blank line ends the block. The result is None if no HTML block starts there.
-    """
-    line = text[start : _find_next_line(text, start)].removesuffix("\n")
-    return _match_html_line(line) if len(line) <= _CACHED_LINE_MAX else _match_html_line.__wrapped__(line)
-
-
-@lru_cache(maxsize=1024)  # a document repeats the same few tags
-def _match_html_line(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
-    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
-
-    for opening, closing, may_interrupt in HTML_SEQUENCES:
-        if opening.search(line):
-            return None if closing.search("") else closing, may_interrupt
-    return None
 
 
 def parse_title(content: str, env: dict[str, Any]) -> str:
@@ -415,45 +316,18 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     return "".join(texts).strip(" \t")
 
 
-def _parse_reference_definitions(text: str, start: int, headings: array[int], titles: Iterable[str]) -> dict[str, Any]:
+def _parse_reference_definitions(text: str, start: int, headings: array[int]) -> dict[str, Any]:
     """Return the link definitions that titles may need, by normalised label, as in markdown-it-py's environment.
 
     A heading outside quotes and lists starts a top-level block, so the text between two headings can be parsed
-    separately. To save time, it is parsed only if ``]:`` follows a label that occurs in a title. Labels are compared
-    without punctuation and spaces, so that a label on two lines of a quote, with a ``>`` between them, is found too.
+    separately. Text without ``]:`` defines nothing.
     """
-    wanted = "\n".join(_reduce_label(title) for title in titles if "[" in title)
-    parts: set[int] = set()
-    begin, searched_to = -1, start
-    for found in _LABEL_END.finditer(text, start) if wanted else ():
-        end = found.start()
-        opening = text.rfind("[", searched_to, end)
-        while opening >= 0 and _is_escaped(text, opening):
-            opening = text.rfind("[", searched_to, opening)
-        begin, searched_to = max(begin, opening), end
-        if _is_escaped(text, end):
-            continue
-        is_first = begin >= 0 and not text[text.rfind("\n", 0, begin) + 1 : begin].strip(_CONTAINER_MARKS)
-        if is_first and _reduce_label(text[begin + 1 : end]) in wanted:
-            parts.add(bisect_right(headings, begin))
-        begin = -1
     env: dict[str, Any] = {}
-    for part in sorted(parts):
-        first = headings[part - 1] if part else start
-        parse_blocks(text[first : headings[part] if part < len(headings) else len(text)], env)
+    for begin, end in pairwise((start, *headings, len(text))):
+        if text.find("]:", begin, end) >= 0:
+            parse_blocks(text[begin:end], env)
     references: dict[str, Any] = env.get("references", {})
     return references
-
-
-def _reduce_label(label: str) -> str:
-    return _NON_WORD.sub("", label.lower().upper())
-
-
-def _is_escaped(text: str, offset: int) -> bool:
-    first = offset
-    while first and text[first - 1] == "\\":
-        first -= 1
-    return (offset - first) % 2 == 1
 
 
 def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:

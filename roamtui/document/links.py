@@ -231,7 +231,7 @@ def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLi
     document, _ = library.locate(section_id)
     name = mark.removesuffix(":")
     pattern = rf"(?P<indent>(?:\A|(?<=[\r\n]))[^\S\r\n]{{0,3}})?(?P<mark>{re.escape(name)})(?P<colon>:)?"
-    for match in re.finditer(pattern, document.text[:], re.IGNORECASE):
+    for match in re.finditer(pattern, document.text, re.IGNORECASE):
         start, end = match.span("mark")
         is_note = match["indent"] is not None and match["colon"] is not None
         target_id = library.section_at(document.key, start) if is_note != mark.endswith(":") else None

@@ -295,7 +295,7 @@ def split_into_pages(document: Document, normalised: str, boundaries: Sequence[P
         deeper = max(0, level + 1 - min((heading.level for heading in headings), default=_LEVEL_MAX + 1))
         rows.extend(replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in headings)
     if len(normalised) != len(document.text):
-        starts = restore_offsets(str(document.text), normalised, array("Q", (row.start for row in rows)))
+        starts = restore_offsets(document.text, normalised, array("Q", (row.start for row in rows)))
         rows = [replace(row, start=start) for row, start in zip(rows, starts, strict=True)]
     return replace(document, title=title or document.title, columns=build_columns(rows, len(document.text)))
 

@@ -12,7 +12,7 @@ from roamtui.document.front_matter import find_body_start, measure_front_matter,
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import compact_text, normalise_line_ends
+from roamtui.document.text import normalise_line_ends
 from roamtui.markdown.plain_words import extract_words
 from roamtui.sources.read import RawText
 
@@ -82,7 +82,7 @@ def parse_document(
         notes = (*notes, _TOO_DEEP)
     sole_title = headings.titles[headings.levels.index(1)] if headings.levels.count(1) == 1 else ""
     title = sole_title or parse_front_matter_title(normalised[:front_length]) or name
-    return Document(key=key, title=title, text=compact_text(text), columns=columns, url=url, notes=notes)
+    return Document(key=key, title=title, text=text, columns=columns, url=url, notes=notes)
 
 
 def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:

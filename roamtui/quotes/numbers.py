@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from roamtui.document.text import DocumentText
 from roamtui.outline.spans import Bounds
 
 _NO_BREAK_SPACE = "\u00a0\u2005-\u200a\u202f"
@@ -42,7 +41,7 @@ _NEAR = 12
 """Number of characters around a position to check. If no digit is among them, the position is not inside a number."""
 
 
-def find_divided_number(text: DocumentText, position: int) -> Bounds | None:
+def find_divided_number(text: str, position: int) -> Bounds | None:
     """Return the bounds of the number that contains `position`, or None if the position is not inside a number.
 
     Sign, separators, decimals, exponent and percent sign belong to the number; the full stop or comma of a sentence
@@ -64,7 +63,7 @@ def find_divided_number(text: DocumentText, position: int) -> Bounds | None:
     return None
 
 
-def divides_number(text: DocumentText, start: int, end: int) -> bool:
+def divides_number(text: str, start: int, end: int) -> bool:
     """Return whether `start` or `end` is inside a number."""
     edges = (start, end)
     if any(_BETWEEN_DIGITS.match(text[max(0, edge - 2) : edge + 2], min(edge, 2)) for edge in edges):
@@ -72,7 +71,7 @@ def divides_number(text: DocumentText, start: int, end: int) -> bool:
     return any(find_divided_number(text, edge) for edge in edges)
 
 
-def widen_to_numbers(text: DocumentText, start: int, end: int) -> Bounds:
+def widen_to_numbers(text: str, start: int, end: int) -> Bounds:
     """Move each bound that is inside a number outwards, so that the whole number is included."""
     first, last = find_divided_number(text, start), find_divided_number(text, end)
     return first[0] if first else start, last[1] if last else end

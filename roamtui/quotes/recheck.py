@@ -250,7 +250,7 @@ def list_stale_quotes(citations: Iterable[Citation], library: Library) -> tuple[
             is_stale = is_fully_loaded and "://" not in span.doc  # a page may not be fetched yet
         else:
             is_stale = not (
-                find_quote(quote, library.text_at(span)) or find_quote(quote, str(library.document(span.doc).text))
+                find_quote(quote, library.text_at(span)) or find_quote(quote, library.document(span.doc).text)
             )
         if is_stale:
             stale.append(quote)

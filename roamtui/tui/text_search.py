@@ -15,7 +15,6 @@ from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.numbering import NodeNumbering
-from roamtui.document.text import DocumentText
 
 Result = TypeVar("Result")
 SlicedWork = Generator[None, None, Result]
@@ -113,7 +112,7 @@ def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
     return TextMatches(words=(phrase,), documents=tuple(matches), library=library)
 
 
-def find_all(text: DocumentText, phrase: str) -> SlicedWork[array[int]]:
+def find_all(text: str, phrase: str) -> SlicedWork[array[int]]:
     """Return the offsets of a phrase in order, without overlaps."""
     needle = fold_case(phrase)
     all_offsets, start = array("Q"), 0

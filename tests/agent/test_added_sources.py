@@ -137,7 +137,7 @@ async def test_pages_of_an_added_site_open_and_come_back_when_resumed(folder: Pa
         (page,) = (
             document for document in agent.conversation.state.library.documents if document.url == site.url("/fees.md")
         )
-        assert "Nine euros." in page.text[:]
+        assert "Nine euros." in page.text
         assert agent.conversation.state.library.source_of(page.ids[0]) == source
         await agent.ask("Why?")
         ids = [*agent.conversation.state.library.walk()]

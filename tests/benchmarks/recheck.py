@@ -38,7 +38,7 @@ _NEAR = 2_000
 def find_claims(library: Library) -> list[tuple[str, int]]:
     """Return sentences that stand once in a document, each with its offset; at most one for each section."""
     document = library.root
-    text = str(document.text)
+    text = document.text
     paths = Counter(document.columns.paths())
     found: dict[str, tuple[str, int]] = {}
     for sentence in _SENTENCE.finditer(text):
@@ -53,7 +53,7 @@ def find_claims(library: Library) -> list[tuple[str, int]]:
 
 def mutate(library: Library, kind: str, quote: str, start: int, chance: random.Random) -> str:
     """Return the text of a document, changed where a quote stands."""
-    text = str(library.root.text)
+    text = library.root.text
     section_id = library.section_at("", start) or ""
     span = library.own_span(section_id)
     first = text.rfind("\n\n", 0, start) + 2

@@ -7,18 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document import document as module
-from roamtui.document.document import NodeRow, build_columns, make_ids, make_node_id
+from roamtui.document.document import NodeRow, build_columns, make_ids
 from roamtui.document.node import NodeKind
 
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
-
-
-def test_an_id_below_long_titles_is_the_same_hash() -> None:
-    above = ("a" * 5_000, "\ud800", "b" * 700)
-    paths = [("a" * 5_000,), above, (*above, "c"), (*above, "c"), (*above, "d"), ("e",)]
-    assert make_ids("doc", paths) == [
-        make_node_id("doc", path, n) for path, n in zip(paths, (0, 0, 0, 1, 0, 0), strict=True)
-    ]
 
 
 def test_known_ids_never_change() -> None:
@@ -69,13 +61,3 @@ def test_a_subtree_is_the_rows_whose_parents_lead_to_its_top(levels: list[int]) 
 def test_paths_in_order_are_the_paths_one_by_one(levels: list[int]) -> None:
     columns = build_columns(_rows(levels), len(levels))
     assert list(columns.paths()) == [columns.path(row) for row in range(len(columns))]
-
-
-def test_a_long_title_is_cut_in_paths_only_if_many_nodes_repeat_it() -> None:
-    long = "word " * 20_000
-    rows = [NodeRow(NodeKind.SECTION, 1, long, 0), *(NodeRow(NodeKind.SECTION, 2, "b", n) for n in range(1, 600))]
-    flood, few = build_columns(rows, 600), build_columns(rows[:400], 400)
-    assert flood.path(0) == (long,)
-    above, own = flood.path(1)
-    assert (len(above) <= 1_000, above[:5], above[-1], own) == (True, "word ", "…", "b")
-    assert few.path(1) == (long, "b")

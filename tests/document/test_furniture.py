@@ -1,10 +1,10 @@
-"""Page footers, running heads and the footers of sites are no text."""
+"""Page footers and running heads are no text."""
 
 from __future__ import annotations
 
 import pytest
 
-from roamtui.document.furniture import blank_footers, find_site_footer
+from roamtui.document.furniture import blank_footers
 
 _PAGE = "Some words of a page that say nothing of note at all. " * 40
 
@@ -48,37 +48,3 @@ def test_a_line_that_comes_again_at_each_page_is_a_running_head(head: str) -> No
     assert head in _blank(f"{twice}B")
     elsewhere = f"{_PAGE}\n\n{head}\n\n" * 4
     assert head in _blank(f"{pages.replace(head, 'Other')}{elsewhere}B")
-
-
-_TITLES = ("Chain prompts", "Why chain prompts?", "How to chain", "More: chains")
-
-
-@pytest.mark.parametrize(
-    "footer",
-    [
-        (
-            "VisionToolsxlinkedin\nVisionTools\nxlinkedin\nWhy chain prompts? How to chain More: chains\n"
-            "Why chain prompts?How to chainMore: chains"
-        ),
-        "Why chain prompts? How to chain Examples\nWhy chain prompts?How to chainExamples",
-        "VisionToolsxlinkedin\nVisionTools\nxlinkedin\nHow to chain\nHow to chain",
-        "Was this page helpful? Yes No\n\nx linkedin",
-        "Edit this page on GitHub\n\n© 2024 Heron Inc. All rights reserved.",
-        "Last updated on March 5, 2024",
-    ],
-)
-def test_the_footer_of_a_site_is_found(footer: str) -> None:
-    text = f"# Chain prompts\n\nIt costs 2 euros.\n{footer}\n"
-    assert text[: find_site_footer(text, _TITLES)].rstrip() == "# Chain prompts\n\nIt costs 2 euros."
-
-
-@pytest.mark.parametrize(
-    "ending",
-    [
-        *("It is free.", "How to chain", "Why chain prompts? How to chain", "## Red\n\nRed", "red\n\nRed"),
-        *("Red and\nblue", "| a | b |", "## On this page", "He said that it was (c)", "```\nab\na\nb\n```"),
-    ],
-)
-def test_a_text_without_such_a_footer_has_none(ending: str) -> None:
-    text = f"# Chain prompts\n\nIt costs 2 euros.\n\n{ending}\n"
-    assert find_site_footer(text, _TITLES) == len(text)

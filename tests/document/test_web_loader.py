@@ -362,7 +362,7 @@ def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
         site.pages["/sitemap.xml"] = make_sitemap(site, *paths).replace("</urlset>", other)
         library = open_site(site)
         assert list_titles(library)[:2] == ["Home", "Home"]  # the title of the site and its home page, which is loaded
-        assert "Words." in "".join(str(document.text) for document in library.documents)
+        assert "Words." in "".join(document.text for document in library.documents)
         assert list_links(library) == [
             site.url(path) for path in ("/", "/about", "/guide/ovens.html", "/guide/rye-bread")
         ]
@@ -428,7 +428,7 @@ def test_pages_of_an_outlined_site_are_fetched_only_once_approved() -> None:
         assert loader.list_unapproved_origins(library, (link,), frozenset()) == {site.origin: (link,)}
         assert not loader.list_unapproved_origins(library, (link,), frozenset({site.origin}))
         batch = loader.load_batch(library, (link,), frozenset({site.origin}))
-        assert "Words of A." in str(batch.documents[link].text)
+        assert "Words of A." in batch.documents[link].text
         allowing = open_sources([site.url("/")], web=WebOptions(allowed=(site.url("/"),)))[1]
         assert allowing is not None
         assert not allowing.list_unapproved_origins(library, (link,), frozenset())
@@ -440,4 +440,4 @@ def test_pages_of_an_outlined_site_are_fetched_only_once_approved() -> None:
 def test_a_broken_sitemap_is_none(sitemap: str) -> None:
     with FakeSite({"/": HOME.format(""), "/sitemap.xml": SitePage(body=sitemap, media_type="text/xml")}) as site:
         library = open_site(site)
-        assert "Words." in "".join(str(document.text) for document in library.documents)
+        assert "Words." in "".join(document.text for document in library.documents)

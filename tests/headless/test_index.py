@@ -57,7 +57,7 @@ def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.Captu
 
 def test_only_a_changed_document_is_summarised_again(place: IndexLocation) -> None:
     add(LIBRARY, _make_model("One.", "Two.", "Three."), place)
-    texts = {document.key: str(document.text) for document in LIBRARY.grafts.values()}
+    texts = {document.key: document.text for document in LIBRARY.grafts.values()}
     changed = make_folder({**texts, "bees.md": "# Bees\n\nThey hum.\n"})
     model = _make_model("Four.")
     add(changed, model, place)

@@ -19,7 +19,7 @@ from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-from roamtui.document.text import DocumentText, compute_line_starts, normalise_line_ends
+from roamtui.document.text import compute_line_starts, normalise_line_ends
 from roamtui.markdown.fences import update_fence
 from roamtui.tui.labels import format_node
 
@@ -113,7 +113,7 @@ class TextChunk:
     """Whether its last block continues in the next chunk."""
 
 
-def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[int]) -> list[TextChunk]:
+def split_chunks(text: str, start: int, end: int, headings: Sequence[int]) -> list[TextChunk]:
     """Split `text[start:end]` into chunks without gaps. `headings` has the sorted start offsets of all headings."""
     chunks: list[TextChunk] = []
     position = start
@@ -130,7 +130,7 @@ def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[in
     return chunks
 
 
-def _split_at_blank_lines(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
+def _split_at_blank_lines(text: str, start: int, end: int) -> Iterator[TextChunk]:
     """Yield the chunks of a span without headings."""
     fence = ""
     chunk_start = start
@@ -144,7 +144,7 @@ def _split_at_blank_lines(text: DocumentText, start: int, end: int) -> Iterator[
     yield from _split_long(text, chunk_start, end)
 
 
-def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
+def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
     """Yield one chunk, or several if the span is too long for one."""
     prefix = ""
     while end - start > CHUNK_LENGTH_MAX:
@@ -160,7 +160,7 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]
         yield TextChunk(start=start, end=end, prefix=prefix)
 
 
-def build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
+def build_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
     """Return the fence of the code block, or the head of the table, that `prefix` and `text[start:cut]` leave open."""
     before = prefix + text[start:cut]
     fence = reduce(update_fence, (match[0] for match in _FENCE_OR_BLANK.finditer(before)), "")
@@ -174,7 +174,7 @@ def build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) 
     return f"{head}\n{rule}\n" if is_table else ""
 
 
-def _get_line_end(text: DocumentText, start: int, end: int) -> int:
+def _get_line_end(text: str, start: int, end: int) -> int:
     """Return the offset after the first line end from `start` on, or 0 if there is none before `end`."""
     nearby = text[start : min(end, start + _LINE_LENGTH)]
     line_end = _LINE_END.search(nearby)

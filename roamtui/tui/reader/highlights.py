@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from roamtui.document.document import Document
 from roamtui.document.node import Span
-from roamtui.document.text import DocumentText
 from roamtui.markdown.lines import Line
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.numbers import widen_to_numbers
@@ -55,7 +54,7 @@ class Highlights:
             self._by_chunk[chunk] = list(self._highlight(lines.get_chunk_lines(chunk).lines, lines.document.text))
         return [(span, kind) for span, kind in self._by_chunk[chunk] if span.line == position.line]
 
-    def _highlight(self, lines: Sequence[Line], text: DocumentText) -> Iterator[tuple[LineSpan, HighlightKind]]:
+    def _highlight(self, lines: Sequence[Line], text: str) -> Iterator[tuple[LineSpan, HighlightKind]]:
         for quoted in self.quote:
             for span in locate_span(lines, text, quoted.start, quoted.end):
                 yield span, HighlightKind.QUOTE
@@ -101,7 +100,7 @@ def _join_blocks(lines: Sequence[Line]) -> Iterator[_Block]:
         yield _Block(numbered[0][1], text, origins)
 
 
-def locate_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[LineSpan]:
+def locate_span(lines: Sequence[Line], text: str, start: int, end: int) -> list[LineSpan]:
     """Return the spans that show `text[start:end]` in `lines`, which are all lines of a chunk."""
     spans: list[LineSpan] = []
     for block in _join_blocks(lines):

@@ -284,7 +284,7 @@ class LazyLines:
 
     @cached_property
     def _definitions(self) -> Definitions:
-        return parse_link_definitions(str(self.document.text))
+        return parse_link_definitions(self.document.text)
 
     def _lay_out_markdown(self, chunk: TextChunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]

@@ -296,7 +296,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             source = title if path == title else f"{title}{STEP}{path}"
             return f"{text}\n\n({source})\n" if page is None else f"{text}\n\n({source}, p. {page})\n"
         if self._document_view.is_generated:
-            text, page = str(document.text), None
+            text, page = document.text, None
         else:
             span = self._library.get_content_span(self.section_id)
             text, page = self._library.text_at(span), document.page_at(span.start)

@@ -142,7 +142,7 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
         await open_deck(pilot)
         write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
         await pilot.press("f5")
-        await wait_until(pilot, lambda: "It is old" in str(app.main_screen.conversation.state.library.root.text))
+        await wait_until(pilot, lambda: "It is old" in app.main_screen.conversation.state.library.root.text)
         await wait_until(pilot, lambda: "Reloaded" in screen_text(app))
         app.main_screen.panes.focus_chat()
         await pilot.press("j", "j", "enter")
@@ -269,7 +269,7 @@ class SlowFolder:
 
 def has_flour(app: RoamApp) -> bool:
     """Return whether the conversation is about the changed text."""
-    return any("### Flour" in str(document.text) for document in app.main_screen.conversation.state.library.documents)
+    return any("### Flour" in document.text for document in app.main_screen.conversation.state.library.documents)
 
 
 @pytest.fixture

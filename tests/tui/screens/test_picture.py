@@ -116,7 +116,7 @@ async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> N
     async with _read(tmp_path / "boats.pdf") as (app, pilot):
         library = app.main_screen.conversation.state.library
         document = library.root
-        start = str(document.text).index("of oak")
+        start = document.text.index("of oak")
         section_id = library.section_at("", start)
         assert section_id is not None
         quote = library.get_content_span(section_id)
