@@ -5,10 +5,12 @@ Applying all events in order gives the state of the conversation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
+from typing import get_args
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.transcript import Citation, OpenSection, Step, StopReason, Usage
@@ -145,7 +147,7 @@ class SectionsClosed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsMarkedForClosing:
+class SectionsMarked:
     """Sections will close when the current question ends."""
 
     section_ids: tuple[str, ...]
@@ -153,7 +155,7 @@ class SectionsMarkedForClosing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClosingDeclined:
+class SectionsKept:
     """A request to close sections was declined."""
 
     reasons: tuple[tuple[str, str], ...]
@@ -437,7 +439,7 @@ TransientEvent = (
     | ReminderSent
     | RetryScheduled
     | WarningRaised
-    | ClosingDeclined
+    | SectionsKept
     | SectionsSearched
     | StepStarted
     | ThinkingStreamed
@@ -449,7 +451,7 @@ StateEvent = (
     | QuestionAnswered
     | SectionsExpanded
     | SectionsClosed
-    | SectionsMarkedForClosing
+    | SectionsMarked
     | SectionsPinned
     | NodesFolded
     | ReadingSectionChanged
@@ -460,42 +462,9 @@ StateEvent = (
 """Events that change the state and that front ends see."""
 ConversationEvent = InternalEvent | TransientEvent | StateEvent
 EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
-    {
-        AnswerStreamed: "answer_streamed",
-        ConversationStarted: "conversation_begun",
-        ConversationSwitched: "conversation_changed",
-        ConversationRenamed: "conversation_renamed",
-        UndoApplied: "deed_undone",
-        DocumentIdentified: "document_read",
-        DocumentReloaded: "document_reloaded",
-        DraftRecorded: "draft_recorded",
-        LoadingProgressed: "loading_progressed",
-        NodesFolded: "nodes_folded",
-        NodesLoaded: "nodes_loaded",
-        QuestionAnswered: "question_answered",
-        QuestionAsked: "question_asked",
-        QuestionsRewound: "questions_taken_back",
-        ReadingSectionChanged: "reading_changed",
-        ReminderSent: "reminder_sent",
-        ResultsDropped: "results_dropped",
-        RetryScheduled: "retry_scheduled",
-        WarningRaised: "warning_raised",
-        SectionsClosed: "sections_closed",
-        SectionsExpanded: "sections_expanded",
-        SectionsRelocated: "sections_found_again",
-        ClosingDeclined: "sections_kept",
-        SectionsMarkedForClosing: "sections_marked",
-        SectionsPinned: "sections_pinned",
-        SectionsSearched: "sections_searched",
-        SourcesChanged: "sources_changed",
-        StepRecorded: "step_recorded",
-        StepStarted: "step_started",
-        ThinkingStreamed: "thinking_streamed",
-        ToolFinished: "tool_finished",
-        TranscriptRebuilt: "transcript_rebuilt",
-    }
+    {kind: re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ConversationEvent)}
 )
-"""Names of events in logs, traces and JSON. A class may be renamed; a name on disk may not."""
+"""Names of events in logs and in JSON, such as ``sections_closed``."""
 _DRAFT_LENGTH = 300
 """Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
 _NOTABLE_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
@@ -535,7 +504,7 @@ def to_stored_event(event: ConversationEvent) -> ConversationEvent | None:
             return strip_texts(SectionsExpanded(results=results, origin=Origin.AGENT))
         case SectionsSearched():
             return strip_texts(event)
-        case AnswerStreamed() | ReminderSent() | RetryScheduled() | ClosingDeclined(origin=Origin.AGENT):
+        case AnswerStreamed() | ReminderSent() | RetryScheduled() | SectionsKept(origin=Origin.AGENT):
             return event
         case SectionsClosed(reason=reason) if reason in _NOTABLE_REASONS:
             return event

@@ -11,7 +11,6 @@ from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     CloseReason,
-    ClosingDeclined,
     ConversationEvent,
     ConversationSwitched,
     DocumentReloaded,
@@ -28,7 +27,8 @@ from roamtui.conversation.events import (
     RetryScheduled,
     SectionsClosed,
     SectionsExpanded,
-    SectionsMarkedForClosing,
+    SectionsKept,
+    SectionsMarked,
     SectionsPinned,
     SectionsSearched,
     StepStarted,
@@ -139,7 +139,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             yield _make_search_notice(event, library)
         case SectionsExpanded():
             yield from _make_expansion_notices(event, library)
-        case ClosingDeclined(reasons=reasons, origin=origin):
+        case SectionsKept(reasons=reasons, origin=origin):
             declined = tuple(SectionLabel(i, format_section(i, library), why) for i, why in reasons)
             is_agent = origin is Origin.AGENT
             slot, text = (NoticeSlot.ACTIVITY, "Left open") if is_agent else (NoticeSlot.CHAT, "Not closed")
@@ -166,7 +166,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 problems[_PROBLEMS_MAX:] = [f"Could not read {len(problems) - _PROBLEMS_MAX} more files."]
             for problem in problems:
                 yield Notice(NoticeSlot.CHAT, problem, severity=Severity.WARNING)
-        case SectionsMarkedForClosing(section_ids=ids):
+        case SectionsMarked(section_ids=ids):
             yield Notice(
                 NoticeSlot.STATUS,
                 f"Closing {format_count(len(ids), 'section')} after this answer",

@@ -30,7 +30,7 @@ from roamtui.conversation.events import (
     ResultsDropped,
     SectionsClosed,
     SectionsExpanded,
-    SectionsMarkedForClosing,
+    SectionsMarked,
     SectionsPinned,
     SectionsRelocated,
     SourcesChanged,
@@ -327,7 +327,7 @@ _TranscriptEvent = (
     | QuestionAnswered
     | QuestionsRewound
 )
-_OpenSectionEvent = SectionsExpanded | SectionsRelocated | SectionsClosed | SectionsMarkedForClosing | SectionsPinned
+_OpenSectionEvent = SectionsExpanded | SectionsRelocated | SectionsClosed | SectionsMarked | SectionsPinned
 
 
 def make_conversation_id() -> str:
@@ -529,7 +529,7 @@ def _apply_to_open_sections(state: ConversationState, event: _OpenSectionEvent) 
             had_text = any(section.deliveries for section in state.open_sections if section.section_id in closed)
             remaining = tuple(section for section in state.open_sections if section.section_id not in closed)
             return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or had_text)
-        case SectionsMarkedForClosing(section_ids=ids, origin=origin):
+        case SectionsMarked(section_ids=ids, origin=origin):
 
             def mark(section: OpenSection) -> OpenSection:
                 closing_by = Origin.PERSON if section.closing_by is Origin.PERSON else origin

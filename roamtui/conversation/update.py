@@ -19,7 +19,6 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.events import (
     CloseReason,
-    ClosingDeclined,
     ConversationEvent,
     Delivery,
     ExpandResult,
@@ -28,7 +27,8 @@ from roamtui.conversation.events import (
     ReadingSectionChanged,
     SectionsClosed,
     SectionsExpanded,
-    SectionsMarkedForClosing,
+    SectionsKept,
+    SectionsMarked,
     SectionsPinned,
     UndoApplied,
 )
@@ -298,7 +298,7 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
         else:
             closing.append(section_id)
     events = make_close_events(state, closing, command.origin, CloseReason.ASKED)
-    return (*events, ClosingDeclined(reasons=tuple(declined), origin=command.origin)) if declined else events
+    return (*events, SectionsKept(reasons=tuple(declined), origin=command.origin)) if declined else events
 
 
 def _fold(state: ConversationState, node_ids: Iterable[str]) -> Events:
@@ -351,5 +351,5 @@ def make_close_events(
     if not ids:
         return ()
     if state.is_asking:
-        return (SectionsMarkedForClosing(section_ids=ids, origin=origin),)
+        return (SectionsMarked(section_ids=ids, origin=origin),)
     return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),)

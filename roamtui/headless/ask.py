@@ -20,7 +20,6 @@ from roamtui.agent.passages import format_proof, list_passages, replies_with_pas
 from roamtui.conversation.events import (
     EVENT_NAMES,
     CloseReason,
-    ClosingDeclined,
     ConversationEvent,
     LoadingProgressed,
     NodesLoaded,
@@ -28,6 +27,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
     SectionsClosed,
     SectionsExpanded,
+    SectionsKept,
     SectionsSearched,
     StepStarted,
     ToolFinished,
@@ -271,7 +271,7 @@ def to_json_event(
                 "results": [{name: getattr(result, name) for name in _EXPAND_RESULT_FIELDS} for result in results],
                 "origin": event.origin.value,
             }
-        case ClosingDeclined(reasons=reasons, origin=origin):
+        case SectionsKept(reasons=reasons, origin=origin):
             fields = {"kept": _reasons_to_json(reasons), "origin": origin.value}
         case LoadingProgressed():
             del fields["are_pages"]

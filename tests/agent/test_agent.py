@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsRewound,
     SectionsExpanded,
-    SectionsMarkedForClosing,
+    SectionsMarked,
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions
@@ -137,7 +137,7 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
         await conversation.dispatch(lambda _: close)
         during = conversation.state
         assert (during.is_asking, during.open_ids) == (True, (fees, hours)), "nothing closes during an answer"
-        assert isinstance(seen[-1], SectionsMarkedForClosing)
+        assert isinstance(seen[-1], SectionsMarked)
         reply_gate.set()
         await asking
     assert conversation.state.open_ids == (hours,)

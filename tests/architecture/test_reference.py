@@ -13,6 +13,7 @@ from markdown_it.token import Token
 
 from docs.write_reference import fill_blocks, list_pages
 from roamtui.cli import COMMANDS, make_parser
+from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
 from roamtui.settings import list_keys, load_settings
 from tests.real_documents import PROJECT_DIR
@@ -125,7 +126,7 @@ def _is_path(path: str, test: str = "") -> bool:
 def test_every_name_on_a_page_is_in_the_code(page: Path) -> None:
     names = [span for span in _list_spans(page) if _NAME.fullmatch(span) and not _FILE.fullmatch(span)]
     sources = _read_sources("roamtui", "tests", "docs") + (PROJECT_DIR / "pyproject.toml").read_text("utf-8")
-    known = _OF_OTHERS.union(re.findall(r"\w+", sources))
+    known = _OF_OTHERS.union(re.findall(r"\w+", sources), EVENT_NAMES.values())
     assert [name for name in names if not known.issuperset(re.findall(r"[A-Za-z_]\w+", name))] == []
 
 

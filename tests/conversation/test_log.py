@@ -11,7 +11,7 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from roamtui.conversation.events import EVENT_NAMES, ConversationEvent, ConversationRenamed
+from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder
@@ -76,7 +76,7 @@ def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, fo
     ("head", "reason"),
     [
         (b'{"format": "roamtui conversation", "version": 2}\n', "another version of roamtui"),
-        (b'{"event": "conversation_begun", "conversation_id": "c0ffee"}\n', "is not a conversation of roamtui"),
+        (b'{"event": "conversation_started", "conversation_id": "c0ffee"}\n', "is not a conversation of roamtui"),
         (b"\x00\xff\n", "is not a conversation of roamtui"),
         (b"[1]", "is not a conversation of roamtui"),
     ],
@@ -209,9 +209,3 @@ def test_an_unusable_folder_is_one_sentence(tmp_path: Path) -> None:
     log = store.start("c0ffee", Recorder().ask("Why?").events)
     with pytest.raises(StoreError, match="Could not save the conversation: "):
         log.save()
-
-
-def test_every_kind_of_event_has_one_name_on_disk() -> None:
-    kinds = ConversationEvent.__args__
-    assert {*EVENT_NAMES} == {*kinds}
-    assert len({*EVENT_NAMES.values()}) == len(kinds)

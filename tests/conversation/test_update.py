@@ -20,13 +20,13 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.events import (
     CloseReason,
-    ClosingDeclined,
     ExpandStatus,
     NodesFolded,
     QuestionAnswered,
     SectionsClosed,
     SectionsExpanded,
-    SectionsMarkedForClosing,
+    SectionsKept,
+    SectionsMarked,
     SectionsPinned,
     UndoApplied,
 )
@@ -194,10 +194,8 @@ def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     ids = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma", "Delta"))
     after, events = fold(state, update(state, CloseSections(section_ids=ids, origin=Origin.AGENT)))
     assert events == (
-        SectionsMarkedForClosing(section_ids=(ids[2],), origin=Origin.AGENT),
-        ClosingDeclined(
-            reasons=((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open")), origin=Origin.AGENT
-        ),
+        SectionsMarked(section_ids=(ids[2],), origin=Origin.AGENT),
+        SectionsKept(reasons=((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open")), origin=Origin.AGENT),
     )
     assert finish(after).open_ids == ids[:2]
 

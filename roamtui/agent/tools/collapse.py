@@ -8,9 +8,9 @@ from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.commands import CloseSections, Origin
 from roamtui.conversation.events import (
-    ClosingDeclined,
     SectionsClosed,
-    SectionsMarkedForClosing,
+    SectionsKept,
+    SectionsMarked,
     ToolFinished,
     ToolResult,
 )
@@ -41,11 +41,11 @@ class CollapseTool:
         status: dict[str, str] = {}
         for event in await context.conversation.execute(CloseSections(section_ids=ids, origin=Origin.AGENT)):
             match event:
-                case SectionsMarkedForClosing(section_ids=closing):
+                case SectionsMarked(section_ids=closing):
                     status |= dict.fromkeys(closing, "closed after this question")
                 case SectionsClosed(section_ids=closing):
                     status |= dict.fromkeys(closing, "closed")
-                case ClosingDeclined(reasons=reasons):
+                case SectionsKept(reasons=reasons):
                     status |= {section_id: f"kept: {reason}" for section_id, reason in reasons}
                 case _:
                     pass
