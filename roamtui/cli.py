@@ -276,7 +276,7 @@ _SEARCH = (
     _setting("retrieval.embedder", "--embedder", "S", "for vectors: ollama/MODEL, openai/MODEL or local:NAME"),
     _setting("retrieval.index", "--index", "URI", "a LanceDB database: a folder, s3://… or db://…"),
     _setting("retrieval.limit", "--limit", "N", "maximum number of results"),
-    _setting("retrieval.rerank", "--rerank", "off|scores|choose", "rerank results with the model (one request)"),
+    _setting("retrieval.rerank", "--rerank", "off|on", "have the model reorder the results (one request)"),
 )
 _COMMON = (*_WEB, *_MODEL, *_SEARCH)
 

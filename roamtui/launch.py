@@ -111,11 +111,8 @@ def _open_initial_document(
     arguments: AppArguments, settings: Settings, model: Model | None = None, report: PageReport | None = None
 ) -> StartupContext:
     # `model` replaces the model of the settings.
-    load_all = (  # a resumed conversation, a recording's digest and vector search need the text before the app starts
-        settings.retrieval.needs_vectors
-        or settings.model.startswith("recorded")
-        or arguments.conversation != ConversationArguments()
-    )
+    # A resumed conversation and vector search need the text before the app starts.
+    load_all = settings.retrieval.needs_vectors or arguments.conversation != ConversationArguments()
     index = settings.retrieval.index
     library, loader = open_lazily(arguments.sources, load_all=load_all, web=arguments.web, index=index, report=report)
     from roamtui.tui.context import StartupContext

@@ -19,11 +19,8 @@ from roamtui.search.base import Progress, Searcher, SearchServices
 from roamtui.search.factory import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.lance import LanceDatabase
-from roamtui.search.options import Rerank, SearchMode
+from roamtui.search.options import SearchMode
 from roamtui.settings import Settings
-
-_CHOSEN_COUNT = 10
-"""Maximum number of sections that a model names in rerank mode `choose`."""
 
 
 def make_searcher_factory(
@@ -73,7 +70,7 @@ def make_search_services(
     Arguments and errors are as in `make_searcher_factory`.
     """
     options = settings.retrieval
-    needs_model = options.mode is not SearchMode.OFF and options.rerank is not Rerank.OFF
+    needs_model = options.mode is not SearchMode.OFF and options.rerank == "on"
     if not options.needs_vectors and not needs_model:
         return SearchServices()
     background = background or BackgroundLoop()
@@ -94,8 +91,7 @@ def make_search_services(
             raise UsageError(f"the model {OFFLINE} cannot rerank. Choose another with --model, or --rerank off.")
         model_options = settings.model_options(name)
         model = make_model(name, api_base=settings.api_base, options=model_options, worker=background.worker)
-        best_count = _CHOSEN_COUNT if options.rerank is Rerank.CHOOSE else None
-        services = replace(services, reranker=ModelReranker(model, background, best_count=best_count))
+        services = replace(services, reranker=ModelReranker(model, background))
     return services
 
 

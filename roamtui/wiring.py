@@ -73,8 +73,6 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
         StoreError: The conversation cannot be read.
     """
     model = build_model(settings)
-    for note in list_recording_warnings(model, initial_state.library):
-        on_warning(note)
     if conversation is None:
         chosen = Conversation(start_log(initial_state, None, loader))
     else:
@@ -165,13 +163,6 @@ def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
         questions = json.loads((folder / "first_questions.json").read_text("utf-8"))
         return tuple(questions.get(source.name, ()))
     return suggest_questions(library)
-
-
-def list_recording_warnings(model: Model, library: Library) -> tuple[str, ...]:
-    """Return a warning if the model replays a recording of another text."""
-    if not isinstance(model, RecordedModel) or model.is_about(library.content_hash):
-        return ()
-    return (f"{model.name} was recorded with a different text of {library.source}. Its replies may not fit.",)
 
 
 def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Container
-from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
 
-from roamtui.conversation.transcript import Message, Role, Usage
+from roamtui.conversation.transcript import Usage
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError
-from roamtui.models.base import Model, ModelRequest, TextDelta, UsageReported
+from roamtui.models.base import Model, complete_once
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_roots
@@ -96,18 +95,6 @@ def _make_title_question(title: str, text: str) -> str:
     return f"What {definition[2]} {subject}?"
 
 
-async def _complete_once(model: Model, system: str, question: str) -> tuple[str, Usage]:
-    messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
-    text, usage = "", Usage()
-    async with aclosing(model.stream(ModelRequest(messages=messages, allow_calls=False))) as events:  # type: ignore[type-var]
-        async for event in events:
-            if isinstance(event, TextDelta):
-                text += event.text
-            elif isinstance(event, UsageReported):
-                usage += event.usage
-    return text, usage
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTask:
     """A document to summarise."""
@@ -163,7 +150,7 @@ async def write_summary(model: Model, task: SummaryTask) -> Summary:
     """
     fence = secrets.token_hex(4)  # random, so that no text can imitate its own end
     question = f"Describe this document.\n\nTitle: {task.name}\n[{fence} text]\n{task.text}\n[{fence} end]"
-    reply, usage = await _complete_once(model, _SUMMARY_PROMPT, question)
+    reply, usage = await complete_once(model, _SUMMARY_PROMPT, question)
     summary = shorten(sanitise_line(reply).strip(), _SUMMARY_LENGTH_MAX)
     if not summary:
         raise ModelError(f"{model.name} wrote no summary. Choose another with --model.")

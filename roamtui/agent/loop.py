@@ -65,7 +65,6 @@ from roamtui.models.base import (
     get_startup_note,
     warm_up_model,
 )
-from roamtui.models.recorded import RecordedModel
 from roamtui.models.registry import OFFLINE
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.quotes.verdicts import verify_citations
@@ -306,7 +305,7 @@ class Agent:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, RetrievedContext()
         library, room = state.library, self._compute_window_share(_HITS_WINDOW_SHARE)
-        if self._uses_retrieval():
+        if self.options.sends_hits and self.model.name != OFFLINE:
             if whole := list_whole_document(library, room) or list_whole_section(library, within, room):
                 unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
                 retrieved = RetrievedContext(auto_opened=unopened)
@@ -323,12 +322,6 @@ class Agent:
         )
         await self.conversation.apply(begin_question(self.conversation.state, question, context))
 
-    def _uses_retrieval(self) -> bool:
-        """Check whether search results are sent with questions. A recorded model uses the setting of its recording."""
-        if isinstance(self.model, RecordedModel):
-            return self.model.had_retrieval
-        return self.options.sends_hits and self.model.name != OFFLINE
-
     def _compute_window_share(self, share: float) -> int | None:
         """Return a share of the model's context window in tokens, or None if its size is unknown."""
         window = self._calibration.get_window(self.model)
@@ -341,7 +334,7 @@ class Agent:
         room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         whole = (
             list_whole_document(library, self._compute_window_share(_HITS_WINDOW_SHARE))
-            if self._uses_retrieval()
+            if self.options.sends_hits and self.model.name != OFFLINE
             else ()
         )
         outline = WHOLE_NOTE

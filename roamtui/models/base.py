@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from roamtui.conversation.transcript import Message, ToolCall, Usage
+from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +128,20 @@ async def warm_up_model(model: Model) -> None:
 def get_startup_note(model: Model) -> str:
     """Return the model's `note`, a sentence to show once the model has started. It is empty for most models."""
     return str(getattr(model, "note", ""))
+
+
+async def complete_once(model: Model, system: str, question: str) -> tuple[str, Usage]:
+    """Return the reply to one question without tools, and its usage.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
+    messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
+    text, usage = "", Usage()
+    async with aclosing(model.stream(ModelRequest(messages=messages, allow_calls=False))) as events:  # type: ignore[type-var]
+        async for event in events:
+            if isinstance(event, TextDelta):
+                text += event.text
+            elif isinstance(event, UsageReported):
+                usage += event.usage
+    return text, usage

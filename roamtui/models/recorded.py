@@ -10,13 +10,12 @@ from pathlib import Path
 
 from roamtui.conversation.events import (
     ConversationEvent,
-    DocumentIdentified,
     QuestionAnswered,
     QuestionAsked,
     StepRecorded,
 )
 from roamtui.conversation.log import decode_log
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, QUESTION_START, Role, Step, StopReason, Usage
+from roamtui.conversation.transcript import QUESTION_START, Role, Step, StopReason, Usage
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, StoreError, UsageError, format_reason
 from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived, UsageReported
@@ -57,17 +56,6 @@ class RecordedModel:
     def window_tokens(self) -> int | None:
         """Size of the context window of the recorded model."""
         return self._asked[0].window_tokens if self._asked else None
-
-    @property
-    def had_retrieval(self) -> bool:
-        """Whether questions came with search results."""
-        return any(lead in event.preface for event in self._asked for lead in (FOUND_LEAD, HITS_LEAD))
-
-    def is_about(self, content_hash: str) -> bool:
-        """Check whether a recorded document has this digest."""
-        return any(
-            isinstance(event, DocumentIdentified) and event.content_hash == content_hash for event in self._events
-        )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of the next recorded reply to the question of the request.

@@ -12,7 +12,7 @@ from roamtui.search.hybrid import HybridSearcher, compute_runner_up_share
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceSearcher
-from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
+from roamtui.search.options import RetrievalOptions, SearchMode
 
 _RERANKED_COUNT = 20
 """Number of hits that the model reranks."""
@@ -39,7 +39,7 @@ def make_searcher(
             searcher = HybridSearcher(library, keyword, options, services)
     return (
         ModelAssistedSearcher(searcher, library, options, services)
-        if options.rerank is not Rerank.OFF or options.limit
+        if options.rerank == "on" or options.limit
         else searcher
     )
 
@@ -53,7 +53,7 @@ class ModelAssistedSearcher:
         self._searcher = searcher
         self._library = library
         self._options = options
-        self._rerank_count = _RERANKED_COUNT if options.rerank is not Rerank.OFF else 0
+        self._rerank_count = _RERANKED_COUNT if options.rerank == "on" else 0
         self._services = services
 
     def refresh(self, library: Library) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -17,16 +17,6 @@ class SearchMode(StrEnum):
     KEYWORD = "keyword"
     VECTOR = "vector"
     HYBRID = "hybrid"
-
-
-class Rerank(StrEnum):
-    """Whether and how a model reranks the results."""
-
-    OFF = "off"
-    SCORES = "scores"
-    """The model rates every section from 0 to 10, in one call."""
-    CHOOSE = "choose"
-    """The model names the best sections, best first."""
 
 
 class RetrievalOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,7 +34,8 @@ class RetrievalOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """Maximum number of parents, children and siblings that are added to the results."""
     chunk_size: Annotated[int, Meta(ge=50, le=8_000)] = 600
     """Maximum number of characters of a chunk."""
-    rerank: Rerank = Rerank.OFF
+    rerank: Literal["off", "on"] = "off"
+    """Whether a model reorders the results, by one request."""
 
     @property
     def needs_vectors(self) -> bool:

@@ -17,7 +17,7 @@ from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.document.plain import strip_anchor
 from roamtui.export.markdown import render_markdown
 from roamtui.markdown.parser import read_markdown
-from roamtui.models.search_models import parse_choice, parse_scores
+from roamtui.models.search_models import parse_choice
 from roamtui.outline.expansion import render_section
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import LINK, escape
@@ -133,7 +133,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "claims of a file": lambda text: read_claims(f"Source: a {text} b", "a.md"),
     "exported quote": lambda text: render_markdown(_answer(f"a {text} b"), "a.md"),
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
-    "scores": lambda text: (parse_scores(text, 5), parse_choice(text, 5)),
+    "rerank": lambda text: parse_choice(text, 5),
     "document": parse_document,
     "llms.txt": lambda text: parse_source_text(_name("llms.txt", f"# A\n\n> b\n\n{text}")),
     "llms-full.txt": lambda text: parse_source_text(_name("llms-full.txt", text)),

@@ -24,7 +24,6 @@ from roamtui.models.search_models import (
     ModelReranker,
     make_embedder,
     parse_choice,
-    parse_scores,
 )
 from roamtui.search.base import EmbedKind
 from tests.fakes.hashed_embedder import hash_runs
@@ -43,46 +42,17 @@ def background(model_environ: dict[str, str], forking_command: tuple[str, ...]) 
     models.close()
 
 
-def _rerank(background: BackgroundLoop, reply: str, *, best_count: int | None = None) -> tuple[int, ...]:
+def _rerank(background: BackgroundLoop, reply: str) -> tuple[int, ...]:
     model = ScriptedModel([ScriptedReply(text=reply)])
-    return ModelReranker(model, background, best_count=best_count).rerank("How high are fees?", SECTIONS)
+    return ModelReranker(model, background).rerank("How high are fees?", SECTIONS)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"scores": [2, 9, 4]}',
-        "[2, 9, 4]",
-        'Here you are:\n```json\n{"scores": [2.0, 9, "4"]}\n```\nDone.',
-        '{"1": 2, "2": 9, "3": 4}',
-        '{"scores": {"1": 2, "2": 9, "3": 4}}',
-    ],
-)
-def test_scores_order_sections_however_they_are_written(background: BackgroundLoop, reply: str) -> None:
-    assert _rerank(background, reply) == (1, 2, 0)
-
-
-def test_equal_scores_keep_the_order_and_what_has_none_is_left_out(background: BackgroundLoop) -> None:
-    assert _rerank(background, '{"scores": [5, 5, 5]}') == (0, 1, 2)
-    assert _rerank(background, '{"3": 8, "1": 8}') == (0, 2)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["", "I cannot.", "{", "[]", "{}", "[9]", "[1, 2, 3, 4]", "[1, 2, 11]", "[1, 2, -1]", '["a", "b", "c"]',
-     "[NaN, 1, 2]", "[true, false, true]", '{"7": 3}', "null", "[[1, 2, 3]]", "{" * 5_000, "9" * 5_000],
-)  # fmt: skip
-def test_a_bad_answer_is_told_as_such(background: BackgroundLoop, reply: str) -> None:
-    with pytest.raises(ModelError, match="scripted gave no usable order"):
-        _rerank(background, reply)
-
-
-def test_the_best_are_chosen_by_number(background: BackgroundLoop) -> None:
-    assert _rerank(background, '{"best": [3, 1]}', best_count=2) == (2, 0)
-    assert _rerank(background, 'I take "section 3" first: [3, 3, 99, 0, "1", null]', best_count=2) == (2, 0)
-    for reply in ("", "none", '{"best": []}', '{"best": [7]}', '{"best": "3"}'):
-        with pytest.raises(ModelError, match="no usable order"):
-            _rerank(background, reply, best_count=2)
+def test_the_best_are_chosen_by_number_however_they_are_written(background: BackgroundLoop) -> None:
+    assert _rerank(background, '{"best": [3, 1]}') == (2, 0)
+    assert _rerank(background, 'I take "section 3" first: [3, 3, 99, 0, "1", null]') == (2, 0)
+    for reply in ("", "none", '{"best": []}', '{"best": [7]}', '{"best": "3"}', "{" * 5_000, "9" * 5_000):
+        with pytest.raises(ModelError, match="scripted gave no usable order"):
+            _rerank(background, reply)
 
 
 def test_a_failing_model_is_told(background: BackgroundLoop) -> None:
@@ -106,8 +76,6 @@ def test_no_section_can_imitate_the_line_between_two(background: BackgroundLoop)
     st.one_of(st.text(), st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists).map(json.dumps))
 )
 def test_any_reply_gives_places_that_exist(reply: str) -> None:
-    assert set(parse_scores(reply, 3)) <= {0, 1, 2}
-    assert all(0 <= score <= 10 for score in parse_scores(reply, 3).values())
     choice = parse_choice(reply, 3)
     assert set(choice) <= {0, 1, 2}
     assert len(set(choice)) == len(choice)

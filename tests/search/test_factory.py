@@ -9,7 +9,7 @@ import pytest
 from roamtui.search.factory import ModelAssistedSearcher, make_searcher
 from roamtui.search.hybrid import HybridSearcher
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
+from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.search.libraries import make_library
 
 HANDBOOK = make_library(
@@ -23,7 +23,7 @@ HANDBOOK = make_library(
         ({"mode": SearchMode.OFF}, type(None)),
         ({}, KeywordSearcher),
         ({"neighbour_count": 1}, HybridSearcher),
-        ({"mode": SearchMode.HYBRID, "rerank": Rerank.SCORES}, ModelAssistedSearcher),
+        ({"mode": SearchMode.HYBRID, "rerank": "on"}, ModelAssistedSearcher),
         ({"mode": SearchMode.VECTOR}, HybridSearcher),
         ({"mode": SearchMode.HYBRID}, HybridSearcher),
         ({"limit": 3}, ModelAssistedSearcher),

@@ -19,7 +19,7 @@ from roamtui.search.base import Searcher, SearchServices
 from roamtui.search.factory import make_searcher
 from roamtui.search.hybrid import RankedList, collect_neighbours, fuse_by_reciprocal_rank
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
+from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_folder, make_library
 
@@ -94,7 +94,7 @@ def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> No
     reranker = ScriptedReranker((1,))
     plain = _find(_make({}), "late fees")
     monkeypatch.setattr(factory, "_RERANKED_COUNT", 2)
-    searcher = _make({"rerank": Rerank.SCORES}, reranker=reranker)
+    searcher = _make({"rerank": "on"}, reranker=reranker)
     hits = searcher.search("late fees")
     assert [HANDBOOK.title_of(hit.section_id) for hit in hits] == [plain[1], plain[0], *plain[2:]]
     assert hits[0].why.endswith("model rank 1")
@@ -108,7 +108,7 @@ def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_without_a_usable_answer_the_order_stays_with_one_warning() -> None:
     warnings: list[str] = []
-    searcher = _make({"rerank": Rerank.CHOOSE}, reranker=ScriptedReranker(None), on_warning=warnings.append)
+    searcher = _make({"rerank": "on"}, reranker=ScriptedReranker(None), on_warning=warnings.append)
     assert _find(searcher, "late fees") == _find(_make({}), "late fees")
     _find(searcher, "late fees")
     assert warnings == ["Could not rerank: The model said nothing useful."]
@@ -189,7 +189,7 @@ def test_refreshing_does_not_wait_for_the_embedder() -> None:
 
 def test_a_blank_query_embeds_the_library_but_asks_no_model() -> None:
     embedder, reranker = HashedEmbedder(), ScriptedReranker((0, 1))
-    searcher = _make({"rerank": Rerank.SCORES}, embedder=embedder, reranker=reranker)
+    searcher = _make({"rerank": "on"}, embedder=embedder, reranker=reranker)
     assert searcher.search(" ") == ()
     assert len(embedder.documents) == len(embedder.asked) > 0
     assert reranker.asked == []
