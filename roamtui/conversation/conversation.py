@@ -514,7 +514,7 @@ def _load_until_report(loader: Loader, library: Library, node_ids: tuple[str, ..
     started = time.monotonic()
     documents: dict[str, Document] = {}
     for node_id in node_ids:
-        documents[node_id] = loader.load(library, node_id)
+        documents |= loader.load_batch(library, (node_id,), frozenset()).documents
         if time.monotonic() - started > _REPORT_SECONDS_MAX:
             break
     return documents

@@ -77,10 +77,6 @@ class CombinedLoader:
         """`loaders` has the loader of each source by its key, or None if there is nothing to load."""
         self.loaders = loaders
 
-    def load(self, library: Library, node_id: str) -> Document:
-        """Load the document of one node; see `Loader`."""
-        return self.load_batch(library, (node_id,), frozenset()).documents[node_id]
-
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:

@@ -55,10 +55,6 @@ class Loader(Protocol):
         """
         ...
 
-    def load(self, library: Library, node_id: str) -> Document:
-        """Load the document of one node, as `load_batch` does."""
-        ...
-
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:

@@ -116,10 +116,6 @@ class SourceLoader:
         """Sum of the load costs of all files, in bytes (see `estimate_load_cost`)."""
         return self._listing.load_cost_total if self._listing is not None else 0
 
-    def load(self, library: Library, node_id: str) -> Document:
-        """Load the document of one node; see `Loader`."""
-        return self.load_batch(library, (node_id,), frozenset()).documents[node_id]
-
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:

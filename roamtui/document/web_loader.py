@@ -30,21 +30,13 @@ from roamtui.document.site_outline import outline_site
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import ConvertedText, Format
-from roamtui.sources.decode import decode_text, normalise_charset
+from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
 from roamtui.sources.web.fetcher import Fetcher
 from roamtui.sources.web.page import FetchedPage, FetchError, FetchOptions, OriginNotApprovedError
 from roamtui.sources.web.urls import AllowedOrigins, origin_of, parse_origins, resolve_href
 
-_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
-# Possessive, because a page with many comments before its first tag would take quadratic time.
-_HTML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*+(?:<!--(?:(?!-->).)*+-->\s*+|<\?xml[^>]*+>\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_SAMPLE_LENGTH = 4_096
-_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
 _LINK_TAG = re.compile(r"<link(?![\w-])", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _LINKS_START_LENGTH = 200_000
@@ -69,9 +61,10 @@ def classify_page(page: FetchedPage) -> PageKind:
     media_type = page.media_type
     if not page.body.strip():
         return PageKind.OTHER
-    if detect_format(page.body, "", media_type) not in (None, Format.HTML, Format.RST):
+    page_format = detect_format(page.body, "", media_type)
+    if page_format not in (None, Format.HTML, Format.RST):
         return PageKind.FILE
-    if media_type in _HTML_TYPES or _HTML_START.match(page.body[:_SAMPLE_LENGTH]):
+    if page_format is Format.HTML:
         return PageKind.HTML
     return PageKind.MARKDOWN if media_type.startswith("text/") or media_type in _TEXT_TYPES else PageKind.OTHER
 
@@ -99,7 +92,7 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
         case PageKind.HTML:
             from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
 
-            converted = convert_html(decode_fetched_html(page), base_url=page.final_url)
+            converted = convert_html(_decode_page(page), base_url=page.final_url)
             if converted.text.strip():
                 return ConvertedText(text=converted.text, title=converted.title)
             raise SourceError(
@@ -126,12 +119,8 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
             )
 
 
-def decode_fetched_html(page: FetchedPage) -> str:
-    """Decode an HTML page with the charset of the HTTP header or of the page itself. If neither is valid, use UTF-8."""
-    found = _CHARSET.search(page.body[:_SAMPLE_LENGTH])
-    labels = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
-    charset = next(filter(None, map(normalise_charset, filter(None, labels))), "utf-8")
-    return page.body.decode(charset, "replace").lstrip("\ufeff")
+def _decode_page(page: FetchedPage) -> str:
+    return decode_html(page.body, page.charset)[0]
 
 
 def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
@@ -212,10 +201,6 @@ class PageLoader:
                 found[origin] = (*found.get(origin, ()), node_id)
         return found
 
-    def load(self, library: Library, node_id: str) -> Document:
-        """Load the page of one link; see `Loader`."""
-        return self.load_batch(library, (node_id,), frozenset()).documents[node_id]
-
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
@@ -227,24 +212,19 @@ class PageLoader:
             depths.setdefault(url, sum(kind is NodeKind.LINK for kind in kinds))
         allowed = AllowedOrigins(typed=self.typed, approved=approved)
         refused: dict[str, str] = {}
-        lock, done, received = threading.Lock(), 0, 0
+        done: set[str] = set()
+        received: dict[str, int] = {}
 
-        def add_progress(*, pages: int = 0, more: int = 0) -> None:
-            nonlocal done, received
-            with lock:
-                done, received = done + pages, received + more
-                if report is not None:
-                    report(done, received)
+        def tell() -> None:
+            if report is not None:
+                report(len(done), sum([*received.values()]))
 
         def fetch(url: str) -> FetchedPage:
-            add_progress()
-            before = 0
-
             def count(size: int, _total: int | None) -> None:
-                nonlocal before
-                add_progress(more=max(0, size - before))
-                before = size
+                received[url] = size
+                tell()
 
+            tell()
             return self.fetcher.fetch(url, allowed, report=count)
 
         def load_page(url: str) -> Document:
@@ -260,7 +240,8 @@ class PageLoader:
             except SourceError as error:
                 document = make_error_document(url, str(error))
             document.precompute()
-            add_progress(pages=1)
+            done.add(url)
+            tell()
             return document
 
         pages = dict(zip(depths, run_parallel(load_page, depths, _PARALLEL_FETCHES_MAX), strict=True))
@@ -334,7 +315,7 @@ def _fetch_with_alternate(fetch: Fetch, url: str) -> FetchedPage:
     page = fetch(url)
     if classify_page(page) is not PageKind.HTML:
         return page
-    href = extract_link_url(decode_fetched_html(page), "alternate", media_types=_MARKDOWN_TYPES)
+    href = extract_link_url(_decode_page(page), "alternate", media_types=_MARKDOWN_TYPES)
     variant = resolve_href(page.final_url, href) if href else None
     is_variant = variant and is_text_url(variant) and not urlsplit(variant).path.endswith("llms.txt")
     return (_fetch_text(fetch, variant) if is_variant else None) or page
@@ -380,7 +361,7 @@ def open_web_source(url: str, page_loader: PageLoader) -> Library:
 
 def _extract_list_url(home: FetchedPage) -> str | None:
     """Return the URL of the llms.txt that the home page of a site links to, or None."""
-    html = decode_fetched_html(home)
+    html = _decode_page(home)
     text_types = (*_MARKDOWN_TYPES, "")
     href = extract_link_url(html, *_LIST_RELS) or extract_link_url(html, "alternate", media_types=text_types)
     link = resolve_href(home.final_url, href) if href else None
@@ -393,7 +374,7 @@ def _open_outline(fetch: Fetch, url: str, home: FetchedPage, page_loader: PageLo
     with suppress(SourceError):  # a home page that runs JavaScript has no text
         page = parse_page(home, key=home.url, has_links=False)
     title = page.title if page is not None else make_title_from_url(home.final_url)
-    outline = outline_site(fetch, home, decode_fetched_html(home), title)
+    outline = outline_site(fetch, home, _decode_page(home), title)
     if outline is None:
         return None
     raw = RawText(text=outline.text, source=url, name="llms.txt", notes=(outline.note,))

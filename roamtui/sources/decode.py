@@ -43,6 +43,14 @@ _WEB_ENCODINGS = frozenset(
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+_HTML_HEAD_LENGTH = 4_096
+_DECLARED_CHARSET = re.compile(
+    rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.I
+)
+_FALLBACK_ENCODING = "cp1252"
+"""Encoding that browsers assume if a page is not UTF-8 and names no charset."""
+
+
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """Return the text of `data`, and a sentence for each kind of replaced character.
 
@@ -73,6 +81,28 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     if nulls := text.count("\0"):
         notes.append(f"{name}: {nulls} NUL characters show as \N{SYMBOL FOR NULL}.")
     return text, tuple(notes)
+
+
+def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str, ...]]:
+    """Decode a page as browsers do, by the charset of its HTTP header, or else the one that it declares.
+
+    Return the text, and a note if characters were replaced.
+    """
+    mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
+    if not mark:
+        try:
+            return data.decode("utf-8"), ()
+        except UnicodeDecodeError:
+            declared = _DECLARED_CHARSET.search(data[:_HTML_HEAD_LENGTH])
+            label = charset or (declared[1].decode("ascii", "replace") if declared else "")
+            charset = normalise_charset(label)
+            # Browsers read a page as cp1252 if it declares ASCII or Latin-1, or declares UTF-8 but is not valid UTF-8.
+            is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(charset).startswith("utf-16")
+            encoding = str(charset) if is_credible else _FALLBACK_ENCODING
+    text = data.removeprefix(mark).decode(encoding, "replace")
+    replaced = text.count("\N{REPLACEMENT CHARACTER}")
+    note = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
+    return text, (note,) if replaced else ()
 
 
 def normalise_charset(label: str) -> str | None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
@@ -85,7 +83,7 @@ def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS
         reason = format_reason(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
     walker = _FolderWalker(root)
-    walker.add_folder(root, (), *read_inherited_rules(root))
+    walker.add_folder(root, (), ())
     if not walker.files:
         raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
     full_note = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
@@ -99,7 +97,6 @@ def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS
         notes=(
             *format_skipped_files(walker.outside, "links that lead outside the folder"),
             *format_skipped_files(walker.unreadable, "folders that cannot be read"),
-            *format_skipped_files(walker.too_deep, f"more than {DEPTH_MAX} folders deep"),
             *((full_note,) if walker.is_full else ()),
         ),
         folders=tuple(walker.folders),
@@ -128,15 +125,9 @@ class _FolderWalker:
     is_full: bool = False
     outside: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
-    too_deep: list[str] = field(default_factory=list)
 
-    def add_folder(
-        self, folder: Path, names: tuple[str, ...], checkout_names: tuple[str, ...], rules: IgnoreRules
-    ) -> None:
-        """Add the files of a folder and of its subfolders.
-
-        `names` is the path of the folder within the source, `checkout_names` its path within the git checkout.
-        """
+    def add_folder(self, folder: Path, names: tuple[str, ...], rules: IgnoreRules) -> None:
+        """Add the files of a folder and of its subfolders. `names` is the path of the folder within the source."""
         self.folders.append(folder)
         try:
             with os.scandir(folder) as scan:
@@ -144,19 +135,19 @@ class _FolderWalker:
         except OSError:
             self.unreadable.append("/".join(names))
             return
-        rules = extend_rules(folder, len(checkout_names), rules)
+        rules = extend_rules(folder, len(names), rules)
         for entry in entries:
-            path, checkout_path = (*names, format_name(entry.name)), (*checkout_names, entry.name)
+            path = (*names, format_name(entry.name))
             if self.is_full:
                 return
             if entry.is_dir(follow_symlinks=False):
-                if is_skipped_folder(entry.name) or is_ignored(rules, checkout_path, is_folder=True):
+                if is_skipped_folder(entry.name) or is_ignored(rules, path, is_folder=True):
                     continue
                 if len(path) > DEPTH_MAX:
-                    self.too_deep.append("/".join(path)[-60:])
+                    self.unreadable.append("/".join(path)[-60:])
                 else:
-                    self.add_folder(Path(entry.path), path, checkout_path, rules)
-            elif is_document_name(entry.name) and not is_ignored(rules, checkout_path, is_folder=False):
+                    self.add_folder(Path(entry.path), path, rules)
+            elif is_document_name(entry.name) and not is_ignored(rules, path, is_folder=False):
                 self._add_file(entry, path)
             elif entry.is_symlink() and not entry.name.startswith(".") and self._escapes_root(entry):
                 self.outside.append("/".join(path))
@@ -185,28 +176,17 @@ class _FolderWalker:
             return False
 
 
-class IgnorePattern(NamedTuple):
-    """A line of a `.gitignore`."""
-
-    regex: re.Pattern[str]
-    excludes: bool
-    """False for a `!` line, which includes files again that an earlier line excluded."""
-
-
-IgnoreRules = tuple[tuple[int, tuple[IgnorePattern, ...]], ...]
-"""For each `.gitignore`, outermost first: the depth of its folder below the root of the checkout, and its patterns."""
+IgnoreRules = tuple[tuple[int, Callable[[str], bool | None]], ...]
+"""For each `.gitignore`, outermost first: the depth of its folder below the root, and a function that says whether it
+excludes a path below that folder, or None if it does not mention it."""
 
 
 def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) -> bool:
     """Check whether git would ignore a path. The caller must check the folders above it first."""
-    for depth, patterns in reversed(rules):
-        relative = "/".join(path[depth:]) + "/" * is_folder
-        for pattern in reversed(patterns):
-            match = pattern.regex.search(relative)
-            # pathspec applies the pattern of a folder to everything in it, and matches the folder's slash as a group.
-            # With the lines "build" and "!docs", it would include docs/build, which git ignores.
-            if match is not None and (not any(match.groups()) or match.end(1) == len(relative)):
-                return pattern.excludes
+    for depth, excludes in reversed(rules):
+        is_excluded = excludes("/".join(path[depth:]) + "/" * is_folder)
+        if is_excluded is not None:
+            return is_excluded
     return False
 
 
@@ -216,42 +196,17 @@ def extend_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
     try:
         if not path.is_file() or path.stat().st_size > _IGNORE_BYTES_MAX:
             return above
-        text, _ = decode_text(path.read_bytes(), _IGNORE_NAME)
-    except (OSError, SourceError):
+        return (*above, (depth, parse_patterns(decode_text(path.read_bytes(), _IGNORE_NAME)[0])))
+    except (OSError, ValueError, re.error, SourceError):  # an invalid pattern is a ValueError or re.error
         return above
-    return (*above, (depth, parse_patterns(text)))
 
 
-def read_inherited_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
-    """Return the path of `folder` within its git checkout, and the rules of the folders above it.
+def parse_patterns(text: str) -> Callable[[str], bool | None]:
+    """Parse the text of a `.gitignore`; see `IgnoreRules`."""
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not every folder has rules
 
-    Both are empty if there is no checkout. They are also empty if the rules exclude `folder`, because the person asked
-    for it.
-    """
-    top = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
-    names = folder.relative_to(top).parts
-    rules: IgnoreRules = ()
-    for depth in range(len(names)):
-        rules = extend_rules(top.joinpath(*names[:depth]), depth, rules)
-        if is_ignored(rules, names[: depth + 1], is_folder=True):
-            return (), ()
-    return names, rules
-
-
-def parse_patterns(text: str) -> tuple[IgnorePattern, ...]:
-    """Parse the text of a `.gitignore`. Invalid lines are skipped."""
-    from pathspec.patterns.gitignore import GitIgnorePatternError  # noqa: PLC0415 - not every folder has rules
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - as above
-
-    patterns = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # `re` warns about brackets that it may parse differently later
-        for line in text.split("\n"):
-            with suppress(GitIgnorePatternError, re.error):
-                pattern = GitIgnoreSpecPattern(line.rstrip("\r"))
-                if pattern.regex is not None:
-                    patterns.append(IgnorePattern(pattern.regex, bool(pattern.include)))
-    return tuple(patterns)
+    patterns = GitIgnoreSpec.from_lines(text.split("\n"))
+    return lambda path: patterns.check_file(path).include
 
 
 def is_document_name(name: str) -> bool:

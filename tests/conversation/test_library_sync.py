@@ -37,7 +37,6 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
 from roamtui.conversation.transcript import StopReason
 from roamtui.document import document as module
-from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import LoadedBatch, Loader, Report, load_files
 from roamtui.document.source_loader import open_sources
@@ -58,11 +57,6 @@ class CountingLoader:
 
     def close(self) -> None:
         self._loader.close()
-
-    def load(self, library: Library, node_id: str) -> Document:
-        self.loaded.append(library.title_of(node_id))
-        self.threads.add(threading.get_ident())
-        return self._loader.load(library, node_id)
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None

@@ -24,11 +24,8 @@ from roamtui.sources.decode import replace_surrogates
 DRAW = "DRAW"
 """Name of the job that draws a file. Any other job is the name of a format to convert from.
 
-A job such as ``PDF:eng+deu`` runs OCR in these languages. Its input starts with a line of JSON, an array of the pages
-that OCR has already read (see `SCANNED`). The file follows.
+A job such as ``PDF:eng+deu`` runs OCR in these languages.
 """
-SCANNED = b'{"page": '
-"""Start of an output line with the OCR result of one page: an object with its number, confidence and words."""
 SECONDS_MAX = 300
 SCAN_SECONDS_MAX = 3_600
 """Time limit if OCR runs."""
@@ -43,8 +40,7 @@ INSTALL_IMAGES = 'To see pictures here, install Pillow: `pip install "roamtui[im
 def main(arguments: Sequence[str]) -> None:
     """Run a job on standard input, and write the result or one sentence about the problem as JSON, on the last line.
 
-    Each line before it is a progress report (a JSON array with the arguments of a `PageReport`) or the OCR result of a
-    page.
+    Each line before it is a progress report: a JSON array with the arguments of a `PageReport`.
     """
     job, name = arguments
     data = sys.stdin.buffer.read()
@@ -72,30 +68,18 @@ def _convert(job: str, data: bytes, name: str, output: IO[str]) -> dict[str, obj
     reported_at = 0.0
     unreported: list[str] = []
 
-    def write(value: object) -> None:
-        output.write(f"{json.dumps(value)}\n")
-        output.flush()
-
     def report(done: int, count: int, text: str) -> None:
         nonlocal reported_at
         unreported.append(text)
         if time.monotonic() - reported_at >= REPORT_SECONDS:
             reported_at = time.monotonic()
-            write([done, count, "".join(unreported)])
+            output.write(f"{json.dumps([done, count, ''.join(unreported)])}\n")
+            output.flush()
             unreported.clear()
-
-    def store_page(number: int, confidence: float, words: list[list[Any]]) -> None:
-        write({"page": number, "confidence": confidence, "words": words})
 
     _limit_resources(_MEMORY_BYTES_MAX, SCAN_SECONDS_MAX if languages else SECONDS_MAX)
     converter: Callable[..., ConvertedText] = get_converter(Format[format_name], report)
-    options: dict[str, Any] = {}
-    if languages:
-        from roamtui.sources.convert.pdf.ocr import ScanStore  # noqa: PLC0415 - few documents are scans
-
-        head, _, data = data.partition(b"\n")
-        known = {page["page"]: (page["confidence"], page["words"]) for page in json.loads(head)}
-        options = {"ocr_languages": languages.split("+"), "scan_store": ScanStore(known=known, store=store_page)}
+    options = {"ocr_languages": languages.split("+")} if languages else {}
     converted = converter(data, name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
         raise SourceError(f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it.")

@@ -17,8 +17,9 @@ from urllib.parse import unquote
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport
 from roamtui.sources.convert.escaping import escape_inline, write_heading
-from roamtui.sources.convert.html import convert_html, decode_html
+from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text, parse_xml
+from roamtui.sources.decode import decode_html
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_code, write_heading
 from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, Element, is_anchor_sign, read_page
-from roamtui.sources.decode import normalise_charset
+from roamtui.sources.decode import decode_html
 
 _SHELL_LENGTH_MAX = 1_500
 """Maximum length, in characters, of a shell: a page without content that waits for JavaScript or a captcha."""
@@ -26,13 +25,6 @@ _SHELL_TEXT = re.compile(
 )
 _REAL_HEADINGS_MIN = 2
 """A page with at least this many headings below its first line is not a shell."""
-_HEAD_LENGTH = 4_096
-_CHARSET = re.compile(
-    rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.I
-)
-_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_FALLBACK_ENCODING = "cp1252"
-"""Encoding that browsers assume if a page is not UTF-8 and names no charset."""
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _BRACKETS = re.compile(r"[\[\]\\]")
 _ESCAPED = r"\\\g<0>"
@@ -83,24 +75,6 @@ def convert_html_file(data: bytes, name: str) -> ConvertedText:
     if not page.text:
         raise SourceError(f"{name} is a web page without text; it needs JavaScript. Save it from a browser.")
     return replace(page, notes=notes)
-
-
-def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """Decode a page as browsers do. Return the text, and a note if characters were replaced."""
-    mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
-    if not mark:
-        try:
-            return data.decode("utf-8"), ()
-        except UnicodeDecodeError:
-            declared = _CHARSET.search(data[:_HEAD_LENGTH])
-            charset = normalise_charset(declared[1].decode("ascii")) if declared else None
-            # Browsers read a page as cp1252 if it declares ASCII or Latin-1, or declares UTF-8 but is not valid UTF-8.
-            is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(charset).startswith("utf-16")
-            encoding = str(charset) if is_credible else _FALLBACK_ENCODING
-    text = data.removeprefix(mark).decode(encoding, "replace")
-    replaced = text.count("\N{REPLACEMENT CHARACTER}")
-    note = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
-    return text, (note,) if replaced else ()
 
 
 class _Block(NamedTuple):

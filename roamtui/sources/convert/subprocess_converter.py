@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from base64 import b64decode
-from collections.abc import Callable
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -27,8 +26,8 @@ import msgspec
 
 from roamtui import __version__
 from roamtui.errors import SourceError
-from roamtui.paths import make_private_folder, open_private_file, write_private_file
-from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SCAN_SECONDS_MAX, SCANNED, SECONDS_MAX
+from roamtui.paths import make_private_folder, write_private_file
+from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SCAN_SECONDS_MAX, SECONDS_MAX
 from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
     ConversionOptions,
@@ -85,8 +84,7 @@ def convert_cached(
             os.utime(cached_path)  # marks it as used
             return cached
     started = time.perf_counter()
-    scans = path.with_suffix(".scans")
-    converted = convert_in_subprocess(source_format, data, name, report=report, languages=languages, scans=scans)
+    converted = convert_in_subprocess(source_format, data, name, report=report, languages=languages)
     if languages or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
             _store_in_cache(path, converted)
@@ -104,7 +102,7 @@ def _store_in_cache(path: Path, converted: ConvertedText) -> None:
             old.unlink(missing_ok=True)
 
 
-def convert_in_subprocess(  # noqa: PLR0913 - each is told by name
+def convert_in_subprocess(
     source_format: Format,
     data: bytes,
     name: str,
@@ -112,42 +110,17 @@ def convert_in_subprocess(  # noqa: PLR0913 - each is told by name
     report: PageReport | None = None,
     seconds_max: float = SECONDS_MAX,
     languages: str = "",
-    scans: Path | None = None,
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess. When this call ends, it kills the subprocess and what that started.
 
-    If `languages` are given, OCR runs on the scanned pages of a PDF, which may take an hour. Each finished page is
-    appended to the file `scans`, so that the next call continues where this one failed.
+    If `languages` are given, OCR runs on the scanned pages of a PDF, which may take an hour.
 
     Raises:
         SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
-    if not languages:
-        return msgspec.convert(_run_job(source_format.name, data, name, report, seconds_max), ConvertedText)
-    known: list[bytes] = []
-    with contextlib.suppress(OSError):
-        known = [line for line in scans.read_bytes().splitlines() if _is_scanned_page(line)] if scans else []
-
-    def store(line: bytes) -> None:
-        with contextlib.suppress(OSError):
-            if scans is not None:
-                make_private_folder(scans.parent)
-                with os.fdopen(open_private_file(scans, os.O_WRONLY | os.O_APPEND), "wb") as file:
-                    file.write(line)
-
-    job, head = f"{source_format.name}:{languages}", b"[" + b",".join(known) + b"]\n"
-    converted = msgspec.convert(_run_job(job, head + data, name, report, SCAN_SECONDS_MAX, store), ConvertedText)
-    if scans is not None:
-        scans.unlink(missing_ok=True)
-    return converted
-
-
-def _is_scanned_page(line: bytes) -> bool:
-    """Check whether a line has the whole OCR result of a page. The program may have ended while writing it."""
-    try:
-        return line.startswith(SCANNED) and isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
+    job = f"{source_format.name}:{languages}" if languages else source_format.name
+    seconds_max = SCAN_SECONDS_MAX if languages else seconds_max
+    return msgspec.convert(_run_job(job, data, name, report, seconds_max), ConvertedText)
 
 
 def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None) -> Drawing:
@@ -161,18 +134,8 @@ def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, repor
     return msgspec.convert({**result, "data": b64decode(result["data"])}, Drawing)
 
 
-def _run_job(
-    job: str,
-    data: bytes,
-    name: str,
-    report: PageReport | None,
-    seconds_max: float,
-    store: Callable[[bytes], None] | None = None,
-) -> dict[str, Any]:
-    """Run a job in a subprocess, and return its result. When this call ends, it kills the subprocess.
-
-    `store` gets each line with the OCR result of a page.
-    """
+def _run_job(job: str, data: bytes, name: str, report: PageReport | None, seconds_max: float) -> dict[str, Any]:
+    """Run a job in a subprocess, and return its result. When this call ends, it kills the subprocess."""
     verb = "draw" if job == DRAW else "convert"
     try:
         process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
@@ -185,12 +148,11 @@ def _run_job(
     except (OSError, ValueError) as error:
         raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None
     try:
-        result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max, store))
+        result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max))
     except TimeoutError:
-        advice = "Open it in its own program, or split it."
-        if store is not None:
-            advice = "The pages read so far are kept: open it again to read the rest."
-        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to {verb}. {advice}") from None
+        raise SourceError(
+            f"{name} takes more than {seconds_max:g} seconds to {verb}. Open it in its own program, or split it."
+        ) from None
     except ValueError:
         raise SourceError(
             f"Could not {verb} {name}: it is damaged, or needs too much memory. Open it in its own program."
@@ -214,13 +176,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _read_result(
-    process: subprocess.Popen[bytes],
-    data: bytes,
-    report: PageReport | None,
-    seconds_max: float,
-    store: Callable[[bytes], None] | None,
-) -> bytes:
+def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
     """Send a file to the subprocess, pass its progress reports on, and return its result: empty if it ended early."""
     lines: SimpleQueue[bytes] = SimpleQueue()
 
@@ -256,7 +212,5 @@ def _read_result(
             return result
         if line.startswith(b"["):
             done, count, text = json.loads(line)
-        elif store is not None and line.startswith(SCANNED):
-            store(line)
         else:
             result = line

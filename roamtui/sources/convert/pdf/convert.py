@@ -11,7 +11,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport, has_tesseract
 from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
-from roamtui.sources.convert.pdf.ocr import ScanStore, load_or_recognise_page
+from roamtui.sources.convert.pdf.ocr import recognise_page
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse_item
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, PdfFile, TocEntry
 from roamtui.sources.convert.pdf.rows import PageRow, read_rows
@@ -56,17 +56,16 @@ def convert_pdf(
     *,
     report: PageReport | None = None,
     ocr_languages: Sequence[str] = (),
-    scan_store: ScanStore | None = None,
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
-    If `ocr_languages` are given, tesseract reads the scanned pages, except for those that the `scan_store` already has.
+    If `ocr_languages` are given, tesseract reads the scanned pages.
 
     Raises:
         SourceError: The file is damaged or protected, or contains no text.
     """
     file = PdfFile(data, name)
-    reader = _PageReader(file, report, ocr_languages, scan_store or ScanStore(known={}, store=lambda *_: None))
+    reader = _PageReader(file, report, ocr_languages)
     pages, notes = reader.read_pages(), reader.notes
     rows = [page.rows for page in pages]
     if not any(rows):
@@ -100,11 +99,8 @@ def convert_pdf(
 class _PageReader:
     """Reads the pages of a file, and notes what is missing."""
 
-    def __init__(
-        self, file: PdfFile, report: PageReport | None, ocr_languages: Sequence[str], scan_store: ScanStore
-    ) -> None:
+    def __init__(self, file: PdfFile, report: PageReport | None, ocr_languages: Sequence[str]) -> None:
         self._file = file
-        self._scan_store = scan_store
         self._report = report
         self._ocr_languages = ocr_languages if has_tesseract() else ()
         self.notes: list[str] = []
@@ -156,7 +152,7 @@ class _PageReader:
         for done, number in enumerate(numbers):
             with self._file.open_page(number - 1) as page:
                 assert page is not None
-                scanned = load_or_recognise_page(page, number, self._ocr_languages, self._scan_store)
+                scanned = recognise_page(page, self._ocr_languages)
             rows = read_rows(scanned) if scanned is not None else []
             pages[number - 1].rows = rows
             if scanned is None:

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import fmean, median
@@ -58,15 +58,6 @@ class _Line:
         return count > len(self.words) / 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanStore:
-    """Pages that OCR has already read, and a function that stores a page, so that an hour of OCR is never lost."""
-
-    known: Mapping[int, tuple[float, list[list[Any]]]]
-    """Confidence and words of each page, by its number from 1."""
-    store: Callable[[int, float, list[list[Any]]], None]
-
-
 class ScannedPage:
     """The words that tesseract read on a page."""
 
@@ -85,21 +76,6 @@ class ScannedPage:
     def read_font(self, index: int) -> Font:  # noqa: ARG002 - as in `PdfPage`
         """Return an unknown font."""
         return UNKNOWN_FONT
-
-
-def load_or_recognise_page(
-    page: PdfPage, number: int, languages: Sequence[str], store: ScanStore
-) -> ScannedPage | None:
-    """Return a page from the store, or run OCR on it and store it. See `recognise_page`."""
-    if number in store.known:
-        confidence, known = store.known[number]
-        words = [Word(text, x0, x1, top, bottom, n, n) for n, (text, x0, x1, top, bottom) in enumerate(known)]
-        return ScannedPage(words, confidence)
-    scanned = recognise_page(page, languages)
-    if scanned is not None:
-        read = [[word.text, word.x0, word.x1, word.top, word.bottom] for word in scanned.read_words()]
-        store.store(number, scanned.confidence, read)
-    return scanned
 
 
 def recognise_page(page: PdfPage, languages: Sequence[str]) -> ScannedPage | None:

@@ -133,36 +133,6 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     assert convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path)) == first
 
 
-@_needs_tesseract
-def test_pages_that_were_read_before_the_reading_was_cancelled_are_not_read_again(tmp_path: Path) -> None:
-    conversion = ConversionOptions(cache_dir=tmp_path, reads_scans=True)
-    data = make_scan(_SHORT_PDF, [0, 0, 0])
-
-    def cancel(_done: int, _count: int, text: str) -> None:
-        if "harbour" in text:
-            raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        convert(data, "a.pdf", conversion=conversion, report=cancel)
-    (scans,) = tmp_path.glob("*.scans")
-    (page,) = scans.read_text("utf-8").splitlines()
-    scans.write_text(page.replace('"harbour"', '"stored"') + '\n{"page": 2, "conf', "utf-8")
-    converted = convert(data, "a.pdf", conversion=conversion)
-    assert converted is not None
-    assert converted.text.count("stored master") == 1
-    assert converted.text.count("harbour master") == 2
-    assert not [*tmp_path.glob("*.scans")]
-
-
-@_needs_tesseract
-def test_a_scan_that_takes_too_long_says_that_it_goes_on_when_it_is_opened_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(subprocess_converter, "SCAN_SECONDS_MAX", 0.1)
-    with pytest.raises(SourceError, match=r"takes more than .* seconds to convert\. The pages read so far are kept"):
-        convert(make_scan(_TEXT_PDF, [0]), "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path, reads_scans=True))
-
-
 def test_parts_of_the_program_s_answer_without_their_properties_are_left_out() -> None:
     spans = """<div xmlns="http://www.w3.org/1999/xhtml">
     <span>no title</span><span title="">empty</span><span title="; bbox 1 2;baseline 1;x_size 9">short</span>
