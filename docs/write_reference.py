@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, format_keys
 
 _PROJECT = Path(__file__).resolve().parents[1]
-_EXAMPLE = ("ask", "examples/handbook.md", "How long is the grace period for a late bicycle?")
+_EXAMPLE = ("ask", "examples/handbook.md", "What do I pay for a lost item?")
 _COLUMNS = "80"
 _MAIN_ACTIONS = (
     "global.next_pane",

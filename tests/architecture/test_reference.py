@@ -28,7 +28,7 @@ _COMMENTED_SETTING = re.compile(r"^# (?=\w+ = )", re.MULTILINE)
 _COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(filter(None, COMMANDS))}) (?=.*--)).*)")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _FOLDERS = ("roamtui", "tests", "docs", "examples", "themes", ".ci", ".github")
-_README_LINES_MAX = 220
+_README_LINES_MAX = 160
 _OF_OTHERS = {
     *("AWS_SESSION_TOKEN", "batch_undone", "find_tables", "fg", "T0", "TablesFound"),
 }
