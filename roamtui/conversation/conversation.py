@@ -404,11 +404,14 @@ class Conversation:
             UsageError: It is the only source.
         """
         async with self.lock:
-            library = self.state.library
-            keys = {source.key for source in list_sources_of(library)} - {key}
-            if not keys:
+            before, loader, open_source = self.state.library, self.loader, self.open_source
+            assert open_source is not None, "without it nothing was added"
+            kept = tuple(source for source in list_sources_of(before) if source.key != key)
+            if not kept:
                 raise UsageError("this is the only source of the conversation. Add another one first.")
-            await self._change_sources(library.select_sources(keys), self.loader)
+            reopening = run_in_thread(lambda: restore_sources(before, loader, kept, open_source))
+            library, loader = await asyncio.wrap_future(reopening)
+            await self._change_sources(reuse_loaded_pages(before, library), loader)
 
     async def _change_sources(self, library: Library, loader: Loader | None) -> None:
         if library is self.state.library:

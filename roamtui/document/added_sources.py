@@ -51,9 +51,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
         title=format_source_names(sources),
         columns=build_columns([*list_listing_rows(root.columns), *_make_source_rows(source, added)], 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
-        kept_ids=(),
     )
-    grown_root = replace(grown_root, kept_ids=(*root.ids, *grown_root.ids[count:]))
     grown = replace(library, root=grown_root, sources=sources, summaries={**library.summaries, **added.summaries})
     if added.root.columns.has_files:
         ids = grown_root.ids[count + bool(source.key) :]
@@ -132,23 +130,33 @@ def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Combine
 def open_all(sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str) -> tuple[Library, Loader | None]:
     """Open sources as one library named `source_name`. If one cannot be opened, an empty document says why."""
     root = Document(key=LISTING_KEY, title="", text="", columns=build_columns((), 0))
-    return restore_sources(Library(source=source_name, root=root), None, tuple(sources), opener)
+    return _add_all(Library(source=source_name, root=root), None, sources, opener)
 
 
 def restore_sources(
     library: Library, loader: Loader | None, wanted: tuple[LibrarySource, ...], opener: SourceOpener
 ) -> tuple[Library, Loader | None]:
-    """Return a library with exactly the `wanted` sources, and its loader. Those that `library` has are not read again.
+    """Return a library with exactly the `wanted` sources, and its loader. An empty tuple means only the first source.
 
-    An empty tuple means only the first source. If a source cannot be opened, an empty document says why.
+    Sources are read again only if one was taken out. If one cannot be opened, an empty document says why.
     """
     wanted = wanted or (LibrarySource(name=library.source, key=""),)
-    is_empty = library.root.key == LISTING_KEY and not len(library.root.columns)
-    opened = set() if is_empty else {(source.name, source.key) for source in list_sources_of(library)}
-    library = library.select_sources({source.key for source in wanted if (source.name, source.key) in opened})
-    for source in wanted:
-        if (source.name, source.key) in opened:
-            continue
+    opened = list_sources_of(library)
+    if wanted[: len(opened)] == opened:
+        return _add_all(library, loader, wanted[len(opened) :], opener)
+    if wanted[0].key:
+        return open_all(wanted, opener, library.source)
+    if library.root.key == LISTING_KEY:  # a single document, perhaps from standard input
+        library = Library(source=library.source, root=library.grafts[library.root.ids[0]])
+    else:
+        library, loader = opener(library.source)
+    return _add_all(library, loader, wanted[1:], opener)
+
+
+def _add_all(
+    library: Library, loader: Loader | None, sources: Iterable[LibrarySource], opener: SourceOpener
+) -> tuple[Library, Loader | None]:
+    for source in sources:
         added_loader: Loader | None = None
         try:
             added, added_loader = opener(source.name)
@@ -157,8 +165,6 @@ def restore_sources(
             added = Library(source=source.name, root=make_error_document("", str(error), is_page=False))
         library = add_source(library, source, added)
         loader = add_loader(loader, source.key, added_loader)
-    if wanted != list_sources_of(library):
-        library = replace(_wrap_in_listing(library), sources=wanted)
     return library, loader
 
 

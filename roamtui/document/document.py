@@ -152,15 +152,11 @@ class Document:
     """Whether it was converted from an HTML page without a Markdown variant."""
     problem: str = ""
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
-    kept_ids: tuple[str, ...] = ()
-    """Ids of all rows of a listing whose sources changed, so that those of the other sources stay; usually empty."""
     _wide_children: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """Id of each row."""
-        if self.kept_ids:
-            return self.kept_ids
         is_listing = self.columns.has_files
         return tuple(make_ids(self.key, self.columns.paths(), salt=self.salt, is_listing=is_listing))
 

@@ -22,11 +22,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import accumulate, chain, pairwise, repeat
-from operator import add
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from roamtui.document.text import compute_line_starts
@@ -117,12 +116,6 @@ class HeadingTable:
         self.levels.append(level)
         self.offsets.append(offset)
         self.titles.append(content)
-
-
-def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
-    """Yield the 0-based line of each offset. The offsets must be sorted."""
-    offsets = tuple(offsets)
-    return accumulate(map(text.count, repeat("\n"), chain((0,), offsets), offsets))
 
 
 def scan_headings(text: str, start: int = 0) -> HeadingTable:
@@ -373,8 +366,5 @@ def _get_block_parser() -> MarkdownIt:
 
 def restore_offsets(text: str, normalised: str, starts: array[int]) -> array[int]:
     """Convert line starts in the normalised text to offsets in the original text."""
-    numbers = count_lines(normalised, starts)
-    if len(text) - len(normalised) == normalised.count("\n"):  # each line end has one character more
-        return array("Q", map(add, starts, numbers))
-    line_starts = compute_line_starts(text)
-    return array("Q", (line_starts[number] for number in numbers))
+    lines = dict(zip(compute_line_starts(normalised), compute_line_starts(text), strict=True))
+    return array("Q", (lines[start] for start in starts))

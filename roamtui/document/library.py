@@ -7,13 +7,13 @@ nodes of other documents. Loading returns a new library that shares the document
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 
-from roamtui.document.document import Document, build_columns, hash_text, list_listing_rows, make_node_id
-from roamtui.document.library_source import LibrarySource, format_source_names
+from roamtui.document.document import Document, hash_text, make_node_id
+from roamtui.document.library_source import LibrarySource
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
@@ -204,47 +204,6 @@ class Library:
         title = self.title_of(top_id)
         by_key = {source.key: source for source in self.sources}
         return by_key.get(title) or by_key.get("")
-
-    def select_sources(self, keys: Collection[str]) -> Library:
-        """Return a library with only the sources that have these keys. The ids of their nodes stay the same.
-
-        If only the first source is left, the library is again as it was before anything was added.
-        """
-        kept = tuple(source for source in self.sources if source.key in keys)
-        if len(kept) == len(self.sources):
-            return self
-        columns, ids = self.root.columns, self.root.ids
-        rows = [
-            row
-            for top in columns.children(-1)
-            if self.source_of(ids[top]) in kept
-            for row in range(top, columns.ends[top])
-        ]
-        kept_ids = {ids[row] for row in rows}
-        grafts: dict[str, Document] = {}
-        for node_id, document in self.grafts.items():
-            if next(iter(self.ancestors(node_id)), node_id) in kept_ids:
-                grafts[node_id] = document
-        aliases: dict[str, str] = {}
-        for link, host in self.aliases.items():
-            if next(iter(self.ancestors(link)), link) not in kept_ids:
-                continue
-            if host in grafts:
-                aliases[link] = host
-            else:  # the page was loaded below a link of a source that is left out
-                grafts[link] = self.grafts[host]
-        sources = () if [source.key for source in kept] == [""] else kept
-        if not sources and self.root.key == LISTING_KEY:
-            root = grafts.pop(ids[rows[0]])
-        else:
-            listed = list_listing_rows(columns)
-            root = replace(
-                self.root,
-                title=format_source_names(kept),
-                columns=build_columns([listed[row] for row in rows], 0),
-                kept_ids=tuple(ids[row] for row in rows),
-            )
-        return replace(self, root=root, grafts=grafts, aliases=aliases, sources=sources)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ import re
 import stat
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -82,13 +81,8 @@ def list_sources(paths: Sequence[Path], *, conversion: ConversionOptions = DEFAU
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SourceStamp:
-    """Properties of a file. At least one of them changes when the file is written or replaced."""
-
-    modified_ns: int
-    size: int
-    inode: int
+SourceStamp = tuple[int, int, int]
+"""When a file was last written, its size and its inode. One of them changes when it is written or replaced."""
 
 
 def stamp_source(source: str) -> SourceStamp | None:
@@ -98,7 +92,7 @@ def stamp_source(source: str) -> SourceStamp | None:
     except (OSError, ValueError):
         return None
     is_file = stat.S_ISREG(status.st_mode)
-    return SourceStamp(status.st_mtime_ns, status.st_size, status.st_ino) if is_file else None
+    return (status.st_mtime_ns, status.st_size, status.st_ino) if is_file else None
 
 
 class FileStamps:

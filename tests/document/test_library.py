@@ -9,10 +9,8 @@ from itertools import permutations
 import pytest
 
 from roamtui.document import document as module
-from roamtui.document.added_sources import add_source
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.library_source import LibrarySource
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.errors import UnknownSectionError
@@ -151,14 +149,3 @@ def test_each_character_belongs_to_the_section_whose_own_text_holds_it() -> None
             span = library.own_span(section_id)
             assert span.doc == document.key
             assert span.start <= offset < span.end
-
-
-def test_ids_that_stayed_when_a_source_was_taken_out_stay_in_every_later_version() -> None:
-    keys = "s99943.md", "s136722.md"  # as names of files, both have the same id
-    library = Library(source="a.md", root=parse_document("# A\n"))
-    for key in keys:
-        library = add_source(library, LibrarySource(name=key, key=key), Library(source=key, root=parse_document("# B")))
-    for kept in (library, library.select_sources({"", keys[1]})):
-        later = replace(kept, root=replace(kept.root, notes=("A note.",)))
-        assert later.root.ids == kept.root.ids
-        assert [*later.walk()] == [*kept.walk()] == [node_id for node_id in library.walk() if node_id in kept]

@@ -13,7 +13,7 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, format_lost
-from roamtui.sources.convert.escaping import escape_inline, write_code, write_heading
+from roamtui.sources.convert.escaping import write_code
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.decode import decode_text
 
@@ -30,15 +30,14 @@ _PICTURE_NAME = re.compile(r"<[\w. ]*(?:Figure|Axes|Image)\b[^\n]*>")
 
 
 def convert_notebook(data: bytes, name: str) -> ConvertedText:
-    """Convert a notebook, of any version from 2, to Markdown."""
+    """Convert a notebook, of version 4, to Markdown."""
     text, notes = decode_text(data, name)
     try:
         notebook = json.loads(text)
     except ValueError:
         raise SourceError(f"{name} is damaged: it is not valid JSON. Save it again in Jupyter.") from None
     notebook = _to_mapping(notebook)
-    sheets = notebook.get("worksheets")  # before version 4
-    cells = notebook.get("cells") or [cell for sheet in _to_list(sheets) for cell in _to_list(sheet.get("cells"))]
+    cells = notebook.get("cells")
     if not isinstance(cells, list):
         raise SourceError(f"{name} is not a Jupyter notebook: it has no cells. Save it again in Jupyter.")
     metadata = _to_mapping(notebook.get("metadata"))
@@ -65,7 +64,7 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
 
 def _write_cell(cell: Mapping[str, Any], language: str, lost: Counter[str]) -> Iterator[str]:
     kind = cell.get("cell_type")
-    source = _join_lines(cell.get("source", cell.get("input"))).strip("\n")
+    source = _join_lines(cell.get("source")).strip("\n")
     if kind == "code":
         if source.strip():
             yield write_code(source, language)
@@ -78,23 +77,19 @@ def _write_cell(cell: Mapping[str, Any], language: str, lost: Counter[str]) -> I
     elif kind == "markdown":
         lost["picture"] += len(_ATTACHED.findall(source)) + len(_DATA_URL.findall(source))
         yield _close_blocks(_ATTACHED.sub("]()", _DATA_URL.sub("", source)))
-    elif kind == "heading":
-        level = cell.get("level")
-        yield write_heading(level if isinstance(level, int) else 1, escape_inline(source))
     else:
         yield write_code(source)
 
 
 def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
     """Write an output as Markdown; return an empty text for one that only shows a picture."""
-    if output.get("output_type") in ("error", "pyerr"):
+    if output.get("output_type") == "error":
         name, value = (_join_lines(output.get(key)) for key in ("ename", "evalue"))
         return write_code(f"{name}: {_clean_output(value)}", _OUTPUT_LANGUAGE)
-    # Before version 4, the data is in the output itself, under short names.
-    data = _to_mapping(output.get("data")) or output
-    html, markdown = (_join_lines(data.get(f"text/{name}", data.get(name))) for name in ("html", "markdown"))
-    text = _clean_output(_join_lines(data.get("text/plain", data.get("text"))))
-    is_picture = any(key.startswith("image/") or key in ("png", "jpeg", "svg") for key in data)
+    data = _to_mapping(output.get("data"))
+    html, markdown = (_join_lines(data.get(f"text/{name}")) for name in ("html", "markdown"))
+    text = _clean_output(_join_lines(data.get("text/plain", output.get("text"))))
+    is_picture = any(key.startswith("image/") for key in data)
     if is_picture or "<img" in html:
         lost["picture"] += 1
         text = "" if _PICTURE_NAME.fullmatch(text) else text
@@ -106,7 +101,7 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
         table = convert_html(html).text.strip("\n")
         if table and not _HEADING.search(table):
             return table
-    text = text or _join_lines(data.get("text/latex", data.get("latex")))
+    text = text or _join_lines(data.get("text/latex"))
     return write_code(text, _OUTPUT_LANGUAGE) if text.strip() else ""
 
 
