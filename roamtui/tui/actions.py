@@ -117,11 +117,9 @@ _focus_action = partial(_action, in_palette=False, is_priority=True)
 ACTIONS: tuple[Action, ...] = (
     _focus_action("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
     _focus_action("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
-    _action("global.go_tree", "1", "Outline", "Go to the outline, except from the conversation."),
-    _action("global.go_chat", "2", "Question", "Go to the question box, except from the conversation."),
-    _action(
-        "global.go_reader", "3", "Reader", "Go to the reader, except from the conversation.", synonyms="continue resume"
-    ),
+    _action("global.go_tree", "1", "Outline", "Go to the outline."),
+    _action("global.go_chat", "2", "Conversation", "Go to the conversation."),
+    _action("global.go_reader", "3", "Reader", "Go to the reader.", synonyms="continue resume"),
     _focus_action("global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"),
     _action(
         "global.copy_or_cancel",

@@ -27,7 +27,7 @@ FIELDS = (
     ((_LIST, ("/", "Search titles, questions")), ("Escape", "Escape")),
     ((_LIST, ("e", "Rename conversation")), ("Escape", "Escape")),
     ((_LIST, ("w", "Export conversation to")), ("Escape", "Escape")),
-    ((("Escape", "▌1 Outline"), ("b", "Add note")), ("Escape", "2")),
+    ((("Escape", "▌1 Outline"), ("b", "Add note")), ("Escape", "Escape")),
     (_FORM, ("Escape", "Escape")),
     ((*_FORM, _NEXT), ("Escape", "Escape")),
     ((*_FORM, _NEXT, _NEXT), ("Escape", "Escape")),

@@ -23,7 +23,7 @@ async def test_escape_goes_to_the_tree_and_digits_go_on_from_there(size: tuple[i
         await pilot.pause()
         assert place(app) == "tree"
         assert "▸ Ovens" in screen_text(app)
-        for key, pane in (("3", "reader"), ("1", "tree"), ("3", "reader"), ("2", "question-box")):
+        for key, pane in (("3", "reader"), ("1", "tree"), ("3", "reader"), ("2", "chat-log")):
             await pilot.press(key)
             await pilot.pause()
             assert place(app) == pane

@@ -415,8 +415,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_tree()
 
     def action_go_chat(self) -> None:
-        self.panes.show_chat()
-        self.panes.focus_question_box()
+        self.panes.focus_chat()
 
     def action_go_reader(self) -> None:
         self.panes.focus_reader()
@@ -555,7 +554,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _on_switched(self, edited: Exchange | None) -> None:
         self.reader_controller.show_last_read()
         self._show_saved_conversations(is_announced=False)
-        self.action_go_chat()
+        self.panes.show_chat()
+        self.panes.focus_question_box()
         self.question_controller.on_conversation_switched(edited)
 
     def action_choose_model(self) -> None:
