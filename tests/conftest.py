@@ -27,7 +27,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _SLOW_MACHINES = (HealthCheck.too_slow, HealthCheck.data_too_large)
-settings.register_profile("ci", derandomize=True, max_examples=60, deadline=None, suppress_health_check=_SLOW_MACHINES)
+settings.register_profile("ci", derandomize=True, max_examples=40, deadline=None, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("nightly", max_examples=2_000, deadline=None, suppress_health_check=_SLOW_MACHINES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

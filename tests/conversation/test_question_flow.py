@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +24,6 @@ from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     TEXT,
@@ -349,14 +346,3 @@ def test_fresh_mode_keeps_what_the_person_opens_for_one_question() -> None:
     state = begin(finish(state))
     assert state.open_sections == ()
     assert "beta-0" not in read_all(state)
-
-
-@pytest.mark.slow
-async def test_keeping_open_saves_what_it_promises(data_dir: Path) -> None:
-    assert (data_dir / "sets").is_dir()
-    tallies = await simulate(8)
-    keep, fresh = tallies[KeepOpenMode.KEEP], tallies[KeepOpenMode.FRESH]
-    assert keep.reopened <= fresh.reopened / 2
-    assert keep.uncached <= fresh.uncached
-    assert keep.highest_open <= BUDGET_TOKENS
-    assert fresh.already_open == 0 < keep.already_open

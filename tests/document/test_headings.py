@@ -12,7 +12,7 @@ from tests.document.block_texts import list_texts
 from tests.document.invariants import read_sections
 from tests.document.judge import judge_outline
 
-_TEXTS_PER_SEED = 170
+_TEXTS_PER_SEED = 80
 """Makes more than 10,000 texts of the 60 seeds of an ordinary run, and 1.7 million of the 10,000 of a nightly one."""
 
 

@@ -80,7 +80,7 @@ async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> N
     files = sorted((data_dir / "adversarial" / "files").iterdir())
     small = [file for file in files if file.stat().st_size < 100_000]
     assert small
-    for index, file in enumerate(small[::4]):
+    for index, file in enumerate(small[::8]):
         app = make_app([ScriptedReply(text="Nothing.")], text=file.read_bytes().decode("utf-8", "replace"))
         async with app.run_test(size=SIZES[index % len(SIZES)]) as pilot:
             screen = app.main_screen

@@ -65,9 +65,8 @@ def test_a_scan_at_200_dots_per_inch_has_the_text_headings_and_tables_of_the_pag
 @pytest.mark.parametrize(
     ("name", "pages"),
     [
-        ("financebench/pdfs/PEPSICO_2022_10K.pdf", (60, 61)),
-        ("financebench/pdfs/BOEING_2018_10K.pdf", (20, 21)),
-        ("pdfs/freeculture.pdf", (40, 41)),
+        ("financebench/pdfs/PEPSICO_2022_10K.pdf", (60,)),
+        ("pdfs/freeculture.pdf", (40,)),
     ],
 )
 def test_97_of_100_words_of_public_pages_are_right(name: str, pages: tuple[int, ...]) -> None:
