@@ -69,10 +69,10 @@ RUNNER_UP_MAX = 0.8
 COVERED_SHARE_MIN = 0.75
 """Minimum share of the question's content words in the section's text. A title or one mention is not enough."""
 _OPENED_TOKENS_MAX = 1_000
-_TERMS_MIN = 2
-"""Minimum number of content words in a question. With fewer, a clear hit means little: a greeting may have one."""
 _PROSE_WORDS_MIN = 12
 """A text with fewer words is a bare link or a label."""
+_TERMS_MIN = 2
+"""Minimum number of content words in a question. With fewer, a clear hit means little: a greeting may have one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -261,9 +261,6 @@ def reload_state(state: ConversationState, library: Library) -> Events:
         for document in library.documents
         if state.document_hashes.get(document.key) == document.content_hash
     }
-    if is_same_content:
-        files = (graft for node_id, graft in library.grafts.items() if not get_link_url(library, node_id))
-        unchanged |= {file.key for file in (library.root, *files)}
     delivered = {span.doc for section in state.open_sections for span in section.deliveries}
     quotable = {span.doc for exchange in state.transcript.exchanges for span in exchange.iter_excerpts()}
     named = (*state.open_ids, *(() if state.reading_id is None else (state.reading_id,)))

@@ -220,7 +220,7 @@ def _make_search_notice(event: SectionsSearched, library: Library) -> Notice:
 
 
 def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterator[Notice]:
-    """Yield one notice for each status that occurs in the batch, and up to two for `ALREADY_OPEN`."""
+    """Yield one notice for each status that occurs in the batch."""
     slot = NoticeSlot.ACTIVITY if event.origin is Origin.AGENT else NoticeSlot.STATUS
     by_status: dict[ExpandStatus, dict[str, str]] = {}
     for result in event.results:
@@ -231,17 +231,7 @@ def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterat
             case ExpandStatus.OPENED:
                 yield _make_action_notice(slot, "Opened", sections)
             case ExpandStatus.ALREADY_OPEN:
-                opened = by_status.get(ExpandStatus.OPENED, {}).keys()
-                included = tuple(
-                    label
-                    for label in sections
-                    # an old event may name a section that the document no longer has
-                    if label.section_id in library and not opened.isdisjoint(library.ancestors(label.section_id))
-                )
-                already_open = tuple(label for label in sections if label not in included)
-                for text, labels in (("Included in these", included), ("Already open", already_open)):
-                    if labels:
-                        yield Notice(slot, text, labels, symbol="◆")
+                yield Notice(slot, "Already open", sections, symbol="◆")
             case ExpandStatus.UNKNOWN:
                 text = f"Asked for unknown ids: {', '.join(texts)}"
                 yield Notice(slot, text, symbol="?", severity=Severity.WARNING)

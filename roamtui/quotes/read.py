@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
@@ -183,8 +183,6 @@ class AnswerReading:
     marks: tuple[CitationMark, ...]
     sentences: tuple[Bounds, ...]
     """Start and end of each sentence, list item and table row."""
-    introductions: Mapping[int, int]
-    """Maps sentences to their introductions, by index. An introduction is an earlier sentence ending in a colon."""
 
 
 @lru_cache(maxsize=8)
@@ -223,7 +221,6 @@ def read_answer(answer: str) -> AnswerReading:
         quotes=tuple(placed),
         marks=tuple(mark for own in by_sentence.values() for mark in own),
         sentences=tuple(pairwise((0, *ends, len(answer)))),
-        introductions=introductions,
     )
 
 

@@ -8,7 +8,6 @@ from roamtui.agent.answer import ANSWER_REMINDER, format_verification, list_unop
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
-from roamtui.errors import SourceError
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
 from tests.conversation.conversations import check_messages
@@ -32,12 +31,6 @@ async def test_not_found_lists_opened_and_nearest_sections() -> None:
         f"Manual > Lending [{lending}]"
     )
     assert agent.conversation.state.transcript.exchanges[0].answer == last.answer
-
-
-async def test_not_found_is_an_answer_even_if_the_search_for_nearby_sections_fails() -> None:
-    agent = make_agent([saying("Not found: no.")], searcher=FakeSearcher(error=SourceError("The index is gone.")))
-    last = await answer(agent)
-    assert (last.stopped, last.answer) == (StopReason.NOT_FOUND, "Not found: no.")
 
 
 async def test_likely_hits_that_nobody_opened_are_listed() -> None:

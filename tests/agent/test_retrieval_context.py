@@ -68,18 +68,6 @@ def test_complete_sections_and_omissions_are_marked() -> None:
     assert "    […]" in excerpt
 
 
-def test_a_section_whose_own_text_is_complete_says_so() -> None:
-    long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(200))
-    library = make_library(
-        f"# Birds\n\n## Short\n\nHerons eat fish.\n\n### Long\n\n{long}\n\n## Chapter\n\n### Part\n\nTrees.\n"
-    )
-    head, *excerpt = _describe(library, "Short", query="herons eat").text.split("\n")
-    assert head.endswith(", own text complete)")
-    assert excerpt == ["    Herons eat fish."]
-    (head,) = [line for line in _describe(library, "Long", query="herons").text.split("\n") if line.startswith("- [")]
-    assert "complete" not in head
-
-
 def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
     rows = "".join(f"| Line {number} of the balance sheet of herons | {number},000 |\n" for number in range(80))
     others = "".join(f"## Part {number}\n\nQuick ratio. {_FILLER}\n\n" for number in range(9))
@@ -154,13 +142,6 @@ def test_what_opens_with_the_question_is_not_quoted_again() -> None:
     assert ", open: its text stands above)" in listed.text
     assert "Blue." not in listed.text
     assert "Green." in listed.text
-
-
-def test_code_keeps_its_brackets_and_comments() -> None:
-    code = "```xml\n<!-- red -->\n<a>\n  <b>\n  </b>\n</a>\n```"
-    library = make_library(f"# A\n\n## B\n\nRed:\n\n{code}\n\n```js\nf({{\n  g: {{\n  }}\n}})\n```\n")
-    shown = _lines(library, "B", query="red")[1:]
-    assert [line[4:] for line in shown] == ["Red:", *code.split("\n"), "```js", "f({", "  g: {", "  }", "})", "```"]
 
 
 def test_page_footers_are_dropped_from_excerpts() -> None:

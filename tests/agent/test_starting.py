@@ -180,13 +180,6 @@ async def test_a_request_still_begins_with_the_previous_one(mode: KeepOpenMode) 
         assert all(FOUND_LEAD in request[-1].text for request in requests)
 
 
-async def test_a_long_section_stays_closed_and_comes_as_an_excerpt() -> None:
-    desk = _make_desk()
-    await desk.ask("Which storks clatter again and again?", NOTHING)
-    assert desk.agent.conversation.state.open_sections == ()
-    assert f"- [{IDS['Storks']}] Storks (" in _last_question(desk)
-
-
 async def test_a_failing_search_does_no_harm() -> None:
     desk = _make_desk(searcher=FakeSearcher(error=RoamtuiError("The index is gone.")))
     await desk.ask(CLEAR, ANSWER)

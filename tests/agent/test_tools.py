@@ -100,15 +100,6 @@ async def test_a_repeated_id_is_delivered_once() -> None:
     assert agent.conversation.state.open_ids == (fees,)
 
 
-@pytest.mark.parametrize("name", ["", "expand", "delete_everything", "x" * 500, "search_sections"])
-async def test_a_call_of_an_unknown_tool_lists_the_tools(name: str) -> None:
-    agent = make_agent()
-    finished = await _call(agent, name, {"section_ids": ids(agent, "Fees")})
-    assert results(agent) == [f'There is no tool "{name[:60]}". The tools are expand_sections, collapse_sections.']
-    assert finished.tool == name[:60]
-    assert agent.conversation.state.open_sections == ()
-
-
 async def test_closing_reports_the_result_for_each_id() -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.commands import (
-    CloseSections,
     Command,
     ExpandSections,
     FoldNodes,
@@ -178,16 +177,6 @@ async def test_an_unreadable_file_fails_with_a_reason_and_can_be_retried(folder:
     assert loader.loaded == ["a.md"] * 3
 
 
-async def test_opening_a_folder_lists_its_files(folder: Path) -> None:
-    conversation, _ = start(folder)
-    [by_agent] = await expand(conversation, "sub")
-    assert by_agent.status is ExpandStatus.OPENED
-    assert f"[{find(conversation, 'c.md')}] c.md" in by_agent.text
-    [by_person] = await expand(conversation, "sub", origin=Origin.PERSON)
-    assert by_person.text == "sub is a folder: open the files in it."
-    assert conversation.state.open_sections == ()
-
-
 async def test_all_files_are_loaded_once_with_progress(folder: Path) -> None:
     conversation, loader = start(folder)
     await dispatch(conversation, ReadSection(section_id=find(conversation, "a.md")))
@@ -292,18 +281,6 @@ async def test_opening_a_link_delivers_the_page() -> None:
         assert again.status is ExpandStatus.ALREADY_OPEN
         (more,) = await expand(conversation, "More of a")
         assert more.status is ExpandStatus.ALREADY_OPEN
-
-
-@pytest.mark.parametrize("is_read", [True, False])
-async def test_reading_and_unfolding_fetch_one_page(*, is_read: bool) -> None:
-    with open_site("a", "b") as site:
-        conversation = start_fetching(site)
-        link = find(conversation, "a.md")
-        one = ReadSection(section_id=link) if is_read else FoldNodes(section_ids=(link,), is_folded=False)
-        await dispatch(conversation, one)
-        assert conversation.state.library.is_loaded(link)
-        await dispatch(conversation, FoldNodes(section_ids=tuple(conversation.state.library.walk()), is_folded=False))
-        assert not conversation.state.library.is_loaded(find(conversation, "b.md")), "unfolding all does not fetch all"
 
 
 async def test_a_failure_is_a_result_and_the_same_command_tries_again() -> None:
@@ -485,17 +462,3 @@ async def test_leaving_does_not_wait_for_a_page() -> None:
         gate.set()
         await dispatch(conversation, ReadSection(section_id=find(conversation, "a.md")))
         assert conversation.state.library.is_loaded(find(conversation, "a.md"))
-
-
-async def test_one_page_by_two_links_is_opened_and_pinned_once() -> None:
-    with open_site("a") as site:
-        site.pages["/llms.txt"] = "# Site\n\n- [One](a.md)\n- [Two](a.md#more)\n"
-        conversation = start_fetching(site)
-        (first,) = await expand(conversation, "One")
-        (second,) = await expand(conversation, "Two")
-        assert (first.status, second.status) == (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
-        await dispatch(conversation, PinSections(section_ids=(find(conversation, "Two"),), is_pinned=True))
-        (section,) = conversation.state.open_sections
-        assert (section.section_id, section.is_pinned) == (find(conversation, "One"), True)
-        await dispatch(conversation, CloseSections(section_ids=(find(conversation, "Two"),), origin=Origin.PERSON))
-        assert conversation.state.open_sections == ()

@@ -57,8 +57,7 @@ def test_a_batch_has_a_notice_for_each_status(state: ConversationState) -> None:
     notices = _list_notices(SectionsExpanded(results=results, origin=Origin.AGENT), state)
     assert [(notice.text, [section.title for section in notice.sections]) for notice in notices] == [
         ("Opened 2 sections", ["Ovens", "Dough"]),
-        ("Included in these", ["Steam"]),
-        ("Already open", ["Larch Lane Bakery"]),
+        ("Already open", ["Steam", "Larch Lane Bakery"]),
         ("Asked for unknown ids: 0badc0de", []),
         ("No room for", ["Starter"]),
         ("Could not open", ["Stone oven"]),

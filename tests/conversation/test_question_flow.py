@@ -26,7 +26,6 @@ from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
-    TEXT,
     ask,
     begin,
     check_messages,
@@ -42,7 +41,6 @@ from tests.conversation.conversations import (
     pin,
     read_all,
     step,
-    write_section,
 )
 
 
@@ -153,30 +151,6 @@ def test_a_rebuild_has_open_text_once_and_earlier_exchanges_without_text() -> No
     assert not state.needs_rebuild
 
 
-def test_a_rebuild_shows_open_pages_and_names_the_others() -> None:
-    state = begin(make_state(TEXT + write_section("Very long", words=9_000)))
-    section_id = find(state, "Very long")
-    state = finish(step(state, f"{section_id}:1", f"{section_id}:3", "Alpha"))
-    delivered = state.open_sections[0].deliveries
-    assert len(delivered) == 2
-    state = begin(close_by(state, Origin.PERSON, "Alpha"))
-    text = read_all(state)
-    for span in delivered:
-        assert state.library.text_at(span).strip() in text
-    assert f", [{section_id}:2]: not given here, open it by its id)" in text
-    assert f", [{section_id}:4]; [{section_id}:5]" in text
-    assert f"[{find(state, 'Below long')}]" not in text
-
-
-def test_a_closed_child_of_an_open_parent_can_be_opened_again() -> None:
-    state = ask(make_state(), "Child two", "Parent")
-    state = begin(close_by(state, Origin.PERSON, "Child two"))
-    assert "child-two-0" not in read_all(state)
-    assert f"[{find(state, 'Child two')}] Child two: not given here, open it by its id)" in read_all(state)
-    state = step(state, "Child two")
-    assert read_all(state).count("child-two-0 ") == 1
-
-
 def _shrink(state: ConversationState, *closed: str) -> ConversationState:
     """Shrink the transcript. Check which sections close, and that the text of the others is there once."""
     ids = tuple(find(state, title) for title in closed)
@@ -196,13 +170,6 @@ def _shrink(state: ConversationState, *closed: str) -> ConversationState:
     check_messages(messages(shrunk))
     assert shrunk.is_asking
     return shrunk
-
-
-def test_sections_of_earlier_questions_close_first() -> None:
-    state = step(begin(ask(make_state(), "Alpha", "Beta")), "Gamma")
-    shrunk = _shrink(state, "Alpha", "Beta")
-    assert shrunk.transcript.first_with_steps == 1
-    assert [message.text for message in messages(shrunk)][-1].count("gamma-39") == 1
 
 
 def test_without_earlier_sections_the_first_steps_become_stubs() -> None:

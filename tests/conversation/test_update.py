@@ -38,7 +38,6 @@ from tests.conversation.conversations import (
     TEXT,
     ask,
     begin,
-    close_by,
     do,
     expand_by_agent,
     find,
@@ -177,17 +176,6 @@ def test_during_a_question_closing_only_marks() -> None:
             assert done.needs_rebuild
 
 
-def test_the_agent_can_only_reopen_sections_that_it_marked_itself() -> None:
-    asking = step(begin(make_state()), "Alpha")
-    by_agent, _ = expand_by_agent(close_by(asking, Origin.AGENT, "Alpha"), "Alpha")
-    assert finish(by_agent).open_ids == (find(asking, "Alpha"),)
-    by_person, results = expand_by_agent(close_by(asking, Origin.PERSON, "Alpha"), "Alpha")
-    assert results[0].status is ExpandStatus.ALREADY_OPEN
-    assert finish(by_person).open_sections == ()
-    by_both = close_by(close_by(asking, Origin.PERSON, "Alpha"), Origin.AGENT, "Alpha")
-    assert finish(expand_by_agent(by_both, "Alpha")[0]).open_sections == ()
-
-
 def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     state = ask(make_state(), "Alpha", "Beta", "Gamma", cited=["Beta"])
     state = begin(pin(state, "Alpha"))
@@ -276,15 +264,6 @@ def test_nodes_that_the_agent_unfolded_are_folded_after_a_rewind_or_a_reload() -
     for changed in (rewound, reloaded):
         assert find(state, "Parent") in changed.unfolded
         assert do(changed, CloseAgentOpened()).unfolded == {find(state, "Manual")}, "the person unfolded it"
-
-
-def test_a_section_that_the_person_opened_stays_the_persons() -> None:
-    state = open_by_person(begin(make_state()), "Alpha")
-    state, results = expand_by_agent(state, "Alpha")
-    assert results[0].status is ExpandStatus.OPENED
-    assert state.open_sections[0].opened_by is Origin.PERSON
-    assert state.open_sections[0].deliveries
-    assert do(finish(state), CloseAgentOpened()).open_ids == (find(state, "Alpha"),)
 
 
 _TITLES = ("Alpha", "Beta", "Parent", "Child one", "Long")

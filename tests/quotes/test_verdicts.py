@@ -284,16 +284,6 @@ def test_pieces_of_several_sentences_prove_nothing() -> None:
     assert _list_found(f'It says "{_LEAP}" [{{Hours}}].', state) == [("Hours", _LEAP, _NOT_FOUND)]
 
 
-def test_a_section_with_the_whole_quote_beats_one_with_its_pieces() -> None:
-    state = _open("Rules", "Notice", "Hours", text=_LENT)
-    assert _list_found(f'It says "{_LEAP}" [{{Rules}}, {{Notice}}].', state) == [
-        ("Notice", _LEAP, _FOUND),
-        ("Rules", None, _NO_QUOTE),
-    ]
-    assert _list_found(f'It says "{_LEAP}" [{{Rules}}].', state) == [("Rules", _LEAP, _ELSEWHERE)]
-    assert _list_found(f'It says "{_LEAP}".', state) == [("Notice", _LEAP, _FOUND)]
-
-
 def test_a_number_cut_by_an_excerpt_is_not_verified() -> None:
     state = begin(make_state(_LENT))
     start = _LENT.index("The fee")

@@ -173,7 +173,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
             await ask(pilot, question)
         await _check_words(
             pilot,
-            *("Opened 2 sections", "Included in these", "Asked for unknown ids: 0badc0de", "Already open"),
+            *("Opened 2 sections", "Already open", "Asked for unknown ids: 0badc0de", "Already open"),
             *("✓", "these words stand in", "these words are not in the text", "cut off here"),
             *("1 ✓ Stone oven", "no results", "Asked the model for quotes", "Left open", "step limit"),
         )
