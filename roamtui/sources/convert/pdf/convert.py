@@ -20,16 +20,13 @@ from roamtui.sources.convert.pdf.source_title import compute_source_title
 from roamtui.sources.convert.pdf.tables import detect_tables
 from roamtui.sources.convert.pdf.typographic_headings import TypographicHeadings, detect_slide_titles
 from roamtui.sources.convert.pdf.worded_headings import (
-    detect_articles,
     detect_exhibits,
     detect_items,
     detect_notes,
     detect_numbered_headings,
     detect_statements,
-    merge_articles,
     merge_headings,
     nest_headings,
-    nest_numbered_headings,
 )
 
 _PAGES_MAX = 5_000
@@ -222,14 +219,12 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
     notes = detect_notes(pages, contents_rows, headings)
     headings = merge_headings(headings, list(detect_statements(pages, contents_rows, headings, notes)))
     headings = merge_headings(headings, notes)
-    headings = merge_articles(headings, detect_articles(pages, contents_rows, headings))
     nest_headings(headings, notes)
     typographic = TypographicHeadings(pages, contents_rows)
     if not headings:
         headings = detect_numbered_headings(pages, contents_rows, typographic.score_title)
     headings = merge_headings(headings, typographic.detect(headings, has_outline=has_outline or bool(items)))
     if headings:
-        nest_numbered_headings(headings)
         return headings
     for number, page in enumerate(pages):
         if page.rows:

@@ -19,8 +19,6 @@ _PARAGRAPH_GAP_MIN = 1.35
 """Minimum distance between paragraphs, as a multiple of the median distance between rows."""
 _FULL_ROW_LENGTH = 60
 """Minimum length of a row of prose, in characters."""
-_SENTENCE_GAP_MAX = 2.6
-"""Maximum distance between two rows of one sentence, in letter heights."""
 _FULL_SHARE = 0.85
 """Minimum right end of a full row, relative to the rightmost one on the page. Its sentence may then continue."""
 _RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
@@ -213,7 +211,7 @@ class MarkdownWriter:
             begins_paragraph = (
                 above is None
                 or row is None
-                or (row.top - above.top > gap_max and not _continues_sentence(above, row))
+                or row.top - above.top > gap_max
                 or (row.top < above.top and not row.text[0].islower())
                 or abs(row.size - above.size) > 0.15 * above.size
                 or _BULLET.match(row.text) is not None
@@ -233,17 +231,6 @@ class MarkdownWriter:
                 lines[-1] = self._repairer.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
-
-
-def _continues_sentence(above: PageRow, row: PageRow) -> bool:
-    """Check whether a sentence continues below a gap that is wider than usual, as around formulas and superscripts."""
-    return (
-        len(above.text) >= _FULL_ROW_LENGTH
-        and above.text[-1] not in _SENTENCE_ENDS
-        and row.text[0].islower()
-        and _LIST_NUMBER.match(row.text) is None
-        and 0 < row.top - above.top <= _SENTENCE_GAP_MAX * row.size
-    )
 
 
 def _may_continue(block: str, *, is_full: bool) -> bool:

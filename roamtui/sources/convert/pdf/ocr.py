@@ -61,7 +61,7 @@ class _Line:
 class ScannedPage:
     """The words that tesseract read on a page."""
 
-    is_mixed = is_mirrored = False
+    is_right_to_left = False
     """Always false, because tesseract returns right-to-left words in reading order."""
 
     def __init__(self, words: list[Word], confidence: float) -> None:

@@ -19,13 +19,6 @@ _ITEM = re.compile(
     re.IGNORECASE,
 )
 _PART = re.compile(r"part\s*([ivx]{1,4})(?=$|[\W_])", re.IGNORECASE)
-_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_ARTICLE = re.compile(
-    rf"article\s+(?:([ivxl]{{1,7}})|(\d{{1,2}})|({'|'.join(sorted(_NUMBER_WORDS, reverse=True))}))"
-    r"(?:\s*[.:;\u2014\u2013-]+(?=\s|$)\s*|\s+[\u2014\u2013-]?\s*(?=[A-Z\u201c\"(\[])|$)",
-    re.IGNORECASE,
-)
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50}
 _NUMBER = re.compile(
     r"(?:(?:chapter|section|part|appendix|note|kapitel|abschnitt|anhang|teil|chapitre|annexe|lecture)\s*)?"
     r"(?:\d{1,3}(?:\.\d{1,3}){0,5}|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
@@ -89,19 +82,6 @@ def parse_part(title: str) -> int | None:
     """Parse the number of a Part in an SEC filing: 2 for "Part II". Return None if the title has none."""
     match = _PART.match(title)
     return {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}.get(match[1].lower()) if match else None
-
-
-def parse_article(title: str) -> tuple[int, str] | None:
-    """Parse the number of an Article and its subject: `(4, "Duties")` for "ARTICLE IV - Duties"."""
-    match = _ARTICLE.match(title)
-    if match is None:
-        return None
-    if match[1]:
-        digits = [_ROMAN_DIGITS[letter] for letter in match[1].lower()]
-        number = sum(-digit if digit < max(digits[index:]) else digit for index, digit in enumerate(digits))
-    else:
-        number = int(match[2]) if match[2] else _NUMBER_WORDS.index(match[3].lower()) + 1
-    return number, title[match.end() :]
 
 
 def split_number(title: str) -> tuple[str, str]:

@@ -30,17 +30,10 @@ _LIGATURES = str.maketrans(
     | {"\xad": HYPHEN, "\ufffe": HYPHEN, "\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )
 """Ligatures (the control characters are those of TeX fonts), soft hyphens, and bullets of the font Symbol."""
-_RIGHT_TO_LEFT = (
-    "\u0591-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0591-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 )
 """Letters of right-to-left scripts, without their digits and marks."""
-RIGHT_TO_LEFT = re.compile(f"[{_RIGHT_TO_LEFT}]")
-_WORD_ON_MIXED_PAGE = re.compile(
-    f"[{_RIGHT_TO_LEFT}]+|[$€£¥]?(?![{_RIGHT_TO_LEFT}])[^\\W_](?:[^\\s\\x00-\\x1f{_RIGHT_TO_LEFT}]*"
-    f"(?![{_RIGHT_TO_LEFT}])[^\\W_])?[\\x02\ufffe%\u066a]?|[^\\s\\x00-\\x1f\\x7f\ufffe]"
-)
-"""A word in one direction, or a single sign, on a page with right-to-left text. Most signs around words are matched
-alone, because pdfium returns them in any order next to right-to-left text."""
 _LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
@@ -177,10 +170,8 @@ class PdfPage:
         self._buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
-        self.is_mixed = False
-        """Whether the page has right-to-left words. `read_words` sets this field and the next two."""
-        self.is_mirrored = False
-        """Whether most of its words are right-to-left, so that x grows to the left."""
+        self.is_right_to_left = False
+        """Whether most letters are right-to-left. `read_words` sets this field and the next one."""
         self.is_wide = False
         """Whether the page is clearly wider than high, after rotation."""
 
@@ -232,11 +223,7 @@ class PdfPage:
                 yield x0, y0, x1, y1
 
     def read_words(self) -> list[Word]:
-        """Return the words in drawing order.
-
-        If the page has right-to-left words, punctuation marks are words of their own. If most words are right-to-left,
-        x is negated, so that it grows in reading order.
-        """
+        """Return the words in drawing order."""
         count = max(0, pdfium.FPDFText_CountChars(self._text))
         buffer = (ctypes.c_ushort * (count * 2 + 2))()
         used = pdfium.FPDFText_GetText(self._text, 0, count, buffer) if count else 0
@@ -257,45 +244,34 @@ class PdfPage:
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
         self.is_wide = right - left > _WIDE_RATIO * (bottom - top)
-        self.is_mixed = RIGHT_TO_LEFT.search(text) is not None
+        self.is_right_to_left = _RIGHT_TO_LEFT.search(text) is not None and len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(
+            map(str.isalpha, text)
+        )
         has_no_ligatures = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
-        for match in (_WORD_ON_MIXED_PAGE if self.is_mixed else _WORD).finditer(text):
+        for match in _WORD.finditer(text):
             first, end = match.span()
             bounds = self._read_box(first, end - 1, rotation)
             if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
                 letters = match[0] if has_no_ligatures else match[0].translate(_LIGATURES)
-                if self.is_mixed:
+                if self.is_right_to_left:
                     letters = self._order_letters(letters, first, rotation)
                 words.append(Word(letters, *bounds, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, rotation)
-        if self.is_mixed:
-            # The box of an Arabic letter may be as high as the letter or the font, so all get the height of the font.
-            matrix = pdfium.FS_MATRIX()
-            for word in words:
-                pdfium.FPDFText_GetMatrix(self._text, word.first, matrix)
-                size = _FONT_HEIGHT_RATIO * pdfium.FPDFText_GetFontSize(self._text, word.first)
-                missing = size * math.hypot(matrix.c, matrix.d) - (word.bottom - word.top)
-                word.top -= missing / 2
-                word.bottom += missing / 2
-            if sum(map(get_direction, words)) < 0:
-                self.is_mirrored = True
-                for word in words:
-                    word.x0, word.x1 = -word.x1, -word.x0
         return words
 
-    def _order_letters(self, piece: str, first: int, rotation: int) -> str:
-        """Put the letters of a word into reading order. pdfium may return right-to-left letters in either order."""
-        if not RIGHT_TO_LEFT.match(piece):
-            return piece
-        boxes = [self._read_box(first + index, first + index, rotation) or (0.0, 0.0) for index in range(len(piece))]
-        if boxes[0][0] < boxes[-1][0]:
-            piece, boxes = piece[::-1], boxes[::-1]
-        for index in [match.start() for match in _LAM_ALEF.finditer(piece)]:
+    def _order_letters(self, letters: str, first: int, rotation: int) -> str:
+        """Put the letters of a right-to-left word into reading order. pdfium may return them in either order."""
+        if not _RIGHT_TO_LEFT.match(letters):
+            return letters
+        boxes = [self._read_box(first + index, first + index, rotation) or (0.0, 0.0) for index in range(len(letters))]
+        if boxes[0][0] < boxes[-1][0] and all(map(_RIGHT_TO_LEFT.match, letters)):
+            letters, boxes = letters[::-1], boxes[::-1]
+        for index in [match.start() for match in _LAM_ALEF.finditer(letters)]:
             if boxes[index] == boxes[index + 1]:
-                piece = f"{piece[:index]}{piece[index + 1]}{piece[index]}{piece[index + 2 :]}"
-        return unicodedata.normalize("NFKC", piece)
+                letters = f"{letters[:index]}{letters[index + 1]}{letters[index]}{letters[index + 2 :]}"
+        return unicodedata.normalize("NFKC", letters)
 
     def _read_box(self, first: int, last: int, rotation: int) -> tuple[float, float, float, float] | None:
         """Return left, right, top and bottom of the box from character `first` to `last`; None if the first has none.
@@ -351,11 +327,6 @@ class PdfPage:
                 low, high = sorted((-rect.top, -rect.bottom))
                 links.append(PageLink(top=low, bottom=high, x0=rect.left, page=page))
         return links
-
-
-def get_direction(word: Word) -> int:
-    """Return -1 for a right-to-left word, 1 for a left-to-right word, and 0 for a word without letters."""
-    return -1 if RIGHT_TO_LEFT.search(word.text) else int(any(map(str.isalpha, word.text)))
 
 
 def _rotate_box(x0: float, x1: float, low: float, high: float, rotation: int) -> tuple[float, float, float, float]:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from statistics import median
 
 from roamtui.sources.convert.pdf.ocr import ScannedPage
-from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, Word, get_direction
+from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, Word
 
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
@@ -45,10 +45,6 @@ _FOOTNOTE_MARK_GAP_MAX = 0.9
 _FIGURE_ENDS, _DASHES = "0123456789)%", "—–-"
 _CURRENCIES, _FIGURE_STARTS = "$€£¥", "(0123456789—–-"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
-_MIXED_SPACE_GAP = 0.12
-"""Minimum gap, in letter heights, that counts as a space in text of mixed direction."""
-_BRACKETS = "()[]{}«»"
-_BRACKET = re.compile(r"[()\[\]{}«»]")
 _PROSE_WORDS_MIN = 2
 _COLUMN_ROWS_MIN = 6
 """Minimum number of rows in two columns, and of lines that start at the left edge of the right one."""
@@ -234,85 +230,6 @@ def _measure_size(words: Iterable[Word]) -> float:
     return median([word.bottom - word.top for word in words])
 
 
-def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
-    """Make a row from words in the direction of the page, and reverse runs of words in the other direction."""
-    size = _measure_size(words)
-    groups = [[words[0]]]
-    for before, word in pairwise(words):
-        if word.x0 - before.x1 > _CELL_GAP * size:
-            groups.append([])
-        groups[-1].append(word)
-    cells = []
-    for group in groups:
-        runs = _group_opposite_runs(group, 1 if is_mirrored else -1)
-        text = _join_run([_join_run(run[::-1], size) for run in runs], size).text
-        cells.append(Cell(_correct_brackets(text) if is_mirrored else text, group[0].x0, group[-1].x1))
-    return _build_row(_join_marks(cells, size), words, size)
-
-
-def _group_opposite_runs(words: Iterable[Word], opposite: int) -> list[list[Word]]:
-    """Split words into groups.
-
-    A group is a run of words in direction `opposite` (see `get_direction`), with a number before it and the numbers
-    and marks inside it, or any other word by itself.
-    """
-    runs: list[list[Word]] = []
-    marks: list[Word] = []
-    is_in_run = False
-    for word in words:
-        direction = get_direction(word)
-        if is_in_run and direction == opposite:
-            runs[-1] += [*marks, word]
-            marks = []
-        elif is_in_run and not direction:
-            marks.append(word)
-        else:
-            runs += [[mark] for mark in marks]
-            marks = []
-            if direction == opposite and runs and runs[-1][-1].text[-1].isdigit():
-                runs[-1].append(word)
-            else:
-                runs.append([word])
-            is_in_run = direction == opposite
-    return [*runs, *([mark] for mark in marks)]
-
-
-def _join_run(words: Sequence[Word], size: float) -> Word:
-    """Join words in reading order, with spaces at gaps."""
-    text = words[0].text
-    for before, word in pairwise(words):
-        gap = max(before.x0, word.x0) - min(before.x1, word.x1)
-        text += f" {word.text}" if gap > _MIXED_SPACE_GAP * size else word.text
-    return Word(
-        text,
-        min(map(_GET_LEFT, words)),
-        max([word.x1 for word in words]),
-        words[0].top,
-        words[0].bottom,
-        min([word.first for word in words]),
-        max([word.last for word in words]),
-    )
-
-
-def _correct_brackets(text: str) -> str:
-    """Correct the brackets of right-to-left text. Some files store them mirrored, others do not."""
-    opened: list[str] = []
-
-    def correct(match: re.Match[str]) -> str:
-        before = text[max(0, match.start() - 1) : match.start()].strip()
-        after = text[match.end() : match.end() + 1].strip()
-        # A space only before a bracket opens it, a space only after it closes it. Otherwise, brackets alternate.
-        opens = not before if bool(before) != bool(after) else not opened
-        if opens:
-            opened.append(match[0])
-        elif opened:
-            opened.pop()
-        pair = _BRACKETS.index(match[0]) // 2 * 2
-        return _BRACKETS[pair if opens else pair + 1]
-
-    return _BRACKET.sub(correct, text)
-
-
 def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
     """Split words into horizontal ones and vertical ones, such as a stamp at the page edge.
 
@@ -348,12 +265,19 @@ def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
     return kept, vertical
 
 
+def _make_drawn_row(words: Sequence[Word]) -> PageRow:
+    """Make a row of one cell from words in drawing order, which is the reading order of right-to-left text."""
+    text = " ".join(word.text for word in sorted(words, key=_GET_FIRST))
+    cell = Cell(text, min(map(_GET_LEFT, words)), max(word.x1 for word in words))
+    return _build_row([cell], words, _measure_size(words))
+
+
 def read_rows(page: PdfPage | ScannedPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words, vertical = separate_stray_words(page.read_words())
     groups = _sort_into_reading_order(words, 0)
-    if page.is_mixed:
-        rows = [make_mixed_row(group, is_mirrored=page.is_mirrored) for group in groups]
+    if page.is_right_to_left:
+        rows = [_make_drawn_row(group) for group in groups]
     else:
         rows = [make_row(group) for group in groups]
     if vertical:

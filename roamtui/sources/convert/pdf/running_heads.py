@@ -38,16 +38,10 @@ _NUMBER_ONLY = re.compile(
 )
 """A line that is only a page number: `12`, `Page F-3`, `- 12 -`, `12 of 90`."""
 _FURNITURE = re.compile(
-    r"(?:page|p\.)?\s*\d{1,4}\s+(?:of|/)\s+\d{1,4}|page\s+(?:[A-Z]{1,2}-)?\d{1,4}|-\s\d{1,4}\s-|[A-Z]-\d{1,3}"
-    r"|(?=.*(?:confid|version|copy))(?:(?:strictly |private (?:and|&) )?confidential|(?:conformed |final )?execution"
-    r" (?:version|copy)|final version|[\s/,|–-])+"
-    r"|\W*(?:this )?page (?:has been )?(?:intentionally )?left blank.{0,20}"
-    r"|\W*continued on (?:the )?(?:next|following) page\W*|\[signatures? (?:pages? )?(?:to\b|on\b|follows?\b).{0,80}\]"
-    r"|\W{0,3}[*+†‡#]{1,4}\W{0,6}(?:certain )?(?:portions|information) (?:of|in|from) this"
-    r" (?:exhibit|agreement|document)\b.*",
+    r"(?:page|p\.)?\s*\d{1,4}\s+(?:of|/)\s+\d{1,4}|page\s+(?:[A-Z]{1,2}-)?\d{1,4}|-\s\d{1,4}\s-|[A-Z]-\d{1,3}",
     re.IGNORECASE,
 )
-"""A line at the edge of a page that is never text: a page number, a stamp, or "continued on next page"."""
+"""A line at the edge of a page that is only a page number."""
 _CONTENTS_LINK = re.compile(r"(?:back to |return to )?(?:the )?(?:table of contents|contents|index|top)", re.IGNORECASE)
 _LABEL_END = re.compile(r".*\s(?:[A-Z]{1,2}-)?\d{1,4}")
 _LISTED_ROWS_MAX = 4

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile, zip_longest
+from itertools import zip_longest
 
 from roamtui.sources.convert.pdf.outline import (
     CONTINUED,
@@ -17,8 +17,6 @@ from roamtui.sources.convert.pdf.outline import (
     PageText,
     continues_title,
     join_rows,
-    make_comparison_key,
-    parse_article,
     parse_item,
     parse_part,
 )
@@ -71,23 +69,10 @@ _EXHIBIT_INDEX = re.compile(r"(?:exhibits? index|index (?:to|of) exhibits)", re.
 _EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?", re.IGNORECASE)
 _SIGNATURES = re.compile(r"signatures?", re.IGNORECASE)
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
-_SECTION_NUMBER = re.compile(r"(?:section )?(\d{1,2}(?:\.\d{1,2}){1,4})(?=[\s.:)]|$)", re.IGNORECASE)
 _CHAPTER_TITLE = re.compile(r"[제第]\s?(\d{1,2})\s?[장편부章部](?=\s|$)")
 _NUMBERED_LENGTH_MAX = 110
 _CHARACTERS_PER_TITLE_MIN = 200
 """Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
-_ARTICLE_LENGTH_MAX = 140
-_LISTED_ARTICLE = re.compile(r".*[\s.…](?:[A-Z]{1,2}-)?\d{1,4}")
-"""A row of a list of Articles, which ends with a page number."""
-_APPENDIX = re.compile(
-    r"(?:appendix|annex|schedule|attachment)(?: (?:article )?[A-Z\d][\w.-]{0,4})?(?:(\W*)|\W*\s\W*[A-Z“(].*[^.,;])",
-    re.IGNORECASE,
-)
-_SUBJECT = re.compile(r"(?![ivx]+$).{3,99}[^.,;:]")
-_SUBJECT_DISTANCE_MAX = 3.6
-"""Maximum distance between the number of an Article and its subject in the row below, in letter heights."""
-_CENTRE_SHIFT_MAX = 12.0
-"""Maximum distance between the centres of an Article's number and its subject below, in points."""
 _LEADING_MAX = 1.6
 _HEADING_ROWS_MAX = 3
 _FULL_SHARE = 0.75
@@ -242,77 +227,6 @@ def detect_notes(
     return notes
 
 
-def detect_articles(
-    pages: Sequence[PageText], skipped: set[tuple[int, int]], known: Sequence[DetectedHeading]
-) -> list[list[DetectedHeading]]:
-    """Return the Articles of each contract or plan and the appendices after them, with level 0 (see `merge_headings`).
-
-    The numbers of Articles start again in each contract, and in each Item or exhibit among the `known` headings.
-    """
-    ends = [
-        heading.position
-        for heading in known
-        if _is_container(heading)  # "Signatures" may also be the subject of an Article
-        and not (heading.row and heading.count and parse_article(pages[heading.page].rows[heading.row - 1].text))
-    ]
-    contracts: list[list[_HeadingCandidate]] = []
-    appendices: list[tuple[int, _HeadingCandidate]] = []
-    container = -1
-    for page, index, row in _iter_short_rows(pages, skipped, _ARTICLE_LENGTH_MAX):
-        text = row.text
-        article = parse_article(text)
-        is_appendix = article is None and index < _TOP_ROWS and _APPENDIX.fullmatch(text) is not None
-        if not (article or is_appendix) or _LISTED_ARTICLE.fullmatch(text) or CONTINUED.search(text):
-            continue
-        is_marked = _is_marked(row)
-        if article is None:
-            if contracts and is_marked:
-                candidate = _HeadingCandidate(page, index, (make_comparison_key(text),), 1)
-                appendices.append((len(contracts) - 1, candidate))
-            continue
-        if not is_marked and (article[1] or text[-1] == "."):
-            continue  # a reference to an Article at the start of a line
-        last = contracts[-1][-1].key if contracts else ()
-        is_new = container != (container := bisect_right(ends, (page, index)))
-        if is_new or (article[0] == 1 and last != (1,)):
-            contracts.append([])
-        contracts[-1].append(_HeadingCandidate(page, index, (article[0],), 1))
-    chains = []
-    for number, candidates in enumerate(contracts):
-        chain = _select_rising_sequence(candidates)
-        if len(chain) < max(_COUNT_MIN, _FOUND_NUMBERS_SHARE_MIN * int(chain[-1].key[0])):
-            continue
-        last = chain[-1].page, chain[-1].row
-        end = min((position for position in ends if position > last), default=(len(pages), 0))
-        seen: set[tuple[int | str, ...]] = set()
-        for group, candidate in appendices:
-            if group == number and last < (candidate.page, candidate.row) < end and candidate.key not in seen:
-                seen.add(candidate.key)
-                chain.append(candidate)
-        chains.append([_make_article(pages[candidate.page], candidate) for candidate in chain])
-    return chains
-
-
-def _make_article(page: PageText, candidate: _HeadingCandidate) -> DetectedHeading:
-    """Turn a candidate into a heading, with its subject if that is in the row below it."""
-    rows = page.rows[candidate.row : candidate.row + _HEADING_ROWS_MAX + 1]
-    rows = [*rows[:1], *takewhile(lambda row: not _NUMBERED_TITLE.match(row.text), rows[1:])]
-    article, appendix = parse_article(rows[0].text), _APPENDIX.fullmatch(rows[0].text)
-    count = 1
-    if len(rows) > 1 and (not article[1] if article else appendix and appendix[1] is not None):
-        above, row = rows[:2]
-        is_aligned = abs(above.x0 + above.x1 - row.x0 - row.x1) < 2 * _CENTRE_SHIFT_MAX or abs(above.x0 - row.x0) < 2
-        is_near = 0 < row.top - above.top < _SUBJECT_DISTANCE_MAX * above.size
-        count += is_aligned and is_near and _SUBJECT.fullmatch(row.text) is not None
-    for above, row in pairwise(rows[count - 1 :]):
-        is_wrapped = count > 1 or _is_marked(above)
-        if not is_wrapped or not continues_title(above, row, leading_max=_LEADING_MAX):
-            break
-        count += 1
-    title = join_rows(rows[:count])
-    return DetectedHeading(page=candidate.page, row=candidate.row, count=count, level=0, title=title)
-
-
 def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedHeading]) -> None:
     """Change the levels of headings so that the parts of a report are nested as a person would nest them.
 
@@ -399,32 +313,6 @@ def _may_follow(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool
         return key[: len(last)] == last and all(number == 1 for number in key[len(last) :])
     same = len(key) - 1
     return key[:same] == last[:same] and 1 <= int(key[same]) - int(last[same]) <= 2
-
-
-def nest_numbered_headings(headings: Sequence[DetectedHeading]) -> None:
-    """Move headings such as "9.05 Employment" below Article 9. Headings below them move with them.
-
-    Without an Article 9, a heading that is nested below "9.04 Taxes" moves next to it.
-    """
-    path: list[tuple[int, DetectedHeading, tuple[int, ...]]] = []  # the earlier level and number of each one around
-    article: DetectedHeading | None = None
-    for heading in headings:
-        level = heading.level
-        match = _SECTION_NUMBER.match(heading.title)
-        number = tuple(map(int, match[1].split("."))) if match else ()
-        while path and path[-1][0] >= level:
-            path.pop()
-        if path:
-            heading.level += path[-1][1].level - path[-1][0]
-        parsed = parse_article(article.title) if article is not None else None
-        if article is not None and parsed is not None and number[:1] == parsed[:1]:
-            heading.level = article.level + len(number) - 1
-        else:
-            siblings = (above for _, above, other in path if number and len(other) == len(number) and other < number)
-            heading.level = next((above.level for above in siblings), heading.level)
-            if parse_article(heading.title) or (article is not None and heading.level <= article.level):
-                article = heading
-        path.append((level, heading, number))
 
 
 def _iter_short_rows(
@@ -522,29 +410,4 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeadi
             heading.level = above.level + (not is_sibling) if above else 1
         merged.append(heading)
     merged.sort(key=lambda heading: heading.position)
-    return merged
-
-
-def merge_articles(
-    kept: Sequence[DetectedHeading], articles: Sequence[Sequence[DetectedHeading]]
-) -> list[DetectedHeading]:
-    """Merge the headings of Articles into `kept`. The Articles of one contract get the same level.
-
-    A heading in `kept` that is only a part of an Article's title is dropped.
-    """
-    flat = [article for chain in articles for article in chain]
-    subjects = {(article.page, article.row + number) for article in flat for number in range(1, article.count)}
-    titles = {article.position: make_comparison_key(article.title) for article in flat}
-    whole = [
-        heading
-        for heading in kept
-        if heading.position not in subjects
-        and (heading.count or not titles.get(heading.position, "").startswith(make_comparison_key(heading.title)))
-    ]
-    merged = merge_headings(whole, flat)
-    by_position = {heading.position: heading for heading in merged if heading.count}
-    for chain in articles:
-        members = [by_position[article.position] for article in chain if article.position in by_position]
-        for heading in members:
-            heading.level = min(member.level for member in members)
     return merged

@@ -354,45 +354,6 @@ def test_statements_after_the_signatures_are_next_to_them_and_no_level_is_left_o
     assert [level for level, _ in outline] == [1, 1, 2, 2, 2, 3, 2, 2, 3, 3]
 
 
-def test_articles_are_next_to_each_other_with_their_subjects_and_hold_their_sections() -> None:
-    pages = [lay_out("LOAN AGREEMENT", "", *_PROSE)]
-    subjects = ("Definitions", "The Loans", "Conditions", "Warranties", "Covenants", "Events of Default")
-    names = [f"ARTICLE {number}" for number in ("I", "II", "III", "IV", "V", "VI")]
-    for number, (name, subject) in enumerate(zip(names, subjects, strict=True), start=1):
-        # Only some of them are bold, so that their looks alone would put the others below them.
-        title = [f"{'' if number in (3, 6) else '* '}{name}", "", subject, ""]
-        pages.append(lay_out(*title, f"* {number}.01 First duty", *_PROSE, f"* {number}.02 Next duty", *_PROSE))
-        pages += [lay_out(*_PROSE, "as Article II of the first loan agreement says in"), lay_out(*_PROSE * 2)] * 2
-    pages += [lay_out("* SCHEDULE A", "", "Lenders", *_PROSE)]
-    outline = _outline(pages)
-    assert [title for level, title in outline if level == 1] == [
-        "LOAN AGREEMENT",
-        *(
-            f"ARTICLE {roman} {title}"
-            for roman, title in zip(("I", "II", "III", "IV", "V", "VI"), subjects, strict=True)
-        ),
-        "SCHEDULE A Lenders",
-    ]
-    assert [title for level, title in outline if level == 2] == [
-        f"{number}.0{section} {name} duty" for number in range(1, 7) for section, name in ((1, "First"), (2, "Next"))
-    ]
-
-
-def test_the_articles_of_each_exhibit_start_again_below_it() -> None:
-    pages = [lay_out(f"* Item {number}. Subject {number}", *_PROSE) for number in (1, 2, 3, 15)]
-    for exhibit in (1, 2):
-        pages.append(lay_out(f"Exhibit 10.{exhibit}", "", *_PROSE))
-        pages += [lay_out(f"* Article {number}. Duty {number}", *_PROSE) for number in ("One", "Two", "Three")]
-        pages.append(lay_out("* Signatures", *_PROSE))
-    articles = [(4, f"Article {number}. Duty {number}") for number in ("One", "Two", "Three")]
-    assert [entry for entry in _outline(pages) if "xhibit" in entry[1] or "Art" in entry[1]] == [
-        (3, "Exhibit 10.1"),
-        *articles,
-        (3, "Exhibit 10.2"),
-        *articles,
-    ]
-
-
 def test_contents_go_on_on_the_next_page_without_a_title() -> None:
     names = [f"{chapter}.{section:02} Subject {chapter} {section}" for chapter in (1, 2) for section in range(1, 8)]
     pages = [lay_out("A cover")] * 12
@@ -400,18 +361,6 @@ def test_contents_go_on_on_the_next_page_without_a_title() -> None:
     pages += [lay_cells(*(f"{name} | {index}" for index, name in enumerate(names[7:], start=8)))]
     pages += [_number(lay_out(name, *_PROSE), index) for index, name in enumerate(names, start=1)]
     assert _outline(pages) == [(2, name) for name in names]
-
-
-def test_a_section_is_next_to_the_one_with_the_number_before_it() -> None:
-    marks = [(1, "9.04 Taxes", 0), (2, "9.05 Duties", 1), (3, "Hours", 2), (2, "9.06 Rights", 3), (1, "Notes", 4)]
-    data = make_pdf([lay_out(title, *_PROSE) for _, title, _ in marks], bookmarks=marks)
-    assert read_outline(convert_pdf(data, "a.pdf").text) == [
-        (1, "9.04 Taxes"),
-        (1, "9.05 Duties"),
-        (2, "Hours"),
-        (1, "9.06 Rights"),
-        (1, "Notes"),
-    ]
 
 
 def test_a_hyphen_in_a_title_stays_before_a_capital_letter() -> None:

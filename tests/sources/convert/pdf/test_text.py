@@ -9,7 +9,7 @@ import pytest
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.markdown import WordRepairer
 from roamtui.sources.convert.pdf.pdfium import Word
-from roamtui.sources.convert.pdf.rows import PageRow, group_words, make_mixed_row, make_row, separate_stray_words
+from roamtui.sources.convert.pdf.rows import PageRow, group_words, make_row, separate_stray_words
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, make_pdf
 
 
@@ -44,17 +44,6 @@ def test_a_raised_word_is_in_its_row_and_a_large_first_letter_in_its_word() -> N
         [initial, _place("nce", x=8, first=1), *(_place("word", x=40, first=9) for _ in range(5))]
     )
     assert kept[0].text == "Once"
-
-
-def test_runs_of_the_other_direction_are_reversed() -> None:
-    """On a right-to-left page, x grows to the left."""
-    words = [_place(text, x=x) for text, x in (("א", 0), ("(", 10), ("words", 15), ("two", 42), (")", 57), ("ב", 90))]
-    row = make_mixed_row(words, is_mirrored=True)
-    assert [cell.text for cell in row.cells] == ["א (two words)", "ב"]
-    words = [_place(text, x=x) for text, x in (("see", 0), ("ב", 18), ("א", 26), ("there", 34))]
-    assert make_mixed_row(words, is_mirrored=False).text == "see א ב there"
-    words = [_place(text, x=x) for text, x in (("אב", 0), ("$", 90), ("12", 120), ("%", 140))]
-    assert [cell.text for cell in make_mixed_row(words, is_mirrored=False).cells] == ["אב", "$12%"]
 
 
 def _lines(x: float, name: str, *, count: int = 20) -> list[PdfLine]:
@@ -167,16 +156,6 @@ def test_letters_are_read_from_the_right_whichever_is_drawn_first() -> None:
         assert _convert_arabic(f"1 0 0 1 120 700 Tm (CB) Tj 1 0 0 1 90 700 Tm {drawn}").startswith("# Page 1: كم كمن")
 
 
-def test_tables_and_columns_are_read_from_the_right() -> None:
-    rows = [(500, 180 - 20 * row, 300, word) for row, word in enumerate(("BC", "CD", "DB"))]
-    stream = " ".join(
-        f"1 0 0 1 {x} {600 + top} Tm ({text}) Tj"
-        for label, top, figure, word in rows
-        for x, text in ((label, word), (figure, str(top)), (figure - 100, str(top + 1)))
-    )
-    assert "| مك | 180 | 181 |" in _convert_arabic(stream)
-
-
 def _mend(text: str, others: str) -> str:
     row, other = (make_row([_place(text, x=0)]) for text in (text, others))
     WordRepairer([[row, other]]).repair([row])
@@ -264,10 +243,7 @@ def _paragraphs(*pages: list[PdfLine]) -> list[str]:
     return _text(*pages).split("\n\n")[1:]
 
 
-def test_a_sentence_over_a_wide_gap_or_a_page_end_stays_in_one_paragraph() -> None:
-    rows = lay_cells("| 2022 | 2021", *(f"Row {number} | 5 | 6" for number in range(9)), first_top=500, leading=10)
-    lines = [PdfLine(text=_LONG, top=700), PdfLine(text="payments that follow.", top=682), *rows]
-    assert _paragraphs(lines)[0] == f"{_LONG}\npayments that follow."
+def test_a_sentence_over_a_page_end_stays_in_one_paragraph() -> None:
     title = PdfLine(text="Boats", top=730, size=20)
     first = [title, *(PdfLine(text=_LONG, top=700 - 14 * row) for row in range(2))]
     for start in ("Company's plan.", "2021. More words.", "$5 million."):
@@ -295,21 +271,11 @@ def test_lines_that_only_draw_a_line_are_left_out() -> None:
     assert text.endswith("Above\nMore above\n\nBelow")
 
 
-@pytest.mark.parametrize(
-    "stamp",
-    [
-        "Page 2 of 9",
-        "- 3 -",
-        "Confidential Execution Version",
-        "*** = Portions of this exhibit have been omitted.",
-        "(Continued on following page)",
-        "[Signature Page to Letter Agreement]",
-    ],
-)
+@pytest.mark.parametrize("stamp", ["Page 2 of 9", "- 3 -"])
 @pytest.mark.parametrize("top", [750, 40])
-def test_stamps_at_the_edge_of_a_page_are_left_out(stamp: str, top: float) -> None:
+def test_page_numbers_at_the_edge_of_a_page_are_left_out(stamp: str, top: float) -> None:
     prose = [PdfLine(text=f"{_LONG} {row}", top=700 - 14 * row) for row in range(4)]
-    assert stamp.strip("*") not in _text([*prose, PdfLine(text=stamp, top=top)])
+    assert stamp not in _text([*prose, PdfLine(text=stamp, top=top)])
     assert stamp[4:] in _text(
         [*prose, PdfLine(text=stamp, top=651)] + [PdfLine(text=_LONG, top=600 - 14 * row) for row in range(4)]
     )
