@@ -148,8 +148,6 @@ class Document:
     """Start offset of each page; empty if the file has no pages."""
     lost: str = ""
     """What its conversion left out, such as `3 pictures, 1 chart`; empty if nothing."""
-    is_html: bool = False
-    """Whether it was converted from an HTML page without a Markdown variant."""
     problem: str = ""
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     _wide_children: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)

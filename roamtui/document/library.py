@@ -233,22 +233,13 @@ class Library:
         document, row = self.locate(section_id)
         columns, tokens = document.columns, document.tokens_before
         kind = columns.kinds[row]
-        start, own_end, end_row = columns.starts[row], columns.starts[row + 1], columns.ends[row]
+        start, end_row = columns.starts[row], columns.ends[row]
         end = columns.starts[end_row]
-        if kind is NodeKind.SECTION:
-            # The same as in the other branch, but faster: each search starts where the one before it ended.
-            lines = document.line_starts
-            first = bisect_right(lines, start)
-            own_last = bisect_right(lines, own_end - 1, first)
-            last = own_last if end == own_end else bisect_right(lines, end - 1, own_last)
-        else:
-            first, own_last = self.lines_of(self.own_span(section_id))
-            last = self.lines_of(self.span(section_id))[1]
-        nodes_below = tokens_below = 0
-        if self.grafts and document.key in self._counts:
-            rows, nodes, sums = self._counts[document.key]
-            before, until = bisect_left(rows, row), bisect_left(rows, end_row)
-            nodes_below, tokens_below = nodes[until] - nodes[before], sums[until] - sums[before]
+        first, own_last = self.lines_of(self.own_span(section_id))
+        tokens_below = 0
+        if self.grafts and document.key in self._tokens_below:
+            rows, sums = self._tokens_below[document.key]
+            tokens_below = sums[bisect_left(rows, end_row)] - sums[bisect_left(rows, row)]
         path = columns.path(row)
         node = self._nodes[section_id] = Node(
             id=section_id,
@@ -260,32 +251,29 @@ class Library:
             url=columns.urls[row] or document.url,
             parent=self.parent(section_id),
             start_line=first,
-            end_line=last,
+            end_line=self.lines_of(self.span(section_id))[1],
             own_end_line=own_last,
             page=document.page_at(start),
             page_end=document.page_at(max(start, end - 1)),
             tokens=tokens[end_row] - tokens[row] + tokens_below,
             own_tokens=document.own_tokens[row],
-            descendants=end_row - row - 1 + nodes_below,
             is_loaded=self.is_loaded(section_id),
             problem=self.problem_of(section_id),
         )
         return node
 
     @cached_property
-    def _counts(self) -> dict[str, tuple[list[int], list[int], list[int]]]:
-        """By key of a document, its rows with grafts below, and the running sums of the grafted nodes and tokens."""
-        counts = {}
-        totals: dict[str, tuple[int, int]] = {}
+    def _tokens_below(self) -> dict[str, tuple[list[int], list[int]]]:
+        """By key of a document, its rows with grafts below, and the running sums of the grafted tokens."""
+        below: dict[str, tuple[list[int], list[int]]] = {}
+        totals: dict[str, int] = {}
         for node_id, document in reversed([("", self.root), *self.grafts.items()]):
             rows = sorted(document.rows_by_id[node] for node in document.rows_by_id.keys() & totals.keys())
-            below = [totals[document.ids[row]] for row in rows]
-            nodes = list(accumulate((count for count, _ in below), initial=0))
-            tokens = list(accumulate((count for _, count in below), initial=0))
+            sums = list(accumulate((totals[document.ids[row]] for row in rows), initial=0))
             if rows:
-                counts[document.key] = rows, nodes, tokens
-            totals[node_id] = len(document.columns) + nodes[-1], document.tokens_before[-1] + tokens[-1]
-        return counts
+                below[document.key] = rows, sums
+            totals[node_id] = document.tokens_before[-1] + sums[-1]
+        return below
 
     def own_span(self, section_id: str) -> Span:
         """Return the span of a node's own text. For a file, it ends at the first section below the title."""

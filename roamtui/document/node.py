@@ -85,8 +85,6 @@ class Node:
     """Estimated tokens of its subtree."""
     own_tokens: int
     """Estimated tokens of its own text."""
-    descendants: int
-    """Number of loaded nodes below it."""
     is_loaded: bool
     """False while its children have not been read or fetched."""
     problem: str = ""

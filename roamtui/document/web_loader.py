@@ -84,7 +84,7 @@ def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> D
     )
     document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
     title = found.title if found.title and document.title == raw.name else document.title
-    return replace(document, title=title, is_html=kind is PageKind.HTML)
+    return replace(document, title=title)
 
 
 def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:

@@ -31,14 +31,13 @@ def assert_is_lossless(document: Document) -> None:
     assert "".join(own_texts) == document.text
     last_line = 0
     for index, node in enumerate(nodes):
-        below = index + 1 + node.descendants
-        assert library.text(node.id) == "".join(own_texts[index:below])
+        assert library.text(node.id) == "".join(own_texts[index : document.columns.ends[index]])
         assert node.start_line >= last_line
         last_line = node.start_line
-    _assert_lines_fit(nodes, own_texts)
+    _assert_lines_fit(document, nodes, own_texts)
 
 
-def _assert_lines_fit(nodes: list[Node], own_texts: list[str]) -> None:
+def _assert_lines_fit(document: Document, nodes: list[Node], own_texts: list[str]) -> None:
     """A node starts on the line after the node before it, and ends where its text ends."""
     line = 1
     ends = []
@@ -48,7 +47,7 @@ def _assert_lines_fit(nodes: list[Node], own_texts: list[str]) -> None:
         ends.append(max(node.start_line, line - 1))
         assert node.own_end_line == ends[-1]
     for index, node in enumerate(nodes):
-        assert node.end_line == ends[index + node.descendants]
+        assert node.end_line == ends[document.columns.ends[index] - 1]
 
 
 def assert_is_nested(document: Document) -> None:
@@ -89,4 +88,4 @@ def assert_tokens_add_up(document: Document) -> None:
     """The tokens of a subtree are the sum of those of its nodes."""
     nodes = list_nodes(document)
     for index, node in enumerate(nodes):
-        assert node.tokens == sum(other.own_tokens for other in nodes[index : index + 1 + node.descendants])
+        assert node.tokens == sum(other.own_tokens for other in nodes[index : document.columns.ends[index]])

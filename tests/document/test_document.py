@@ -55,9 +55,3 @@ def test_a_subtree_is_the_rows_whose_parents_lead_to_its_top(levels: list[int]) 
             if ancestor == top:
                 below.append(row)
         assert below == list(range(top + 1, columns.ends[top]))
-
-
-@given(_LEVELS)
-def test_paths_in_order_are_the_paths_one_by_one(levels: list[int]) -> None:
-    columns = build_columns(_rows(levels), len(levels))
-    assert list(columns.paths()) == [columns.path(row) for row in range(len(columns))]

@@ -248,9 +248,3 @@ _LONG = 16_000
 def test_the_time_to_find_pages_grows_only_with_the_text(line: str) -> None:
     for text in (line, f"---\n\n{line}\n"):
         assert not list_links(parse_pages(text))
-
-
-@pytest.mark.timeout(10)
-def test_the_time_to_find_pages_grows_only_with_the_shown_boundaries() -> None:
-    text = repeat("```\n# Page %\nSource: /p%\n```\n", 10_000)
-    assert read_sections(parse_pages(text)) == []

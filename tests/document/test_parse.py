@@ -61,11 +61,6 @@ def test_title_is_the_only_h1_else_front_matter_else_the_name(text: str, title: 
     assert parse_document(text, name="named").title == title
 
 
-def test_skipped_levels_nest_under_the_nearest_shallower_heading() -> None:
-    nodes = list_nodes(parse_document("### c\n# a\n#### d\n## b\n###### f\n"))
-    assert [node.path for node in nodes] == [("c",), ("a",), ("a", "d"), ("a", "b"), ("a", "b", "f")]
-
-
 def test_plain_text_has_no_headings_and_no_front_matter() -> None:
     document = parse_document("---\ntitle: x\n---\n# a,b\n1,2\n", name="table.csv", is_markdown=False)
     assert {node.kind for node in list_nodes(document)} == {NodeKind.TEXT}
@@ -131,12 +126,3 @@ def test_groups_and_pieces_have_about_the_promised_length() -> None:
     pieces = [row.start for row in rows] + [len(text)]
     piece_lengths = [after - before for before, after in itertools.pairwise(pieces)]
     assert all(PIECE_LENGTH <= length <= PIECE_LENGTH * 2 for length in piece_lengths[:-1])
-
-
-def test_a_title_is_the_first_words_without_marks_or_controls() -> None:
-    rows = group_paragraphs(
-        "* > Deploy \x1b[31mnow\x1b[0m, then wait for the long queue of jobs to come to an end\n", 0
-    )
-    assert rows[0].title.startswith("Deploy \u241b[31mnow\u241b[0m, then wait")
-    assert rows[0].title.endswith("…")
-    assert len(rows[0].title) <= 60

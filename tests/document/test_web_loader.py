@@ -17,9 +17,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.document.source_loader import open_sources
 from roamtui.document.web_loader import (
-    PageKind,
     PageLoader,
-    classify_page,
     extract_link_url,
     parse_page,
 )
@@ -301,29 +299,6 @@ def make_page(body: bytes, media_type: str = "text/plain", charset: str | None =
     return FetchedPage(url=url, final_url=url, media_type=media_type, charset=charset, body=body)
 
 
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
-        (b"<?xml version='1.0'?>\n<!-- b --><!DOCTYPE html><p>x", PageKind.HTML),
-        (b"\xef\xbb\xbf\n<HTML lang=de>", PageKind.HTML),
-        (b"<!-- never closed <html>", PageKind.MARKDOWN),
-        (b"<!---->" * 500 + b"# Title", PageKind.MARKDOWN),
-        (b"<!-- a -->\n" * 300 + b"# Title", PageKind.MARKDOWN),
-        (b"<htmlx>", PageKind.MARKDOWN),
-    ],
-)
-def test_html_pages_are_distinguished_from_text_with_comments(body: bytes, kind: PageKind) -> None:
-    assert classify_page(make_page(body)) is kind
-
-
-def test_a_link_of_a_page_is_found_by_its_relation() -> None:
-    html = "<linkage rel=alternate href=no><LINK href='a.md' rel=\"other Alternate\" type=text/markdown>"
-    assert extract_link_url(html, "alternate") == "a.md"
-    assert extract_link_url(html, "alternate", media_types=("text/markdown",)) == "a.md"
-    assert extract_link_url(html, "alternate", media_types=("text/html",)) is None
-    assert extract_link_url("<link rel=alternate href=cut", "alternate") is None
-
-
 @pytest.mark.parametrize("html", ["<link " * 33_000, f"<link {'a' * 190_000}>", f"<link {'a' * 3_900}>" * 50])
 def test_the_time_to_find_links_grows_only_with_the_page(html: str) -> None:
     assert extract_link_url(html, "alternate") is None
@@ -371,13 +346,6 @@ def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
         assert "/guide/ovens.html" not in site.counts.paths
 
 
-def test_a_version_number_in_a_path_stays_in_the_title() -> None:
-    with FakeSite({"/": HOME.format("")}) as site:
-        paths = ("/3.12/install.html", "/3.13/install.html", "/release-notes-1.24", "/v1.2")
-        site.pages["/sitemap.xml"] = make_sitemap(site, *paths)
-        assert {"3.12", "3.13", "Install", "Release notes 1.24", "V1.2"} <= set(list_titles(open_site(site)))
-
-
 def test_an_index_of_sitemaps_is_followed_within_the_site_and_at_most_500_pages_are_listed() -> None:
     with FakeSite({"/": HOME.format("")}) as site:
         index = "<sitemapindex>{}</sitemapindex>".format(
@@ -391,12 +359,6 @@ def test_an_index_of_sitemaps_is_followed_within_the_site_and_at_most_500_pages_
         library = open_site(site)
         assert len(list_links(library)) == 501
         assert "the first 500 pages" in library.notes[0]
-
-
-def test_the_address_of_a_sitemap_may_be_relative() -> None:
-    with FakeSite({"/": HOME.format(""), "/robots.txt": "Sitemap: /maps/own.xml\nSitemap: //[\n"}) as site:
-        site.pages["/maps/own.xml"] = make_sitemap(site, "/a")
-        assert list_links(open_site(site)) == [site.url("/"), site.url("/a")]
 
 
 def test_a_long_index_of_sitemaps_takes_no_longer_than_a_short_one() -> None:

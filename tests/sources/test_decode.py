@@ -79,11 +79,6 @@ def test_too_many_control_characters_are_not_text(
             decode_text(data, "a.md")
 
 
-def test_only_the_start_of_a_text_is_checked_for_control_characters() -> None:
-    text = "a" * 65_536 + "\x01" * 100_000
-    assert decode_text(text.encode(), "a.md") == (text, ())
-
-
 @given(st.binary(max_size=400))
 def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
     try:

@@ -18,7 +18,6 @@ from roamtui.sources.file_sources import (
     SourceStamp,
     join_sources,
     list_sources,
-    name_sources,
     split_sources,
     stamp_source,
 )
@@ -131,11 +130,6 @@ def test_a_missing_source_has_no_stamps_until_it_is_back(folder: Path) -> None:
     assert look(stamps) == before
 
 
-def test_several_sources_have_keys_as_in_their_listing(folder: Path) -> None:
-    stamps = FileStamps([str(folder / "a.md"), str(folder / "b")])
-    assert set(look(stamps)) == {"a.md", "b/one.md", "b/two.md"}
-
-
 @pytest.mark.parametrize("source", ["-", "https://example.org/a.md", "no/such/file.md", "nul\0.md", ""])
 def test_a_source_that_is_not_a_file_has_no_stamp(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -149,11 +143,3 @@ _ABSOLUTE_PATHS = st.text(st.sampled_from("ab ,/C:\\.")).map(lambda name: str(Pa
 def test_several_sources_are_split_as_they_were_joined(paths: list[str]) -> None:
     split = split_sources(join_sources(paths))
     assert list(map(Path, split)) == [Path(re.sub("^//", "/", path)) for path in paths]
-
-
-def test_names_of_several_sources_are_those_of_version_0_2() -> None:
-    assert join_sources(["/d/Smith, J.md", "/d/b.md"]) == "/d/Smith, J.md, /d/b.md"
-    assert split_sources("/d/Smith, J.md, /d/b.md") == ("/d/Smith, J.md", "/d/b.md")
-    assert split_sources("/d/Smith, J.md") == ("/d/Smith, J.md",)
-    assert split_sources("https://site.example/a, /b.md") == ("https://site.example/a, /b.md",)
-    assert name_sources("/d/Smith, J.md, /e/b") == "Smith, J.md, b"

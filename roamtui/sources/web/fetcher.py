@@ -83,7 +83,6 @@ class Fetcher:
                     url=current,
                     headers={"Accept": ACCEPT},
                     allows_local=allowed.may_be_local(current),
-                    bytes_max=self._options.body_bytes_max,
                     report=report,
                 )
                 entry, failure = self._load_or_fetch(request)

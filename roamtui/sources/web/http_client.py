@@ -36,7 +36,6 @@ class HttpRequest:
     headers: Mapping[str, str]
     allows_local: bool
     """Whether the host may be on this machine or its network."""
-    bytes_max: int
     report: DownloadReport | None = None
 
 
@@ -117,7 +116,7 @@ class HttpClient:
             headers.setdefault(name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace"))
         if response.status not in PAGE_STATUSES:
             return HttpResponse(status=response.status, headers=headers, body=b"")
-        body = BodyReader(headers.get("content-encoding", ""), request.bytes_max, request.url)
+        body = BodyReader(headers.get("content-encoding", ""), self._options.body_bytes_max, request.url)
         length = headers.get("content-length", "")
         total = int(length) if length.isdecimal() else None
         body.check_length(total or 0)

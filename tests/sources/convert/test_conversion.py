@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -177,22 +176,6 @@ def test_what_a_conversion_started_ends_with_it(monkeypatch: pytest.MonkeyPatch)
     with suppress(ProcessLookupError):  # raised when the system has forgotten the killed processes
         while groups:
             os.killpg(groups[0], 0)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
-def test_what_a_conversion_started_ends_even_if_the_conversion_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = "import subprocess; subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL); "
-    start += "report(os.getpid(), 4, str()); os.kill(os.getpid(), signal.SIGKILL)"
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", start)))
-    groups: set[int] = set()
-    with pytest.raises(SourceError, match="needs too much memory"):
-        convert(_PDF, "a.pdf", report=lambda done, count, _text: groups.add(done) if count else None)
-    (group,) = groups
-    deadline = time.process_time() + 10
-    with suppress(ProcessLookupError):  # raised when the system has forgotten the killed processes
-        while time.process_time() < deadline:
-            os.killpg(group, 0)
-    assert time.process_time() < deadline
 
 
 def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

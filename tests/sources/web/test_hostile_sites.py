@@ -70,13 +70,6 @@ def test_a_bomb_takes_no_memory() -> None:
         tracemalloc.stop()
 
 
-def test_a_body_of_exactly_the_limit_is_accepted() -> None:
-    with HostileServer() as server, open_fetcher(body_bytes_max=_LIMIT) as fetcher:
-        for data, encoding in ((b"x" * _LIMIT, "identity"), (gzip.compress(b"x" * _LIMIT), "gzip")):
-            server.handlers["/"] = answer(data, headers=[("Content-Encoding", encoding)])
-            assert len(fetcher.fetch(server.origin, allow(server)).body) == _LIMIT
-
-
 @pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip", "gzip, br", "\x1b[31m", "x" * 500])
 def test_an_unrequested_content_encoding_is_refused(encoding: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
@@ -137,11 +130,6 @@ def _drip(data: bytes) -> Handler:
     return handle
 
 
-def _hang(client: Client, _request: SeenRequest) -> bool:
-    client.hang()
-    return False
-
-
 _SLOW: dict[str, Handler] = {
     "headers": _drip(_OK + b"A: " + b"b" * 10_000),
     "a body": _drip(_OK + b"Content-Length: 10000\r\n\r\n" + b"x" * 10_000),
@@ -157,13 +145,6 @@ def test_a_slow_fetch_ends_at_its_deadline(name: str) -> None:
     with HostileServer() as server, open_fetcher(total_seconds_max=0.3, redirects_max=10**9) as fetcher:
         server.handlers["/"] = _SLOW[name]
         with pytest.raises(FetchError, match=r"Timed out|rate limiting"):
-            fetcher.fetch(server.origin, allow(server))
-
-
-def test_a_silent_site_times_out() -> None:
-    with HostileServer() as server, open_fetcher(read_timeout_seconds=0.1) as fetcher:
-        server.handlers["/"] = _hang
-        with pytest.raises(FetchError, match="Timed out"):
             fetcher.fetch(server.origin, allow(server))
 
 

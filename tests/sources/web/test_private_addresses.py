@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.sources.web.backend import AddressScope, classify_address, resolve_with_system
+from roamtui.sources.web.backend import AddressScope, classify_address
 from roamtui.sources.web.page import FetchError
 from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
@@ -145,15 +145,6 @@ def test_a_connection_to_a_typed_local_origin_is_not_reused_for_an_approved_one(
         assert len(server.paths) == 1
 
 
-def test_an_ipv6_number_is_connected_to_as_it_is() -> None:
-    internet = FakeInternet()
-    with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
-        internet.servers["::1", 8080] = server
-        server.handlers["/"] = answer(b"inside")
-        assert fetcher.fetch("http://[0::1]:8080", allow("http://[::1]:8080")).body == b"inside"
-        assert server.requests[0].headers["host"] == "[::1]:8080"
-
-
 def test_if_one_address_refuses_the_next_is_tried() -> None:
     internet = FakeInternet()
     with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
@@ -195,7 +186,3 @@ def test_no_address_that_embeds_another_is_public(address: ipaddress.IPv4Address
     }
     for value in embedded.values():
         assert classify_address(ipaddress.IPv6Address(value)) is not AddressScope.PUBLIC
-
-
-def test_the_system_resolves_a_host_to_addresses_without_ports() -> None:
-    assert resolve_with_system("127.0.0.1", 80) == ["127.0.0.1"]
