@@ -356,8 +356,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section.", "screen.edit"),
     _navigation_action("saved.choose", "enter", "choose", "Resume the conversation, or go to the note."),
     _navigation_action("saved.edit", "e", "edit", "Rename the conversation, or edit your comment."),
-    _navigation_action("saved.delete", "d delete", "delete", "Delete the item (undo until you close the list)."),
-    _navigation_action("saved.undo", "u", "undo", "Undo the last deletion."),
+    _navigation_action("saved.delete", "d delete", "delete", "Delete the item, after a question."),
     _navigation_action(
         "saved.export",
         "w",

@@ -81,8 +81,6 @@ class NotesController:
         target = make_note_target(chosen, library) if chosen is not None else None
         if target is not None:
             go_to(target)
-        if screen.deleting is not None:
-            await screen.deleting
 
     def _run(self, work: Coroutine[None, None, None]) -> None:
         self._outline.screen.run_worker(work, group="noting", exit_on_error=False)

@@ -25,7 +25,7 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import SourceError, StoreError
+from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.sources.file_sources import name_sources
@@ -148,7 +148,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
             field.value = ""
             self._go_to_list()
         else:
-            self._close(None)
+            self.dismiss(None)
 
     @on(OptionList.OptionSelected)
     def action_choose(self) -> None:
@@ -156,16 +156,16 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         if summary is None:
             return
         if summary.source == self._source:
-            self._close(DocumentRequested(conversation_id=summary.id))
+            self.dismiss(DocumentRequested(conversation_id=summary.id))
         elif summary.source.startswith("-"):
             self._show_message("Cannot resume: the document came from standard input.")
         elif is_source_missing(summary.source):
             self._show_message(f"Document not found. If it moved, run: roamtui NEW_PATH --conversation {summary.id}")
         else:
-            self._close(DocumentRequested(summary.source, summary.id))
+            self.dismiss(DocumentRequested(summary.source, summary.id))
 
     def action_create(self) -> None:
-        self._close(DocumentRequested())
+        self.dismiss(DocumentRequested())
 
     def action_search(self) -> None:
         self.query_one(Input).focus()
@@ -198,17 +198,15 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         if summary is not None and summary.id == self._agent.conversation.state.id:
             self._show_message("Cannot delete the current conversation. Start a new one first.")
         elif summary is not None:
-            self._mark_deleted(summary, f" “{_format_title(summary)}”")
+            self._confirm_deletion(summary, _format_title(summary))
 
     @override
-    def _delete(self, deleted_ids: list[str]) -> list[str]:
-        problems: list[str] = []
-        for conversation_id in deleted_ids:
-            try:
-                self._store.delete(conversation_id)
-            except StoreError as error:
-                problems.append(str(error))
-        return problems
+    def _delete(self, item: ConversationSummary) -> None:
+        self._store.delete(item.id)
+
+    @override
+    def _forget(self, item: ConversationSummary) -> None:
+        self._summaries = tuple(other for other in self._summaries if other is not item)
 
     def action_export(self) -> None:
         summary = self._selected

@@ -16,7 +16,6 @@ from typing_extensions import override
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.errors import StoreError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.quotes.recheck import LocatedNote
 from roamtui.quotes.source_list import list_path_titles, strip_links
@@ -69,12 +68,12 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
         return f"this document · {len(self._visible):,}" if self._visible else "this document · no notes"
 
     @override
-    def _delete(self, deleted_ids: list[str]) -> list[str]:
-        try:
-            self._notes.delete(deleted_ids)
-        except StoreError as error:
-            return [str(error)]
-        return []
+    def _delete(self, item: LocatedNote) -> None:
+        self._notes.delete([item.note.id])
+
+    @override
+    def _forget(self, item: LocatedNote) -> None:
+        self._located = tuple(other for other in self._located if other is not item)
 
     def _draw(self, located: LocatedNote) -> Content:
         """Return a note as lines: its section, its quote, the comment, and what has changed since it was saved."""
@@ -102,11 +101,11 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
         if located is not None and make_note_target(located, self._library) is None:
             self._show_message(located.change_note[:1].upper() + located.change_note[1:] + ".")
         elif located is not None:
-            self._close(located)
+            self.dismiss(located)
 
     @override
     def action_leave(self) -> None:
-        self._close(None)
+        self.dismiss(None)
 
     @work(exclusive=True, exit_on_error=False)
     async def action_edit(self) -> None:
@@ -121,8 +120,9 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
             await asyncio.to_thread(self._notes.save, note)
 
     def action_delete(self) -> None:
-        if self._selected is not None:
-            self._mark_deleted(self._selected)
+        if (located := self._selected) is not None:
+            note = located.note
+            self._confirm_deletion(located, sanitise_line(note.words or note.citation.quote or "") or "this note")
 
     def action_export(self) -> None:
         if self._visible:

@@ -1,4 +1,4 @@
-"""`SavedItemsScreen`: a list of saved items where deletions can be undone, and `ExportDialog`, which writes them."""
+"""`SavedItemsScreen`: a list of saved items, and `ExportDialog`, which writes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ScreenResultType
@@ -30,7 +30,7 @@ _FORMAT_NAMES = {".md": "Markdown", ".json": "JSON", ".html": "a web page", ".cs
 
 
 class SavedItemsScreen(Dialog[ScreenResultType], Generic[SavedItem, ScreenResultType]):
-    """A list of saved items. A deletion can be undone until the person leaves the list.
+    """A list of saved items.
 
     Subclasses implement the methods that raise `NotImplementedError`.
     """
@@ -45,17 +45,13 @@ class SavedItemsScreen(Dialog[ScreenResultType], Generic[SavedItem, ScreenResult
         self._keys = keys
         self._first_message = message
         self._visible: tuple[SavedItem, ...] = ()
-        self._deleted_ids: list[str] = []
-        """Ids of the hidden items, which are deleted when the person leaves. The last deleted one comes last."""
-        self.deleting: asyncio.Future[list[str]] | None = None
-        """The deletion, which starts when the person leaves. It takes seconds if another program locks the files."""
 
     def _compose_list(self) -> Sequence[Widget]:
         """Return any widgets to show above the list, then the list."""
         raise NotImplementedError
 
     def _list_items(self) -> Sequence[SavedItem]:
-        """Return the items to show, including deleted ones."""
+        """Return the items to show."""
         raise NotImplementedError
 
     def _get_id(self, item: SavedItem) -> str:
@@ -69,8 +65,12 @@ class SavedItemsScreen(Dialog[ScreenResultType], Generic[SavedItem, ScreenResult
         """Return which documents are listed and how many items, as shown after the heading: "this document · 3"."""
         raise NotImplementedError
 
-    def _delete(self, deleted_ids: list[str]) -> list[str]:
-        """Delete items permanently. Return a sentence for each problem."""
+    def _delete(self, item: SavedItem) -> None:
+        """Delete an item permanently, or raise `RoamtuiError`. Called in a thread."""
+        raise NotImplementedError
+
+    def _forget(self, item: SavedItem) -> None:
+        """Take a deleted item out of those to show."""
         raise NotImplementedError
 
     @override
@@ -91,7 +91,7 @@ class SavedItemsScreen(Dialog[ScreenResultType], Generic[SavedItem, ScreenResult
         selected = self._selected
         if chosen_id is None and selected is not None:
             chosen_id = self._get_id(selected)
-        self._visible = tuple(item for item in self._list_items() if self._get_id(item) not in self._deleted_ids)
+        self._visible = tuple(self._list_items())
         ids = [self._get_id(item) for item in self._visible]
         index = self.query_one(OptionList).highlighted or 0
         self._fill(ids.index(chosen_id) if chosen_id in ids else max(0, min(index, len(ids) - 1)))
@@ -106,12 +106,17 @@ class SavedItemsScreen(Dialog[ScreenResultType], Generic[SavedItem, ScreenResult
         if event.state is WorkerState.ERROR:
             self._show_message(format_error(event.worker.error))
 
-    def _mark_deleted(self, item: SavedItem, title: str = "") -> None:
-        """Hide an item, and delete it when the person leaves."""
-        self._deleted_ids.append(self._get_id(item))
+    def _confirm_deletion(self, item: SavedItem, title: str) -> None:
+        """Delete an item if the person agrees."""
+        ConfirmDialog("Delete this for good?", title, yes="Delete").ask(
+            self.app, lambda: self.run_worker(self._delete_now(item), exit_on_error=False)
+        )
+
+    async def _delete_now(self, item: SavedItem) -> None:
+        await asyncio.to_thread(self._delete, item)
+        self._forget(item)
         self._show()
-        undo_key = self._keys.format_first_key("saved.undo")
-        self._show_message(f"Deleted{title}. Press {undo_key} to undo before you close this list.")
+        self._show_message("Deleted.")
 
     def action_move(self, lines: int) -> None:
         options = self.query_one(OptionList)
@@ -127,37 +132,8 @@ class SavedItemsScreen(Dialog[ScreenResultType], Generic[SavedItem, ScreenResult
     def action_last(self) -> None:
         self.query_one(OptionList).action_last()
 
-    def action_undo(self) -> None:
-        if self._deleted_ids:
-            self._show(self._deleted_ids.pop())
-            self._show_message("Restored.")
-
-    def _close(self, result: ScreenResultType) -> None:
-        """Leave, and delete the hidden items."""
-        self._start_deleting()
-        if self.deleting is not None:
-            self.app.run_worker(_report_problems(self.app, self.deleting), exit_on_error=False)
-        self.dismiss(result)
-
-    async def on_unmount(self) -> None:
-        """Delete the hidden items if the program ends while the list is open."""
-        if self._deleted_ids:
-            self._start_deleting()
-            if self.deleting is not None:
-                await self.deleting
-
-    def _start_deleting(self) -> None:
-        deleted_ids, self._deleted_ids = self._deleted_ids, []
-        if deleted_ids:
-            self.deleting = asyncio.get_running_loop().run_in_executor(None, self._delete, deleted_ids)
-
     def _export(self, dialog: ExportDialog) -> None:
         self.app.push_screen(dialog, self._show_message)
-
-
-async def _report_problems(app: App[object], deleting: asyncio.Future[list[str]]) -> None:
-    for problem in await deleting:
-        app.notify(problem, severity="warning", markup=False)
 
 
 class ExportDialog(PromptDialog):

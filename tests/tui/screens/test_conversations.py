@@ -101,22 +101,16 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await wait_until(pilot, lambda: "❯ What of steam?" in screen_text(app))
 
 
-async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left(
-    app: RoamApp, store: ConversationStore
-) -> None:
+async def test_a_conversation_is_deleted_after_a_yes(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         await open_list(pilot)
-        await pilot.press("j", "d")
-        await pilot.pause()
+        await pilot.press("j", "d", "n")
+        await wait_until(pilot, lambda: len(listed(app)) == 2)
+        await pilot.press("d", "y")
+        await wait_until(pilot, lambda: "Deleted." in screen_text(app))
         assert listed(app) == ["What of the starter?  ● now"]
-        assert len(store.list()) == 2
-        assert "Deleted “What of steam?”. Press u to undo" in screen_text(app)
-        await pilot.press("u")
-        await pilot.pause()
-        assert listed(app) == ["What of the starter?  ● now", "What of steam?"]
-        await pilot.press("d", "escape")
-        await wait_until(pilot, lambda: [one.title for one in store.list()] == ["What of the starter?"])
+        assert [one.title for one in store.list()] == ["What of the starter?"]
 
 
 @pytest.mark.parametrize("downs", [0, 1])

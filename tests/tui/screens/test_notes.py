@@ -13,7 +13,7 @@ from textual.widgets import Input
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import Note, NoteStore
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.dialogs import ItemList, PromptDialog
+from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.notes import NotesScreen
 from tests.tui.driving import (
     TEXT,
@@ -120,7 +120,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         assert app.main_screen.conversation.state.library.text_at(span) == BATCH, "the words that were kept are marked"
 
 
-async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is_left(store: ConversationStore) -> None:
+async def test_words_are_changed_and_a_note_is_deleted_after_a_yes(store: ConversationStore) -> None:
     async with running(make_app(store), (80, 24)) as (app, pilot):
         await open_section(pilot, "Steam")
         await keep(pilot, "one")
@@ -133,15 +133,9 @@ async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is
         await pilot.press("ctrl+u", "[", "b", "]", "enter")
         await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["[b]", "two"])
         await wait_until(pilot, lambda: "✎ [b]" in screen_text(app))
-        await pilot.press("d", "d")
-        await pilot.pause()
-        assert "Press u to undo" in screen_text(app)
-        await pilot.press("u")
-        await pilot.pause()
-        assert (app.screen.query_one(ItemList).option_count, len(on_disk(store))) == (1, 2)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
-        await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["two"])
+        await pilot.press("d", "y")
+        await wait_until(pilot, lambda: "Deleted." in screen_text(app))
+        assert [note.words for note in on_disk(store)] == ["two"]
 
 
 async def test_a_changed_document_says_what_became_of_the_places(store: ConversationStore) -> None:
