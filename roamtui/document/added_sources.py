@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 
 from roamtui.document.document import Document, NodeRow, build_columns, list_listing_rows
 from roamtui.document.library import LISTING_KEY, Library
-from roamtui.document.library_source import LibrarySource, format_source_names, make_short_name, make_unique_key
+from roamtui.document.library_source import LibrarySource, make_short_name
 from roamtui.document.loader import LoadedBatch, Loader, Report, load_files, make_error_document
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
+from roamtui.sources.listing import format_names
 
 SourceOpener = Callable[[str], tuple[Library, Loader | None]]
 """Opens a source by its name, with all its files. Called in a thread. Raises `RoamtuiError`."""
@@ -29,12 +31,14 @@ def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
 
 
 def make_source_key(library: Library, name: str) -> str:
-    """Make the key for a source that is to be added to a library."""
+    """Make the key for a source that is to be added to a library: its short name, with a number if that is taken."""
     columns = library.root.columns
     taken = {source.title for source in list_sources_of(library)}
     if columns.has_files:
         taken |= {columns.titles[row] for row in columns.children(-1)}
-    return make_unique_key(name, taken)
+    short = make_short_name(name)
+    numbered = chain((short,), (f"{short} ({number})" for number in count(2)))
+    return next(key for key in numbered if key not in taken)
 
 
 def add_source(library: Library, source: LibrarySource, added: Library) -> Library:
@@ -43,20 +47,20 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     No page of `added` is loaded but those that its first document links to.
     """
     library = _wrap_in_listing(library)
-    root, count = library.root, len(library.root.columns)
+    root, row_count = library.root, len(library.root.columns)
     sources = (*library.sources, source)
     notes = added.root.notes if added.root.columns.has_files else ()
     grown_root = replace(
         root,
-        title=format_source_names(sources),
+        title=format_names([one.title for one in sources]),
         columns=build_columns([*list_listing_rows(root.columns), *_make_source_rows(source, added)], 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
     )
     grown = replace(library, root=grown_root, sources=sources, summaries={**library.summaries, **added.summaries})
     if added.root.columns.has_files:
-        ids = grown_root.ids[count + bool(source.key) :]
+        ids = grown_root.ids[row_count + bool(source.key) :]
     else:
-        host = grown_root.ids[count]
+        host = grown_root.ids[row_count]
         grown = grown.graft_all({host: replace(added.root, key=source.key)})
         ids = grown.grafts[host].ids
     new_ids = dict(zip(added.root.ids, ids, strict=True))

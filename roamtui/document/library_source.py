@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 from urllib.parse import urlsplit
@@ -41,18 +40,3 @@ def make_short_name(name: str) -> str:
         last = parts.path.rstrip("/").rpartition("/")[2]
         short = last if last.strip(".") and last not in _LIST_NAMES else parts.netloc
     return re.sub(r"[/\\]", "_", sanitise_line(short) or sanitise_line(name))
-
-
-def make_unique_key(name: str, taken: Collection[str]) -> str:
-    """Make the key for a source that is to be added: its short name, with a number if that is taken."""
-    short, number = make_short_name(name), 1
-    key = short
-    while key in taken:
-        number += 1
-        key = f"{short} ({number})"
-    return key
-
-
-def format_source_names(sources: Iterable[LibrarySource]) -> str:
-    """List the short names of sources."""
-    return format_names([source.title for source in sources])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -205,7 +206,9 @@ def parse_patterns(text: str) -> Callable[[str], bool | None]:
     """Parse the text of a `.gitignore`; see `IgnoreRules`."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not every folder has rules
 
-    patterns = GitIgnoreSpec.from_lines(text.split("\n"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # `re` warns about brackets that it may parse differently later
+        patterns = GitIgnoreSpec.from_lines(text.split("\n"))
     return lambda path: patterns.check_file(path).include
 
 

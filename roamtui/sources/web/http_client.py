@@ -60,7 +60,6 @@ class HttpClient:
         self._ssl_context = ssl_context
         self._pools: dict[tuple[bool, bool], httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()
-        self._is_closed = False
 
     def send(self, request: HttpRequest) -> HttpResponse:
         """Send a request and return the response, whatever its status.
@@ -76,7 +75,6 @@ class HttpClient:
     def close(self) -> None:
         """Close all connections."""
         with self._lock:
-            self._is_closed = True
             pools = list(self._pools.values())
             self._pools.clear()
         for pool in pools:
@@ -156,8 +154,6 @@ class HttpClient:
         """
         is_safe = request.url.startswith("https:")
         with self._lock:
-            if self._is_closed:
-                raise FetchError("Fetching has ended. Restart the program.")
             pool = self._pools.get((request.allows_local, is_safe))
             if pool is None:
                 if is_safe and self._ssl_context is None:
