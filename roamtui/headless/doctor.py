@@ -1,13 +1,11 @@
-"""`roamtui doctor`: the installation, file locations, the terminal, and which models are usable."""
+"""`roamtui doctor`: the installation, file locations, and which models are usable."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import platform
-import shutil
 import sqlite3
-import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -21,6 +19,7 @@ from roamtui.headless.output import write_json, write_text
 from roamtui.models.options import ModelOptions
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
 from roamtui.paths import cache_path, config_path, conversations_path, conversions_path, pages_path
+from roamtui.sources.convert.converted import has_tesseract
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _READERS = {
@@ -32,9 +31,6 @@ _READERS = {
     "pictures": "pillow",
 }
 """The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
-_TERMINAL_VARIABLES = ("TERM", "COLORTERM", "NO_COLOR")
-_TESSERACT = "tesseract"
-_PROBE_SECONDS_MAX = 5
 _MODELS_SHOWN = 5
 _NAME_WIDTH_MAX = 34
 _TOOL_CALLS = {
@@ -76,8 +72,7 @@ def collect_diagnostics(
     ollama = probe_server(get_ollama_url(os.environ))
     return {
         "versions": versions,
-        "readers": {**readers, "scans": _probe_tesseract()},
-        "terminal": _examine_terminal(os.environ),
+        "readers": {**readers, "scans": "tesseract" if has_tesseract() else ""},
         "places": places,
         "settings_problem": settings_problem or None,
         "models": [_to_json_report(report) for report in inspect_providers(os.environ)],
@@ -105,31 +100,6 @@ def _find_version(package: str) -> str:
         return ""
 
 
-def _probe_tesseract() -> str:
-    """Return the languages that tesseract can recognise, or an empty string if it is not installed."""
-    program = shutil.which(_TESSERACT)
-    if program is None:
-        return ""
-    try:
-        listed = subprocess.run(  # noqa: S603 - no shell, and no text of a document
-            [program, "--list-langs"], capture_output=True, text=True, timeout=_PROBE_SECONDS_MAX, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    languages = [line.strip() for line in listed.stdout.splitlines()[1:] if line.strip() not in ("", "osd")]
-    return ", ".join(languages) or "no language"
-
-
-def _examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return the size of the terminal, None without one, and the variables that say what it can do."""
-    try:
-        size = os.get_terminal_size()
-    except OSError:
-        size = None
-    variables = {name: environ[name] for name in _TERMINAL_VARIABLES if name in environ}
-    return {"columns": size.columns if size else None, "lines": size.lines if size else None, "variables": variables}
-
-
 def _to_json_report(report: ModelAvailability) -> dict[str, Any]:
     data = asdict(report)
     return {"name": data.pop("name"), "usable": data.pop("is_usable"), **data}
@@ -137,15 +107,12 @@ def _to_json_report(report: ModelAvailability) -> dict[str, Any]:
 
 def print_diagnosis(diagnostics: Mapping[str, Any], *, as_json: bool = False) -> int:
     """Write the diagnostics as text or JSON. Return 1 if a named model is unusable, otherwise 0."""
-    requested, terminal, ollama = diagnostics["model"], diagnostics["terminal"], diagnostics["ollama"]
+    requested, ollama = diagnostics["model"], diagnostics["ollama"]
     status = int(requested is not None and not requested["usable"])
     if as_json:
         write_json(diagnostics)
         return status
-    size = f"{terminal['columns']} x {terminal['lines']}" if terminal["columns"] else "none here"
     lines = [" · ".join(f"{title} {number}" for title, number in diagnostics["versions"].items()), ""]
-    variables = ", ".join(f"{name}={sanitise_line(value)}" for name, value in terminal["variables"].items())
-    lines.append(f"terminal       {size}, {variables or 'TERM is not set'}")
     readers = diagnostics["readers"]
     installed = "; ".join(f"{kind} ({sanitise_line(detail)})" for kind, detail in readers.items() if detail)
     missing = ", ".join(kind for kind, detail in readers.items() if not detail)

@@ -1,9 +1,6 @@
-"""`doctor` looks at files and at the terminal, and changes nothing."""
+"""`doctor` looks at files and models, and changes nothing."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +14,8 @@ def closed_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("closed_ollama")
 def test_all_fits_one_screen_and_obeys_no_foreign_text(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("TERM", "x\x1b[31mterm")
     found = collect_diagnostics("c.toml is not valid TOML.")
     models = tuple(f"\x1b[2Jmodel-{number}" for number in range(9))
     found["ollama"] = {"address": "http://127.0.0.1:11434", "models": models, "problem": ""}
@@ -46,22 +42,15 @@ def test_a_package_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     assert collect_diagnostics()["versions"]["Nonesuch"] == "not installed"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows runs no shell script")
 @pytest.mark.usefixtures("closed_ollama")
 def test_readers_that_are_there_and_missing_are_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("roamtui.headless.doctor._READERS", {"PDF": "lxml", "DOCX": "roamtui-nonesuch"})
-    program = tmp_path / "tesseract"
-    program.write_text("#!/bin/sh\nprintf 'List:\\ndeu\\neng\\nosd\\n'")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
     found = collect_diagnostics()
-    assert (found["readers"]["DOCX"], found["readers"]["scans"]) == ("", "deu, eng")
-    assert [*found["ollama"]] == ["address", "models", "problem"]
+    assert (found["readers"]["DOCX"], found["readers"]["scans"]) == ("", "")
     print_diagnosis(found)
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("readers"))
     assert line.startswith("readers        PDF (")
-    assert line.endswith("; scans (deu, eng); not installed: DOCX")
-    monkeypatch.setenv("PATH", "")
-    assert collect_diagnostics()["readers"]["scans"] == ""
+    assert line.endswith("; not installed: DOCX, scans")
