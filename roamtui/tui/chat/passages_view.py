@@ -122,12 +122,10 @@ class PassagesView(ContentView):
 
     def _draw_card(self, card: _Card, index: int, width: int) -> list[Content]:
         is_selected = index == self.selected
-        *above, own = card.path
-        head = Content.styled(f"{above[0]}{STEP}", card.colour) if above else Content()
-        head += Content.styled("".join(f"{title}{STEP}" for title in above[1:]), "$muted") + Content.styled(own, "bold")
-        if card.place:
-            head += Content.styled(f" · {card.place}", "$muted")
         number = Content.styled(f"{index + 1} ", "bold $accent")
+        room = width - number.cell_length
+        heads = [_draw_head(card, cut) for cut in range(len(card.path))]
+        head = next((head for head in heads if head.cell_length <= room), heads[-1])
         lines = wrap(attach_target(head, index, is_selected=is_selected), width, lead=number, follow="  ")
         lead = Content.styled("│ ", "$accent" if is_selected else "$foreground 30%")
         room = max(_TEXT_WIDTH_MIN, width - lead.cell_length)
@@ -146,6 +144,14 @@ class PassagesView(ContentView):
         index = next((index for index, rows in enumerate(self._rows) if event.y in rows), None)
         if index is not None:
             self.post_message(self.CardClicked(self, index))
+
+
+def _draw_head(card: _Card, cut: int) -> Content:
+    """Return the path of a card, without its first `cut` titles, and its place."""
+    *above, own = ("…", *card.path[cut:]) if cut else card.path
+    head = Content.styled(f"{above[0]}{STEP}", "$muted" if cut else card.colour) if above else Content()
+    head += Content.styled("".join(f"{title}{STEP}" for title in above[1:]), "$muted") + Content.styled(own, "bold")
+    return head + Content.styled(f" · {card.place}" if card.place else "", "$muted")
 
 
 def _make_card(passages: Sequence[ShownPassage], library: Library) -> _Card:
