@@ -9,7 +9,8 @@ Outside top-level fences and HTML blocks, four kinds of line at column 0 close e
 quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a blank one.
 A plain line starts with nothing that could be block markup. Each of the four is a base, and so is the line after each
 of the first three blocks. A fence at columns 1 to 3, with no line inside it indented less, is a top-level block, or
-lies entirely in one list item, or is text of that item: its lines hold no top-level heading and no base.
+lies entirely in one list item, or is text of that item: its lines hold no top-level heading and no base. Plain lines
+that follow a base are one paragraph; an underline makes it a heading.
 
 For any other line that could be a heading or hide one, and for a line with ``|``, which could start a table,
 markdown-it-py parses a *span*: from the last base before the line to the next plain line after a blank one. If the
@@ -79,6 +80,7 @@ _PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
 """The start of a line of prose: nothing that could be block markup."""
 _PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
 _PLAIN_START = re.compile(_PLAIN)
+_PROSE = re.compile(rf"(?:{_PLAIN}[^\n|]*\n)+")
 
 _OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
 _TRIMMED = (
@@ -207,6 +209,12 @@ class HeadingScanner:
                     block_end = None
             elif not indent:
                 block_end = _find_html_end(text, start)
+        blank = text.rfind("\n\n", max(self._base - 1, 0), start)
+        begin = self._base if blank < 0 else blank + 2
+        if candidate[_UNDERLINE] and _PROSE.fullmatch(text, begin, start):
+            self._found.add(1 if candidate[_UNDERLINE][0] == "=" else 2, begin, text[begin : start - 1].strip(_TRIMMED))
+            self._position = self._base = _find_next_line(text, start)
+            return
         if block_end is None:
             self._parse_span(start)
             return

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -21,7 +20,6 @@ from roamtui.sources.decode import replace_surrogates
 _CHUNK_BYTES = 1 << 14
 _OPEN_ELEMENTS_MAX = 2_000
 """If more elements are open, a new parser reads on, because libxml2 searches all of them at each stray end tag."""
-_ATTRIBUTES_MAX = 60
 _HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?=[\s/>])", re.IGNORECASE)
 _HEADING_PREFIX = "as-"
 """Prefix that hides heading names from libxml2, which would end a heading at a paragraph inside it."""
@@ -115,7 +113,7 @@ class _TokenCollector:
             self._skipped_depth += 1
         else:
             tag_name = name.removeprefix(_HEADING_PREFIX)
-            self.tokens.append(_Tag(tag_name, dict(islice(attributes.items(), _ATTRIBUTES_MAX)), is_end=False))
+            self.tokens.append(_Tag(tag_name, dict(attributes), is_end=False))
 
     def end(self, name: str) -> None:
         self.depth -= 1

@@ -62,11 +62,6 @@ class HttpResponse:
         """Whether the response is a page, a redirect, or says that the page does not exist."""
         return self.status in PAGE_STATUSES or self.status in MISSING_STATUSES or self.location is not None
 
-    @property
-    def is_cacheable(self) -> bool:
-        """Whether a private cache may store the response."""
-        return self.is_conclusive and "no-store" not in self.headers.get("cache-control", "").lower()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedResponse:

@@ -160,7 +160,7 @@ class Fetcher:
                 self._cache.save(entry)
         elif not response.is_conclusive:
             raise make_status_error(request.url, response.status)
-        elif self._cache is not None and response.is_cacheable:
+        elif self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
             self._cache.save(entry)
         elif self._cache is not None:
             self._cache.drop(request.url)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpcore
 
@@ -26,18 +26,14 @@ def resolve_proxy(setting: str, environ: Mapping[str, str]) -> str:
     if setting == FROM_ENVIRONMENT:
         name = "HTTPS_PROXY"
         setting = environ.get("HTTPS_PROXY") or environ.get("https_proxy") or ""
-    if setting and _parse(setting) is None:
+    try:
+        parts = urlsplit(setting)
+        is_valid = parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0 and setting.isascii()
+    except ValueError:
+        is_valid = False
+    if setting and not (is_valid and setting.isprintable() and " " not in setting):
         raise UsageError(f'{name} must be the URL of an HTTP proxy, such as "http://proxy.example:3128".')
     return setting
-
-
-def _parse(url: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(url)
-        is_valid = parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0 and url.isascii()
-    except ValueError:
-        return None
-    return parts if is_valid and url.isprintable() and " " not in url else None
 
 
 class ProxyDial:
