@@ -156,8 +156,6 @@ class MarkdownWriter:
         """Whether the last paragraph of the page may continue on the next one."""
         self._is_row_full = False
         """Whether the last row of the page is full, so that its sentence may continue even with a capital letter."""
-        self._table_head = ""
-        """Header of the table at the end of the previous page; empty if that page does not end with a table."""
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page. Its headings must be in order."""
@@ -173,10 +171,6 @@ class MarkdownWriter:
             blocks.append(write_heading(heading.level, _escape_tags(heading.title)))
             start = heading.row + heading.count
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
-        if blocks and blocks[0].startswith("| "):  # a table that may continue from the page before
-            head, line_end, rest = blocks[0].partition("\n")
-            if not head.strip("| ") and head.count("|") == self._table_head.count("|"):
-                blocks[0] = f"{self._table_head}{line_end}{rest}"
         is_continued = blocks and self._is_paragraph_open and _may_continue(blocks[0], is_full=self._is_row_full)
         if is_continued and blocks[0][1:2].isdigit():
             blocks[0] = blocks[0].lstrip(_SHIELD)  # no list starts inside a paragraph with such a number
@@ -188,7 +182,6 @@ class MarkdownWriter:
             self._is_paragraph_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
             right = _FULL_SHARE * max((row.x1 for row in page.rows), default=0.0)
             self._is_row_full = any(len(row.text) >= _FULL_ROW_LENGTH and row.x1 >= right for row in page.rows[-1:])
-            self._table_head = blocks[-1].partition("\n")[0] if blocks[-1].startswith("| ") else ""
 
     def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
         """Yield the tables and paragraphs from row `start` to `end`. A gap above `gap_max` starts a paragraph."""

@@ -181,16 +181,6 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
         {(prefix, value - page) for prefix, value in candidates} for page, candidates in enumerate(candidates_by_page)
     ]
     pages_needed = 2 if len(edges) > _REPEATS_MIN else 1
-    lone_numbers = [
-        {
-            number
-            for side in sides
-            for row in side[:1]
-            if _NUMBER_ONLY.fullmatch(row.text)
-            for number in _parse_page_numbers(row.text)
-        }
-        for sides in edges
-    ]
     number_by_page = {}
     for page, shifts in enumerate(shifts_by_page):
         before = shifts_by_page[max(0, page - _NEARBY_PAGES) : page]
@@ -201,11 +191,7 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
             continue
         prefix, shift = most_shared
         number = prefix, shift + page
-        # A number in a line of its own at the very edge needs only one neighbour.
-        is_alone = number in lone_numbers[page] and any(
-            (prefix, shift + other) in lone_numbers[other] for other in (page - 1, page + 1) if 0 <= other < len(edges)
-        )
-        if is_alone or nearby_counts[most_shared] >= pages_needed:
+        if nearby_counts[most_shared] >= pages_needed:
             number_by_page[page] = number
     return number_by_page
 

@@ -94,12 +94,6 @@ def test_years_after_figures_start_another_table() -> None:
     assert _text(lay_cells(*rows, *rows)).count("|  | 2022 | 2021 |") == 2
 
 
-def test_a_table_that_continues_on_the_next_page_repeats_its_headers() -> None:
-    pages = [lay_cells("| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8"), lay_cells("Rent | 3 | 4", "Tax | 1 | 2")]
-    text = convert_pdf(make_pdf(pages, bookmarks=[(1, "Income", 0)]), "a.pdf").text
-    assert text.count("|  | 2022 | 2021 |\n| --- | --- | --- |\n") == 2
-
-
 def test_rows_that_fit_no_columns_become_lines_with_bars() -> None:
     lines = [
         PdfLine(text=text, top=700 - 14 * row, x=x)
@@ -286,14 +280,6 @@ def test_a_link_to_the_contents_is_left_out_and_their_title_stays() -> None:
     pages = [[PdfLine(text="Table of Contents", top=750), PdfLine(text=f"{_LONG} {name}", top=700)] for name in "ab"]
     text = _text([PdfLine(text="A cover", top=700)], contents, *pages)
     assert text.count("Table of Contents") == 1
-
-
-def test_two_numbers_in_a_row_at_the_edge_are_page_numbers() -> None:
-    pages = [[PdfLine(text=f"{_LONG} {name}", top=700)] for name in "abcdefgh"]
-    for page, number in ((4, "11"), (5, "12"), (1, "77")):
-        pages[page].append(PdfLine(text=number, top=40, x=300))
-    text = _text(*pages)
-    assert [number in text for number in ("11", "12", "77")] == [False, False, True]
 
 
 def test_more_split_words_are_repaired() -> None:
