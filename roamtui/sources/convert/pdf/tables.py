@@ -36,10 +36,6 @@ _DATE = re.compile(rf"(?:as of |at )?(?:{_MONTH}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|
 """A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
-_COLUMN_STATUS = re.compile(
-    r"\(?(?:un)?audited\)?|\(?(?:as )?(?:restated|adjusted|revised|recast).*|pro forma|\(\w\)", re.IGNORECASE
-)
-"""A head that says how the figures of one column were made, such as "restated". It never spans several columns."""
 _UNAUDITED = re.compile(r"\(?unaudited\)?", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
 """Maximum distance in points between the centres, the left edges or the right edges of two lines of one head."""
@@ -322,7 +318,7 @@ def _extend_heads(heads: Sequence[_Head], columns: Sequence[tuple[float, float]]
         bounds[column - 1] = min(x0, leaf.x0), max(x1, leaf.x1)
     aligned = _spread_years(heads, len(columns))
     for head in sorted(heads, key=lambda head: -head.last_row):
-        if _COLUMN_STATUS.fullmatch(head.text) or id(head) in aligned:
+        if id(head) in aligned:
             continue
         others = [other for other in heads if other is not head]
         beside = [other for other in others if other.first_row <= head.last_row and other.last_row >= head.first_row]
