@@ -45,7 +45,7 @@ from roamtui.markdown.layout import CHECKBOXES
 from roamtui.markdown.parser import read_markdown
 from roamtui.paths import display_path
 from roamtui.quotes.answer_markdown import read_answer_markdown
-from roamtui.quotes.recheck import PASSAGE_LABEL
+from roamtui.quotes.recheck import PASSAGE_LABEL, format_quote
 from roamtui.quotes.source_list import find_quote_section, format_place
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark, make_proof
 
@@ -64,7 +64,7 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 
     `library` is the current version of the document. If it is None, the page shows no sections.
     """
-    page = _ReplayPage(library)
+    page = _ReplayPage(library, source)
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
@@ -104,6 +104,7 @@ class _ReplayPage:
     """Renders the parts of a page: each exchange, then the outline and the sections that the exchanges touched."""
 
     library: Library | None
+    source: str
     timeline: list[dict[str, Any]] = field(default_factory=list)
     """Steps of the replay in order, each with its duration in ticks."""
     touched: dict[str, None] = field(default_factory=dict)
@@ -172,7 +173,7 @@ class _ReplayPage:
                 self.quotes.setdefault(section_id, []).append((quote, target))
             path = f'<a href="#{target}">{path}</a>'
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign and not is_passage else ""
-        words = f"<q>{escape(_to_plain_text(quote))}</q>" if quote else ""
+        words = _render_quote(citation, self.source) if quote else ""
         location = f'<span class="{state.value}">{escape(place)}</span>'
         return f'<li id="{name}" title="{escape(label)}">{sign}{path} {words} <small>{location}</small></li>'
 
@@ -213,6 +214,15 @@ class _ReplayPage:
                 title = escape(sanitise_line(library.title_of(section_id)))
                 sections.append(f'<section id="s-{section_id}" aria-label="{title}">{body}</section>')
         return "".join(sections)
+
+
+def _render_quote(citation: Citation, source: str) -> str:
+    """Render a quote, and if it was found, the attributes that `recheck` reads."""
+    data, quote = "", citation.quote or ""
+    if citation.is_verified:
+        section, words = escape(citation.section_id), escape(format_quote(quote))
+        data = f' data-source="{escape(source)}" data-section="{section}" data-quote="{words}"'
+    return f"<q{data}>{escape(_to_plain_text(quote))}</q>"
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache, partial
+from html import unescape
+from pathlib import PurePath
 from urllib.parse import unquote
 
 from roamtui.conversation.library_sync import hash_sections
@@ -27,6 +29,7 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import escape_json, sanitise_line
+from roamtui.errors import SourceError
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import GAP, find_quote
@@ -46,6 +49,9 @@ _CELL_LINE = re.compile(
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
+_HTML_QUOTE = re.compile(
+    r"<q data-source=\"(?P<source>[^\"]*)\" data-section=\"(?P<id>[^\"]*)\" data-quote=\"(?P<quote>[^\"]*)\">"
+)
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
 PASSAGE_LABEL = "passage"
 """Stands in exports of passages in place of a verdict."""
@@ -123,8 +129,47 @@ def _parse_quote(text: str) -> str:
         return text[1:-1]
 
 
-def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims in a Markdown file called `name`: an export, or what a person has written."""
+def read_claims(text: str, name: str) -> tuple[Claim, ...]:
+    """Return the claims in a file called `name`: an export, or Markdown that a person has written.
+
+    Raises:
+        SourceError: A file with the suffix of JSON is no export.
+    """
+    match PurePath(name).suffix.lower():
+        case ".json":
+            return _read_json_claims(text, name)
+        case ".html":
+            return tuple(
+                Claim(
+                    quote=_parse_quote(unescape(quote["quote"])),
+                    place=name,
+                    line=_get_line_number(text, quote.start()),
+                    source=unescape(quote["source"]),
+                    section_id=quote["id"],
+                )
+                for quote in _HTML_QUOTE.finditer(text)
+            )
+        case _:
+            return _read_markdown_claims(text, name)
+
+
+def _read_json_claims(text: str, name: str) -> tuple[Claim, ...]:
+    """Read the claims of a conversation or a table. They have no lines."""
+    try:
+        exported = json.loads(text)
+        sourced = [(exported.get("source", ""), exchange) for exchange in exported.get("exchanges", ())]
+        sourced += [(row["source"], cell) for row in exported.get("rows", ()) for cell in row["cells"]]
+        return tuple(
+            Claim(quote=cited["quote"], place=name, source=source, section_id=cited["section_id"])
+            for source, answer in sourced
+            for cited in answer["citations"]
+            if cited["quote"] is not None and cited["verified"]
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise SourceError(f"{name} is not an export of roamtui. Name one, or a Markdown or HTML file.") from None
+
+
+def _read_markdown_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     exported = [*_CITATION_LINE.finditer(markdown)]
     cells = [*_CELL_LINE.finditer(markdown)]
     # sanitised, because the text of an export shows control characters as signs

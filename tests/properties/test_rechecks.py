@@ -13,8 +13,10 @@ from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
+from roamtui.export.html import render_html
+from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.export.table import render_markdown_table
+from roamtui.export.table import RENDERERS
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import ClaimStatus, cite_span, read_claims, recheck
 from roamtui.table.cells import Cell, CellState
@@ -46,34 +48,41 @@ def _cite(quote: str) -> tuple[Library, Citation]:
     return library, citation
 
 
-def _check(exported: str, library: Library, citation: Citation) -> None:
-    claims = read_claims(exported, "export.md")
+def _check(exported: str, name: str, library: Library, citation: Citation) -> None:
+    claims = read_claims(exported, name)
     assert [claim.quote for claim in claims] == [citation.quote]
     assert [recheck(claim, library).standing for claim in claims] == [ClaimStatus.SAME]
     assert {claim.source for claim in claims} <= {"", "a.md", "/x/a.md"}
 
 
+@pytest.mark.parametrize("suffix", [".md", ".html", ".json"])
 @settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
-def test_an_exported_conversation_is_the_same(quote: str) -> None:
+def test_an_exported_conversation_is_the_same(suffix: str, quote: str) -> None:
     library, citation = _cite(quote)
     answer = f"It says “{quote}” [{citation.section_id}].\n\nWhat else?"
     exchange = Exchange(
         number=1, question="Why?", answer=answer, citations=(citation,), stopped=StopReason.ANSWERED, model="m"
     )
     state = ConversationState(id="c0ffee", library=library, transcript=Transcript(exchanges=(exchange,)))
-    _check(render_markdown(state, "/x/a.md"), library, citation)
+    render = {
+        ".md": lambda: render_markdown(state, "/x/a.md"),
+        ".html": lambda: render_html(state, "/x/a.md", library),
+        ".json": lambda: render_json(state, "/x/a.md"),
+    }
+    _check(render[suffix](), f"export{suffix}", library, citation)
 
 
+@pytest.mark.parametrize("suffix", [".md", ".json"])
 @pytest.mark.parametrize("state", [CellState.FOUND, CellState.PASSAGE])
 @pytest.mark.parametrize("count", [1, 2])
 @settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
-def test_an_exported_table_is_the_same(state: CellState, count: int, quote: str) -> None:
+def test_an_exported_table_is_the_same(suffix: str, state: CellState, count: int, quote: str) -> None:
     library, citation = _cite(quote)
     column = Column(question="Why?")
     value = quote if state is CellState.PASSAGE else "60 days"
     cell = Cell(row="a.md", column=column.key, content="c", model="m", state=state, value=value, citations=(citation,))
     rows = tuple(Row(key=name, title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
     content = TableContent(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("a.md", column.key, ""): cell})
-    _check(render_markdown_table(content, "", Path("/x")), library, citation)
+    _check(RENDERERS[suffix](content, "", Path("/x")), f"table{suffix}", library, citation)
