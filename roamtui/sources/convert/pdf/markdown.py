@@ -107,6 +107,8 @@ class WordRepairer:
         Pieces are rare by themselves and frequent as one word. A split "ff" may have lost one f.
         """
         core = end.rstrip(".,;:)")
+        if start.lower() == "a" and len(core) > 1:  # an article before a noun, as in "a gain"
+            return ""
         first, last = self._counts[start.lower()], self._counts[end.lower()]
         # A single letter is always frequent, so only the other piece counts.
         common = first if len(core) == 1 else last if len(start) == 1 else max(first, last)

@@ -162,6 +162,7 @@ def test_split_words_and_lost_letters_are_repaired_by_the_words_of_the_file() ->
     assert _mend("as set forth", "asset asset asset asset as as as as") == "as set forth"
     assert _mend("the efect is", "effect effect effect") == "the effect is"
     assert _mend("of no use", "off off") == "of no use"
+    assert _mend("to record a gain on sale", "again again again again") == "to record a gain on sale"
 
 
 def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
