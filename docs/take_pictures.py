@@ -17,7 +17,7 @@ from rich.console import Console
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
 from roamtui.models.recorded import RecordedModel
 from roamtui.search.keyword import KeywordSearcher

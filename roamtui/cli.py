@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
+    from roamtui.document.loading import LoadingOptions
     from roamtui.headless.recheck import ClaimGroup
-    from roamtui.library_loader import WebArguments
     from roamtui.settings import ConversationArguments, Settings
 
     Command = Callable[[Namespace], int]
@@ -91,8 +91,10 @@ def _run(words: list[str]) -> int:
     if len(words) == 1 and not words[0].startswith("-") and any(mark in words[0] for mark in "./"):
         # For a single path, loading argparse takes longer than reading the document. No command name contains . or /.
         from roamtui.launch import AppArguments, run_app
+        from roamtui.library_loader import make_loading_options
+        from roamtui.settings import load_settings
 
-        return run_app(AppArguments(sources=(words[0],)))
+        return run_app(AppArguments(sources=(words[0],), loading=make_loading_options(load_settings())))
     if name:
         gc.enable()
     elif words and words[0].isalpha() and not os.path.lexists(words[0]) and (hint := _suggest(words[0], COMMANDS)):
@@ -195,11 +197,11 @@ def _load_settings(args: Namespace) -> Settings:
     return load_settings(_get_overrides(args))
 
 
-def _get_web_arguments(args: Namespace) -> WebArguments:
-    from roamtui.library_loader import WebArguments
+def _get_loading_options(args: Namespace) -> LoadingOptions:
+    from roamtui.library_loader import make_loading_options
 
-    origins = tuple(args.allow_origin)
-    return WebArguments(is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr)
+    settings, origins = _load_settings(args), args.allow_origin
+    return make_loading_options(settings, is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr)
 
 
 def _get_conversation_arguments(args: Namespace) -> ConversationArguments:
@@ -214,7 +216,7 @@ def _open_and_report(args: Namespace, index: str | None = None) -> tuple[Library
     from roamtui.library_loader import open_lazily
 
     sources = args.sources if "sources" in args else [args.source]
-    library, loader = open_lazily(sources, load_all=True, web=_get_web_arguments(args), index=index)
+    library, loader = open_lazily(sources, _get_loading_options(args), load_all=True, index=index)
     write_notices(library.notes)
     return library, loader
 
@@ -301,7 +303,7 @@ def app(args: Namespace) -> int:
     return run_app(
         AppArguments(
             sources=tuple(args.sources),
-            web=_get_web_arguments(args),
+            loading=_get_loading_options(args),
             overrides=_get_overrides(args),
             conversation=_get_conversation_arguments(args),
             is_plain=args.plain,
@@ -334,7 +336,7 @@ def ask(args: Namespace) -> int:
         raise UsageError("the question is empty.")
     library, loader = _open_and_report(args, settings.retrieval.index)
     state = start_conversation(library, settings.open_section_options())
-    agent = build_agent(state, loader, settings, _get_conversation_arguments(args), web=_get_web_arguments(args))
+    agent = build_agent(state, loader, settings, _get_conversation_arguments(args), loading=_get_loading_options(args))
     agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
     output_format = "events" if args.events else "json" if args.json else "text"
@@ -418,7 +420,7 @@ def index(args: Namespace) -> int:
     from roamtui.search_setup import update_search_index
     from roamtui.wiring import build_model
 
-    settings, library = _load_settings(args), open_library(args.sources, _get_web_arguments(args))
+    settings, library = _load_settings(args), open_library(args.sources, _get_loading_options(args))
     if args.summaries and not args.delete:
         location = IndexLocation(folder=indexes_path())
         library = add_summaries(library, build_model(settings), location, assume_yes=args.yes)
@@ -450,7 +452,7 @@ def table(args: Namespace) -> int:
     columns = [parse_question(_decode(question)) for question in args.questions]
     columns += read_columns(args.file) if args.file is not None else ()
     options = TableOptions(folder=args.folder, jobs=args.jobs)
-    job = prepare_table(tuple(args.sources), columns, _load_settings(args), _get_web_arguments(args), options)
+    job = prepare_table(tuple(args.sources), columns, _load_settings(args), _get_loading_options(args), options)
     return run_table(job.store, job.defined, job.plan, args.output)
 
 
@@ -503,7 +505,7 @@ def conversations(args: Namespace) -> int:
     from roamtui.conversation.log import ConversationStore
     from roamtui.headless.conversations import print_conversation, print_conversations
     from roamtui.headless.output import write_notices
-    from roamtui.library_loader import WebArguments, reopen_source
+    from roamtui.library_loader import make_loading_options, reopen_source
     from roamtui.paths import conversations_path
 
     if (args.id is None) != (args.action == "list"):
@@ -515,7 +517,7 @@ def conversations(args: Namespace) -> int:
         store.delete(args.id)
         write_notices((f"Deleted {args.id}.",))
     else:  # show and export are the same: both write to stdout
-        open_source = partial(reopen_source, links=(), approved=frozenset(), is_own=True, web=WebArguments())
+        open_source = partial(reopen_source, options=make_loading_options())
         print_conversation(store, args.id, args.format, open_source)
     return 0
 
@@ -535,7 +537,7 @@ def notes(args: Namespace) -> int:
     from roamtui.sources.file_sources import split_sources
 
     if args.source is not None:
-        open_source = partial(open_library, split_sources(args.source), _get_web_arguments(args))
+        open_source = partial(open_library, split_sources(args.source), _get_loading_options(args))
         print_notes(args.source, open_source, delete=args.delete)
     elif args.delete:
         raise UsageError("--delete needs a SOURCE.")
@@ -562,11 +564,11 @@ def recheck(args: Namespace) -> int:
     if bool(args.targets) == args.all:
         raise UsageError("give conversation ids, Markdown files or tables, or --all.")
     groups = collect_claims(ConversationStore(conversations_path()), args.targets, all_conversations=args.all)
-    web = _get_web_arguments(args)
+    options = _get_loading_options(args)
 
     def open_source(source: str, group: ClaimGroup) -> Library:
         added = group.sources if source == group.source else ()
-        return reopen_source(source, group.links, group.approved, is_own=group.is_typed, web=web, added=added)
+        return reopen_source(source, options, group.links, group.approved, is_own=group.is_typed, added=added)
 
     return print_rows(recheck_claims(groups, open_source, args.source or None), as_json=args.json)
 
@@ -579,7 +581,7 @@ def mcp(args: Namespace) -> int:
 
     from roamtui.headless.mcp_session import ServedLibrary
     from roamtui.headless.output import write_notices
-    from roamtui.library_loader import list_watched_paths, open_lazily
+    from roamtui.library_loader import open_lazily
     from roamtui.search.options import SearchMode
     from roamtui.search_setup import make_searcher_factory
     from roamtui.sources.file_sources import FileStamps
@@ -592,10 +594,10 @@ def mcp(args: Namespace) -> int:
     from roamtui.headless import mcp as server
 
     served = ServedLibrary(
-        partial(open_lazily, args.sources, web=_get_web_arguments(args), index=settings.retrieval.index),
+        partial(open_lazily, args.sources, _get_loading_options(args), index=settings.retrieval.index),
         options=settings.open_section_options(),
         make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make_searcher_factory(settings),
-        read_stamps=FileStamps(list_watched_paths(args.sources)).read,
+        read_stamps=FileStamps(args.sources).read,
     )
     write_notices(served.library.notes)
     server.serve(served)

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState, start_conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
+from roamtui.document.loader import Loader, is_url, suggest_url
+from roamtui.document.loading import LoadingOptions
 from roamtui.document.plain import sanitise_line
-from roamtui.document.source_loader import is_url, suggest_url
 from roamtui.errors import UsageError
 from roamtui.library_loader import (
-    WebArguments,
     fetch_picture,
-    list_watched_paths,
+    make_loading_options,
     open_lazily,
     reload_library,
 )
@@ -57,7 +56,7 @@ class AppArguments:
     """What to open in the app, and how."""
 
     sources: tuple[str, ...] = ()
-    web: WebArguments = field(default_factory=WebArguments)
+    loading: LoadingOptions = field(default_factory=make_loading_options)
     overrides: Mapping[str, object] = field(default_factory=dict)
     """Settings of the command line, by their keys."""
     conversation: ConversationArguments = field(default_factory=ConversationArguments)
@@ -114,7 +113,7 @@ def _open_initial_document(
     # A resumed conversation and vector search need the text before the app starts.
     load_all = settings.retrieval.needs_vectors or arguments.conversation != ConversationArguments()
     index = settings.retrieval.index
-    library, loader = open_lazily(arguments.sources, load_all=load_all, web=arguments.web, index=index, report=report)
+    library, loader = open_lazily(arguments.sources, arguments.loading, load_all=load_all, index=index, report=report)
     from roamtui.tui.context import StartupContext
 
     state = start_conversation(library, settings.open_section_options())
@@ -167,7 +166,7 @@ def _open_table(arguments: AppArguments, settings: Settings, sources: tuple[str,
     # Implements `DocumentOpener.open_table`.
     from roamtui.table_setup import TableOptions, prepare_table
 
-    return prepare_table(sources, (), settings, arguments.web, TableOptions(jobs=_TABLE_JOBS))
+    return prepare_table(sources, (), settings, arguments.loading, TableOptions(jobs=_TABLE_JOBS))
 
 
 def _confirm_url(arguments: AppArguments) -> AppArguments:
@@ -186,7 +185,7 @@ def _confirm_url(arguments: AppArguments) -> AppArguments:
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     gc.enable()
     index = settings.retrieval.index
-    library, loader = open_lazily(arguments.sources, load_all=True, web=arguments.web, index=index)
+    library, loader = open_lazily(arguments.sources, arguments.loading, load_all=True, index=index)
     if "-" in arguments.sources:
         _reattach_terminal()
     from roamtui.headless.plain_chat import PlainChat
@@ -198,7 +197,7 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
         loader,
         settings,
         arguments.conversation,
-        web=arguments.web,
+        loading=arguments.loading,
     )
     chat = PlainChat(
         agent,
@@ -272,7 +271,7 @@ def _make_context(
     if (more := len(library.notes) - _NOTES_SHOWN) > 1:
         notes[-more:] = [f"{more} more notes on the files."]
     progress = EmbeddingProgress()
-    agent = build_agent(state, loader, settings, arguments.conversation, notes.append, progress, arguments.web)
+    agent = build_agent(state, loader, settings, arguments.conversation, notes.append, progress, arguments.loading)
     if model is not None:
         agent.model = model
     if settings.retrieval.needs_vectors and agent.searcher is not None:
@@ -282,10 +281,10 @@ def _make_context(
         agent=agent,
         options=replace(
             _make_options(settings, choose_example_questions(agent.model, library)),
-            fetch_picture=partial(fetch_picture, arguments.web),
+            fetch_picture=partial(fetch_picture, arguments.loading),
         ),
         reload_library=_make_reloader(library, arguments),
-        read_stamps=FileStamps(list_watched_paths(arguments.sources)).read if library.root.columns.has_files else None,
+        read_stamps=FileStamps(arguments.sources).read if library.root.columns.has_files else None,
         reload_on_change=arguments.is_watching,
         notices=tuple(notes),
     )
@@ -313,7 +312,7 @@ def _make_reloader(library: Library, arguments: AppArguments) -> Callable[[Libra
         library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
     ):
         return None  # standard input cannot be read twice
-    return partial(reload_library, sources=arguments.sources, web=arguments.web)
+    return partial(reload_library, sources=arguments.sources, options=arguments.loading)
 
 
 def _reattach_terminal() -> None:

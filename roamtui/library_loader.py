@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
-from roamtui.document.loader import (
-    Loader,
-    WebOptions,
-    format_refusal,
-    get_link_url,
-    is_loadable,
-    load_files,
-    make_error_document,
-)
-from roamtui.document.source_loader import SourceLoader, is_url, open_sources
+from roamtui.document.loader import Loader, is_url, load_files, open_sources
+from roamtui.document.loading import LoadingOptions, format_refusal, get_link_url, is_loadable, make_error_document
+from roamtui.document.web_loader import PageLoader
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import report_conversion, write_notice
 from roamtui.paths import conversions_path, indexes_path, make_index_stem, pages_path
-from roamtui.settings import load_settings
+from roamtui.settings import Settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
-from roamtui.sources.read import is_path
+from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
+_NO_SETTINGS = Settings()
 _FILES_REPORTED_MIN = 200
 """If at least this many files are loaded at once, a line on stderr says so."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebArguments:
-    """Options for reading sources: fetching from the web, and scanned pages."""
+def make_loading_options(
+    settings: Settings = _NO_SETTINGS,
+    *,
+    is_offline: bool = False,
+    allowed_origins: Sequence[str] = (),
+    reads_scans: bool = False,
+) -> LoadingOptions:
+    """Return how sources are read.
 
-    is_offline: bool = False
-    """Whether to use cached pages only."""
-    allowed_origins: tuple[str, ...] = ()
-    """Sites from which pages may be fetched without asking, in addition to the source's own site."""
-    reads_scans: bool = False
-    """Whether tesseract reads scanned pages of PDFs."""
+    Args:
+        settings: The person's settings.
+        is_offline: Whether to use cached pages only.
+        allowed_origins: Sites from which pages may be fetched without asking, besides the source's own site.
+        reads_scans: Whether tesseract reads scanned pages of PDFs.
+    """
+    return LoadingOptions(
+        cache_dir=pages_path(),
+        is_offline=is_offline,
+        allowed=(*allowed_origins, *settings.web.allow),
+        proxy=settings.web.proxy,
+        conversion=ConversionOptions(
+            cache_dir=conversions_path(), ocr_languages=settings.ocr.languages, reads_scans=reads_scans
+        ),
+    )
 
 
-def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
+def open_library(sources: Sequence[str], options: LoadingOptions | None = None, *, index: str | None = None) -> Library:
     """Return the library of some sources, with all its files loaded. Arguments and errors are as in `open_lazily`."""
-    return open_lazily(sources, load_all=True, web=web, index=index)[0]
+    return open_lazily(sources, options, load_all=True, index=index)[0]
 
 
 def open_lazily(
     sources: Sequence[str],
+    options: LoadingOptions | None = None,
     *,
     load_all: bool = False,
-    web: WebArguments | None = None,
     index: str | None = None,
     report: PageReport | None = None,
 ) -> tuple[Library, Loader | None]:
@@ -65,8 +72,8 @@ def open_lazily(
 
     Args:
         sources: Paths or URLs.
+        options: How they are read, or None for the defaults.
         load_all: Whether to load all files now, for instance to resume a conversation.
-        web: Options for fetching, or None for the defaults.
         index: A LanceDB database with summaries of the documents.
         report: Receives the progress of a conversion, or None for lines on stderr.
 
@@ -80,7 +87,8 @@ def open_lazily(
     if len(sources) == 1 and is_url(sources[0]) and sys.stderr.isatty():
         write_notice(f"Fetching {sources[0]}…")
     with report_conversion(sources[0]) as write_progress:
-        library, loader = _open_with_summaries(sources, web, report=report or write_progress)
+        library, loader = open_sources(sources, options or make_loading_options(), report=report or write_progress)
+    library = _add_summaries(library)
     if index is not None:
         from roamtui.search.lance import LanceDatabase, load_summaries  # noqa: PLC0415 - few searches have one
 
@@ -93,36 +101,39 @@ def open_lazily(
     return library, loader
 
 
-def list_watched_paths(sources: Sequence[str]) -> tuple[str, ...]:
-    """List the paths of sources, without URLs."""
-    return tuple(path for name in sources if is_path(name) for path in split_sources(name))
+def _add_summaries(library: Library) -> Library:
+    path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
+    if not path.exists():
+        return library
+    from roamtui.search.index import load_summaries  # noqa: PLC0415 - few sources have an index on disk
+
+    return replace(library, summaries=load_summaries(path))
 
 
-def open_added_source(name: str, *, web: WebArguments | None = None) -> tuple[Library, Loader | None]:
+def open_added_source(name: str, options: LoadingOptions | None = None) -> tuple[Library, Loader | None]:
     """Open a source that is added to a conversation, with all its files. Errors are as in `open_lazily`."""
-    library, loader = open_lazily(split_sources(name), load_all=True, web=web, report=lambda *_: None)
-    if library.source == "-":
+    if name == "-":
         raise UsageError("standard input cannot be added. Save it as a file first.")
-    return library, loader
+    return open_lazily(split_sources(name), options, load_all=True, report=lambda *_: None)
 
 
 def reopen_source(
     source: str,
-    links: tuple[str, ...],
-    approved: frozenset[str],
+    options: LoadingOptions,
+    links: tuple[str, ...] = (),
+    approved: frozenset[str] = frozenset(),
     *,
-    is_own: bool,
-    web: WebArguments,
+    is_own: bool = True,
     added: tuple[LibrarySource, ...] = (),
 ) -> Library:
     """Open the current version of the source of a saved conversation or file.
 
     Args:
         source: Its path or URL, as it was saved.
+        options: How it is read.
         links: Links whose pages are needed.
         approved: Origins of pages that a person approved.
         is_own: Whether a person named the source. If a file did, the URL must be allowed.
-        web: Options for fetching.
         added: All sources of the conversation, if a person added or removed any.
 
     Raises:
@@ -134,15 +145,12 @@ def reopen_source(
     if source.startswith("-"):
         raise SourceError("It came from standard input. Give its source with --source.")
     if is_url(source) and not is_own:
-        from roamtui.sources.web.urls import normalise_url, origin_of, parse_origins  # noqa: PLC0415 - few sources are addresses
-
         origin = origin_of(normalise_url(source))
-        allowed = (*web.allowed_origins, *load_settings().web.allow)
-        if origin not in parse_origins(allowed, "--allow-origin"):
+        if origin not in map(origin_of, options.allowed):
             raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
-    library, loader = open_lazily(split_sources(source), load_all=True, web=web)
+    library, loader = open_lazily(split_sources(source), options, load_all=True)
     if added:
-        library, loader = restore_sources(library, loader, added, partial(open_added_source, web=web))
+        library, loader = restore_sources(library, loader, added, partial(open_added_source, options=options))
     if loader is None:
         return library
     library = load_linked_pages(library, links, loader, approved)
@@ -151,7 +159,7 @@ def reopen_source(
 
 
 def reload_library(
-    previous: Library, changed: frozenset[str], *, sources: Sequence[str], web: WebArguments | None
+    previous: Library, changed: frozenset[str], *, sources: Sequence[str], options: LoadingOptions | None = None
 ) -> Library:
     """Reload a library with the files and pages that were loaded before.
 
@@ -162,11 +170,11 @@ def reload_library(
         SourceError: A source cannot be read.
     """
     from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
-    from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - few sources have links
 
     if previous.sources:
-        return open_all(previous.sources, partial(open_added_source, web=web), previous.source)[0]
-    library, loader = _open_with_summaries(sources, web, always_revalidate=True)
+        return open_all(previous.sources, partial(open_added_source, options=options), previous.source)[0]
+    library, loader = open_sources(sources, replace(options or make_loading_options(), always_revalidate=True))
+    library = _add_summaries(library)
     library = replace(library, summaries={**previous.summaries, **library.summaries})
     if loader is None:
         return library
@@ -181,50 +189,7 @@ def reload_library(
     return load_linked_pages(library, links, loader, frozenset(map(origin_of, urls)))
 
 
-def _make_conversion(*, reads_scans: bool) -> ConversionOptions:
-    if not reads_scans:
-        return ConversionOptions(cache_dir=conversions_path())
-    languages = load_settings().ocr.languages
-    return ConversionOptions(cache_dir=conversions_path(), ocr_languages=languages, reads_scans=True)
-
-
-def _open_with_summaries(
-    sources: Sequence[str],
-    web: WebArguments | None,
-    *,
-    always_revalidate: bool = False,
-    report: PageReport | None = None,
-) -> tuple[Library, SourceLoader | None]:
-    web = web or WebArguments()
-    conversion = _make_conversion(reads_scans=web.reads_scans)
-    options = _make_web_options(web, always_revalidate=always_revalidate)
-    library, loader = open_sources(sources, web=options, conversion=conversion, report=report)
-    path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
-    if path.exists():
-        from roamtui.search.index import load_summaries  # noqa: PLC0415 - few sources have an index on disk
-
-        library = replace(library, summaries=load_summaries(path))
-    return library, loader
-
-
-def _make_web_options(web: WebArguments, *, always_revalidate: bool = False) -> WebOptions:
-    return WebOptions(
-        cache_dir=pages_path(),
-        is_offline=web.is_offline,
-        always_revalidate=always_revalidate,
-        allowed=web.allowed_origins,
-        read_allowed=lambda: load_settings().web.allow,
-        read_proxy=_read_proxy,
-    )
-
-
-def _read_proxy() -> str:
-    from roamtui.sources.web.proxy import resolve_proxy  # noqa: PLC0415 - few sources are on the web
-
-    return resolve_proxy(load_settings().web.proxy, os.environ)
-
-
-def fetch_picture(web: WebArguments, url: str, source: str) -> bytes:
+def fetch_picture(options: LoadingOptions, url: str, source: str) -> bytes:
     """Fetch a picture that a person wants to see, under the same rules as pages.
 
     A private address is fetched only if the person typed its origin, for instance as the source of the document.
@@ -232,12 +197,8 @@ def fetch_picture(web: WebArguments, url: str, source: str) -> bytes:
     Raises:
         SourceError: It cannot or must not be fetched.
     """
-    from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - few pictures are on the web
-    from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of  # noqa: PLC0415 - the same
-
     typed = frozenset({origin_of(normalise_url(source))}) if is_url(source) else frozenset()
-    page_loader = make_page_loader(_make_web_options(web), typed)
-    with closing(page_loader):
+    with closing(PageLoader(options, typed)) as page_loader:
         allowed = AllowedOrigins(typed=page_loader.typed, approved=frozenset({origin_of(normalise_url(url))}))
         return page_loader.fetcher.fetch(url, allowed).body
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from roamtui.document.source_loader import is_url
-from roamtui.library_loader import WebArguments, open_lazily
+from roamtui.document.loader import is_url
+from roamtui.document.loading import LoadingOptions
+from roamtui.library_loader import open_lazily
 from roamtui.paths import table_path
 from roamtui.search_setup import make_searcher_factory
 from roamtui.settings import Settings
@@ -33,7 +34,7 @@ def prepare_table(
     sources: Sequence[str],
     columns: Sequence[Column],
     settings: Settings,
-    web: WebArguments | None = None,
+    loading: LoadingOptions | None = None,
     options: TableOptions | None = None,
 ) -> TableJob:
     """Return the definition of a table, the store for its folder, and the plan for filling its cells.
@@ -61,7 +62,7 @@ def prepare_table(
         rows = known.rows if is_folder else None
     plan = TablePlan(
         model=build_model(settings),
-        open_source=lambda source: open_lazily(split_sources(source), load_all=True, web=web),
+        open_source=lambda source: open_lazily(split_sources(source), loading, load_all=True),
         make_searcher=make_searcher_factory(settings),
         agent_options=make_agent_options(settings),
         open_section_options=settings.open_section_options(),

@@ -21,10 +21,11 @@ from roamtui.document.added_sources import SourceOpener
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
+from roamtui.document.loading import LoadingOptions
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
-from roamtui.library_loader import WebArguments, open_added_source
+from roamtui.library_loader import open_added_source
 from roamtui.models.base import Model
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.registry import (
@@ -64,7 +65,7 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
     conversation: ConversationArguments | None = None,
     on_warning: Callable[[str], None] = warn,
     progress: EmbeddingProgress | None = None,
-    web: WebArguments | None = None,
+    loading: LoadingOptions | None = None,
 ) -> Agent:
     """Create the agent for a document. Without `conversation`, nothing is saved.
 
@@ -77,7 +78,7 @@ def build_agent(  # noqa: PLR0913, PLR0917 - wires everything
         chosen = Conversation(start_log(initial_state, None, loader))
     else:
         store = open_store(on_warning)
-        open_source = partial(open_added_source, web=web)
+        open_source = partial(open_added_source, options=loading)
         chosen = start_or_resume(initial_state, store, conversation, loader, open_source)
         known = initial_state.library.notes
         for note in chosen.state.library.notes:  # for instance that a source of the conversation is gone

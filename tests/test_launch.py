@@ -17,7 +17,7 @@ import pytest
 from typing_extensions import override
 
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.launch import (
     AppArguments,
     _confirm_url,
@@ -30,7 +30,7 @@ from roamtui.launch import (
     _should_run_plain,
     _validate_arguments_eagerly,
 )
-from roamtui.library_loader import WebArguments, open_library, reopen_source
+from roamtui.library_loader import make_loading_options, open_library, reopen_source
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer
 from roamtui.paths import config_path
 from roamtui.search.options import RetrievalOptions, SearchMode
@@ -190,7 +190,7 @@ def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str,
     opened = _open_document(AppArguments(), Settings(), library.source, None, None, lambda *_: None)
     again = opened.initial_state.library
     assert (again.source, again.content_hash) == (library.source, library.content_hash)
-    again = reopen_source(library.source, (), frozenset(), is_own=True, web=WebArguments())
+    again = reopen_source(library.source, make_loading_options())
     assert again.content_hash == library.content_hash
     for path in paths:
         path.unlink()

@@ -30,7 +30,7 @@ def test_only_changed_and_new_files_are_read(folder: Path) -> None:
     (folder / "b.md").write_text("# Other title\n", "utf-8")
     (folder / "c.md").unlink()
     (folder / "d.md").write_text("# New\n", "utf-8")
-    after = reload_library(before, frozenset({"b.md", "c.md", "d.md"}), sources=[str(folder)], web=None)
+    after = reload_library(before, frozenset({"b.md", "c.md", "d.md"}), sources=[str(folder)])
     assert titles(after) == ["a.md", "Title of a", "b.md", "Other title", "d.md", "New"]
     assert [*before.walk()][:2] == [*after.walk()][:2]
     assert after.summaries == before.summaries
@@ -42,7 +42,7 @@ def test_what_was_not_read_before_stays_unread(folder: Path, monkeypatch: pytest
     assert loader is not None
     first = before.list_unloaded_files()[:1]
     before = before.graft_all(loader.load_batch(before, first, frozenset()).documents)
-    after = reload_library(before, frozenset({"b.md"}), sources=[str(folder)], web=None)
+    after = reload_library(before, frozenset({"b.md"}), sources=[str(folder)])
     assert len(after.list_unloaded_files()) == 2
 
 
@@ -56,7 +56,7 @@ def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
         before = open_pages(before, loader, [one for one in before.walk() if before.title_of(one) in ("A", "B")])
         site.forget()
         site.pages["/b.md"] = changed = "# b\n\nOther words.\n"
-        after = reload_library(before, frozenset(), sources=sources, web=None)
+        after = reload_library(before, frozenset(), sources=sources)
         assert sorted(site.counts.paths) == ["/a.md", "/b.md", "/llms.txt"]
         assert site.counts.bytes_sent == len(changed)
         texts = {document.key: document.text for document in after.documents}

@@ -60,7 +60,6 @@ from roamtui.conversation.state import (
 from roamtui.conversation.update import update
 from roamtui.document.added_sources import (
     SourceOpener,
-    add_loader,
     add_source,
     list_sources_of,
     make_source_key,
@@ -69,7 +68,7 @@ from roamtui.document.added_sources import (
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource, make_short_name
-from roamtui.document.loader import Loader, load_files
+from roamtui.document.loader import Loader, add_loader, load_files
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import StoreError, UsageError
 

@@ -45,7 +45,8 @@ from roamtui.conversation.transcript import OpenSection, StopReason
 from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import LoadedBatch, Loader, format_refusal, get_link_url, is_loadable, make_error_document
+from roamtui.document.loader import Loader
+from roamtui.document.loading import LoadedBatch, format_refusal, get_link_url, is_loadable, make_error_document
 from roamtui.document.node import Span
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import SourceError

@@ -8,14 +8,15 @@ ids never depend on other sources.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain, count
 
 from roamtui.document.document import Document, NodeRow, build_columns, list_listing_rows
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.document.library_source import LibrarySource, make_short_name
-from roamtui.document.loader import LoadedBatch, Loader, Report, load_files, make_error_document
+from roamtui.document.loader import Loader, add_loader, load_files
+from roamtui.document.loading import make_error_document
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
 from roamtui.sources.listing import format_names
@@ -70,65 +71,6 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
         key = f"{source.key}/{document.key}" if is_file else document.key
         documents[new_ids[node_id]] = replace(document, key=key)
     return grown.graft_all(documents)
-
-
-class CombinedLoader:
-    """Loads the files and pages of each source with the source's own loader."""
-
-    def __init__(self, loaders: Mapping[str, Loader | None]) -> None:
-        """`loaders` has the loader of each source by its key, or None if there is nothing to load."""
-        self.loaders = loaders
-
-    def load_batch(
-        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
-    ) -> LoadedBatch:
-        """Load the documents of several nodes; see `Loader`."""
-        documents: dict[str, Document] = {}
-        refused: dict[str, str] = {}
-        for loader, wanted in self._group_by_loader(library, node_ids):
-            batch = loader.load_batch(library, wanted, approved, report)
-            documents |= batch.documents
-            refused |= batch.refused_origins
-        for node_id in node_ids:
-            if node_id not in documents:
-                node = library.node(node_id)
-                problem = node.problem or f"{node.title} cannot be read now. Reload to try again."
-                documents[node_id] = make_error_document(node.doc, problem, is_page=False)
-        return LoadedBatch(documents={node_id: documents[node_id] for node_id in node_ids}, refused_origins=refused)
-
-    def list_unapproved_origins(
-        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
-    ) -> Mapping[str, tuple[str, ...]]:
-        """Return the nodes of each origin that the person must approve first; see `Loader`."""
-        origins: dict[str, tuple[str, ...]] = {}
-        for loader, wanted in self._group_by_loader(library, node_ids):
-            for origin, ids in loader.list_unapproved_origins(library, wanted, approved).items():
-                origins[origin] = (*origins.get(origin, ()), *ids)
-        return origins
-
-    def close(self) -> None:
-        """Close all connections; see `Loader`."""
-        for loader in filter(None, self.loaders.values()):
-            loader.close()
-
-    def _group_by_loader(self, library: Library, node_ids: Iterable[str]) -> Iterator[tuple[Loader, tuple[str, ...]]]:
-        groups: dict[str, tuple[str, ...]] = {}
-        for node_id in node_ids:
-            source = library.source_of(node_id)
-            key = "" if source is None else source.key
-            groups[key] = (*groups.get(key, ()), node_id)
-        for key, wanted in groups.items():
-            if (loader := self.loaders.get(key)) is not None:
-                yield loader, wanted
-
-
-def add_loader(loader: Loader | None, key: str, other: Loader | None) -> CombinedLoader:
-    """Return a loader that loads the source `key` with `other`, and all other sources like `loader`.
-
-    `loader` may be a loader of only the first source.
-    """
-    loaders = loader.loaders if isinstance(loader, CombinedLoader) else {"": loader}
-    return CombinedLoader({**loaders, key: other})
 
 
 def open_all(sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str) -> tuple[Library, Loader | None]:

@@ -20,7 +20,7 @@ from roamtui.document.document import Columns, Document, NodeRow, build_columns
 from roamtui.document.front_matter import find_body_start, measure_front_matter
 from roamtui.document.headings import restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.plain import make_title_from_url, sanitise_line, shorten
 from roamtui.markdown.blocks import Block, Details, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.sources.web.urls import resolve_href
@@ -100,11 +100,6 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
             level = row.level
         rows.append(replace(row, level=level + 1) if row.kind is NodeKind.LINK else row)
     return build_columns(rows, len(text))
-
-
-def make_title_from_url(url: str) -> str:
-    """Make the title of a link that has no words."""
-    return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _TITLE_LENGTH_MAX)
 
 
 def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:

@@ -1,50 +1,57 @@
-"""Interfaces of the objects that load the files and pages of a library."""
+"""Open the paths or the URL that a person named as a library, and load its files and pages when they are needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from types import MappingProxyType
 
-from roamtui.document.document import Document, build_columns
+from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.node import LOADED_ON_DEMAND, NodeKind
+from roamtui.document.loading import LoadedBatch, LoadingOptions, Report, get_link_url, make_error_document
+from roamtui.document.node import Node, NodeKind
+from roamtui.document.parse import parse_source_text
+from roamtui.document.web_loader import PageLoader, open_web_source
+from roamtui.errors import SourceError, UsageError
+from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.file_sources import list_sources
+from roamtui.sources.listing import Listing
+from roamtui.sources.read import RawText, is_path, read_source
+from roamtui.sources.web.urls import normalise_url, origin_of
 
-Report = Callable[[int, int], None]
-"""Receives the number of documents of a batch that are loaded, and of bytes received. Called from any thread."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedBatch:
-    """The documents loaded for several nodes."""
-
-    documents: Mapping[str, Document]
-    """By id of the node, in the requested order."""
-    refused_origins: Mapping[str, str] = field(default_factory=dict)
-    """Origin that is not approved, by id of the node whose page redirects to it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebOptions:
-    """How pages are fetched."""
-
-    cache_dir: Path | None = None
-    """Folder of the page cache, or None for no cache."""
-    is_offline: bool = False
-    """Whether pages come only from the cache."""
-    always_revalidate: bool = False
-    """Whether to ask sites if a page has changed even while the cached page is still fresh."""
-    allowed: tuple[str, ...] = ()
-    """URLs of further origins that the person typed, besides the origin of the source."""
-    read_allowed: Callable[[], tuple[str, ...]] = tuple
-    """Returns further such URLs. Called when the first page is needed."""
-    read_proxy: Callable[[], str] = str
-    """Returns the URL of the proxy, or an empty string. Called when the first page is needed."""
+_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
+_DEFAULTS = LoadingOptions()
+FileReader = Callable[[], RawText]
+"""Reads a file. Any thread may call it. Raises `SourceError`."""
+_NO_READERS: Mapping[str, FileReader] = MappingProxyType({})
 
 
-class Loader(Protocol):
-    """Reads the files, or fetches the pages, of one or several sources."""
+class Loader:
+    """Reads the files, and fetches the pages, of the sources of a library."""
+
+    def __init__(
+        self,
+        options: LoadingOptions = _DEFAULTS,
+        *,
+        readers: Mapping[str, FileReader] = _NO_READERS,
+        typed: frozenset[str] = frozenset(),
+        load_cost_total: int = 0,
+    ) -> None:
+        """`readers` reads each file by its key. `typed` are the origins of the URLs that the person opened."""
+        self.options = options
+        self.load_cost_total = load_cost_total
+        """Sum of the load costs of all files, in bytes (see `estimate_load_cost`)."""
+        self.readers = readers
+        self.typed = typed
+
+    @cached_property
+    def pages(self) -> PageLoader:
+        """Loader of linked pages, which is made when the first one is opened."""
+        return PageLoader(self.options, self.typed)
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
@@ -53,25 +60,52 @@ class Loader(Protocol):
 
         The document of a node that cannot be read has a `problem`.
         """
-        ...
+        links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
+        batch = self.pages.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
+        documents = dict(batch.documents)
+        for node_id in node_ids:
+            if node_id not in documents:
+                documents[node_id] = self._read_file(library.node(node_id))
+                if report is not None:
+                    report(len(documents), 0)
+        ordered = {node_id: documents[node_id] for node_id in node_ids}
+        return LoadedBatch(documents=ordered, refused_origins=batch.refused_origins)
+
+    def _read_file(self, node: Node) -> Document:
+        key, reader = node.doc, self.readers.get(node.doc)
+        if reader is None:
+            problem = node.problem or f"{key} was not there when the sources were listed. Read it again."
+            return make_error_document(key, problem, is_page=False)
+        try:
+            raw = reader()
+        except SourceError as error:
+            return make_error_document(key, str(error), is_page=False)
+        kept_notes = raw.notes[1:] if raw.is_converted else raw.notes  # in a folder, a conversion is not worth a note
+        notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in kept_notes)
+        document = parse_source_text(replace(raw, notes=notes), key=key)
+        document.precompute()
+        return document
 
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the nodes of each origin that the person must approve before the nodes can be loaded."""
-        ...
+        links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
+        return self.pages.list_unapproved_origins(library, links, approved) if links else {}
 
     def close(self) -> None:
         """Close all connections. A page that is being fetched fails."""
-        ...
+        if "pages" in vars(self):
+            self.pages.close()
 
 
-def is_loadable(library: Library, node_id: str) -> bool:
-    """Check whether a node is a file or a link that is not loaded, perhaps because loading it failed."""
-    if node_id not in library or library.is_loaded(node_id):
-        return False
-    document, row = library.locate(node_id)
-    return document.columns.kinds[row] in LOADED_ON_DEMAND
+def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader | None:
+    """Return a loader that loads the source `key` with `other`, and all other sources like `loader`."""
+    if other is None:
+        return loader
+    known = loader or Loader(other.options)
+    added = {f"{key}/{name}" if key else name: reader for name, reader in other.readers.items()}
+    return Loader(other.options, readers={**known.readers, **added}, typed=known.typed | other.typed)
 
 
 def load_files(library: Library, loader: Loader, on_progress: Callable[[int, int], None] | None = None) -> Library:
@@ -86,19 +120,63 @@ def load_files(library: Library, loader: Loader, on_progress: Callable[[int, int
     return library.graft_all(loader.load_batch(library, node_ids, frozenset(), report).documents)
 
 
-def get_link_url(library: Library, node_id: str) -> str:
-    """Return the URL of a link, or an empty string for any other node."""
-    document, row = library.locate(node_id)
-    return document.columns.urls[row] if document.columns.kinds[row] is NodeKind.LINK else ""
+def build_library(raw: RawText) -> Library:
+    """Build the library of a single document."""
+    return Library(source=raw.source, root=parse_source_text(raw))
 
 
-def make_error_document(key: str, problem: str, *, is_page: bool = True) -> Document:
-    """Make the empty document of a page or file that could not be read."""
-    return Document(
-        key=key, title="", text="", columns=build_columns((), 0), url=key if is_page else None, problem=problem
-    )
+def open_sources(
+    names: Sequence[str],
+    options: LoadingOptions = _DEFAULTS,
+    *,
+    report: PageReport | None = None,
+) -> tuple[Library, Loader | None]:
+    """Open the sources that a person named: paths, or one URL, or ``-``.
+
+    Return the library, which is only the listing if there are several files, and the loader of the files and links. The
+    loader is None if there is nothing to load.
+
+    Raises:
+        SourceError: A source cannot be read.
+        UsageError: Several sources were named, and one of them can only be opened by itself.
+    """
+    if len(names) == 1 and is_url(names[0]):
+        url = normalise_url(names[0])
+        loader = Loader(options, typed=frozenset({origin_of(url)}))
+        return open_web_source(url, loader.pages), loader
+    try:
+        if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises
+            library = build_library(read_source(names[0], conversion=options.conversion, report=report))
+            return library, Loader(options) if NodeKind.LINK in library.root.columns.kinds else None
+        for name in names:
+            if not is_path(name):
+                raise UsageError(f"{name} cannot be combined with other sources.")
+        listing = list_sources([Path(name) for name in names], conversion=options.conversion)
+    except SourceError as error:
+        address = suggest_url(names[0]) if len(names) == 1 else None
+        if address is None:
+            raise
+        raise SourceError(f"{error} If you mean a site, write {address}.") from None
+    return _build_listed(listing), Loader(options, readers=listing.readers, load_cost_total=listing.load_cost_total)
 
 
-def format_refusal(url: str, origin: str) -> str:
-    """Say that a page's origin is not approved, and how to approve it."""
-    return f"{url} is on {origin}, which nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."
+def _build_listed(listing: Listing) -> Library:
+    """Build a library that lists several files. None of them is loaded yet."""
+    rows = [
+        NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
+        for path, is_folder in listing.list_entries()
+    ]
+    root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
+    return Library(source=listing.source, root=root)
+
+
+def is_url(name: str) -> bool:
+    """Check whether the name of a source is a URL, not a path or ``-``."""
+    return name != "-" and not is_path(name)
+
+
+def suggest_url(name: str) -> str | None:
+    """Return the URL that a name without a scheme may mean, or None if it names a file or does not look like a host."""
+    if os.path.lexists(name) or _HOST.fullmatch(name) is None:
+        return None
+    return f"https://{name}"

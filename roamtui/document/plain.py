@@ -27,6 +27,7 @@ _REPLACEMENTS = (
     | dict.fromkeys(range(0xE0000, 0xE0080), "")
     | dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
 )
+_URL_TITLE_LENGTH_MAX = 300
 
 
 def sanitise_text(text: str) -> str:
@@ -65,3 +66,8 @@ def shorten(text: str, length_max: int) -> str:
 def strip_anchor(title: str) -> str:
     """Remove an attribute with an anchor, such as ``{#anchor}`` or ``{: #anchor .class }``, from the end of a title."""
     return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
+
+
+def make_title_from_url(url: str) -> str:
+    """Make the title of a page that has no words of its own."""
+    return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _URL_TITLE_LENGTH_MAX)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Callable, Mapping
@@ -14,11 +15,10 @@ from weakref import finalize
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.llms_txt import make_title_from_url
-from roamtui.document.loader import (
+from roamtui.document.loading import (
     LoadedBatch,
+    LoadingOptions,
     Report,
-    WebOptions,
     format_refusal,
     get_link_url,
     make_error_document,
@@ -26,13 +26,13 @@ from roamtui.document.loader import (
 from roamtui.document.node import NodeKind
 from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
+from roamtui.document.plain import make_title_from_url
 from roamtui.document.site_outline import outline_site
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
-from roamtui.sources.web.fetcher import Fetcher
 from roamtui.sources.web.page import FetchedPage, FetchError, FetchOptions, OriginNotApprovedError
 from roamtui.sources.web.urls import AllowedOrigins, origin_of, parse_origins, resolve_href
 
@@ -173,38 +173,48 @@ def make_markdown_url(url: str, suffix: str) -> str | None:
 class PageLoader:
     """Fetches the pages of one source, and learns where each site keeps the Markdown variants of its pages."""
 
-    def __init__(self, fetcher: Fetcher, typed: frozenset[str]) -> None:
-        self.fetcher = fetcher
-        self.typed = typed
-        self.allowed: frozenset[str] = frozenset()
-        """Typed origins that an option or the configuration allows."""
-        self.origins_to_approve: frozenset[str] = frozenset()
-        """Origins whose pages need approval although the person typed one of their URLs: sites without an llms.txt."""
+    def __init__(self, options: LoadingOptions, typed: frozenset[str]) -> None:
+        """`typed` are the origins that the person opened. Connections are closed at the latest at garbage collection.
+
+        Raises:
+            UsageError: The URL of the proxy or of an allowed origin is invalid.
+        """
+        from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
+        from roamtui.sources.web.proxy import resolve_proxy  # noqa: PLC0415 - the same
+
+        fetching = FetchOptions(
+            is_offline=options.is_offline,
+            always_revalidate=options.always_revalidate,
+            proxy=resolve_proxy(options.proxy, os.environ),
+        )
+        self.typed = typed | parse_origins(options.allowed, "--allow-origin or web.allow")
+        self.fetcher = Fetcher(cache_dir=options.cache_dir, options=fetching)
+        finalize(self, self.fetcher.close)
         self._suffixes: dict[str, str] = {}
         """What each known origin appends to the path of a page to name its Markdown variant. Empty if nothing."""
         self._locks: dict[str, threading.Lock] = {}
 
     def close(self) -> None:
-        """Close all connections; see `Loader`."""
+        """Close all connections."""
         self.fetcher.close()
 
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
-        """Return the links of each origin that the person must approve first; see `Loader`."""
+        """Return the links of each origin that the person must approve first."""
         allowed = AllowedOrigins(typed=self.typed, approved=approved)
         found: dict[str, tuple[str, ...]] = {}
         for node_id in node_ids:
             url = get_link_url(library, node_id)
-            origin = origin_of(url)
-            if not allowed.allows(url) or (origin in self.origins_to_approve and origin not in approved):
+            if not allowed.allows(url):
+                origin = origin_of(url)
                 found[origin] = (*found.get(origin, ()), node_id)
         return found
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
-        """Load the pages of several links, at most 8 at a time; see `Loader`."""
+        """Load the pages of several links, at most 8 at a time."""
         urls = {node_id: get_link_url(library, node_id) for node_id in node_ids}
         depths: dict[str, int] = {}
         for node_id, url in urls.items():
@@ -321,17 +331,6 @@ def _fetch_with_alternate(fetch: Fetch, url: str) -> FetchedPage:
     return (_fetch_text(fetch, variant) if is_variant else None) or page
 
 
-def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
-    """Make a page loader. Its connections are closed when it is garbage-collected or the program ends."""
-    options = FetchOptions(is_offline=web.is_offline, always_revalidate=web.always_revalidate, proxy=web.read_proxy())
-    fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
-    allowed = parse_origins(web.allowed, "--allow-origin") | parse_origins(web.read_allowed(), "web.allow")
-    page_loader = PageLoader(fetcher, typed | allowed)
-    page_loader.allowed = allowed
-    finalize(page_loader, fetcher.close)
-    return page_loader
-
-
 def open_web_source(url: str, page_loader: PageLoader) -> Library:
     """Open the URL that a person typed. For a whole site, open its llms.txt, or else an outline of its pages.
 
@@ -348,7 +347,7 @@ def open_web_source(url: str, page_loader: PageLoader) -> Library:
         is_html = classify_page(page) is PageKind.HTML
         if is_html and is_site:
             listed = _fetch_text(fetch, _extract_list_url(page))
-            if listed is None and (library := _open_outline(fetch, url, page, page_loader)) is not None:
+            if listed is None and (library := _open_outline(fetch, url, page)) is not None:
                 return library
             if listed is None:
                 notes.append(f"{page.url} has no llms.txt; showing the page itself.")
@@ -368,7 +367,7 @@ def _extract_list_url(home: FetchedPage) -> str | None:
     return link if link is not None and "llms" in urlsplit(link).path.rpartition("/")[2] else None
 
 
-def _open_outline(fetch: Fetch, url: str, home: FetchedPage, page_loader: PageLoader) -> Library | None:
+def _open_outline(fetch: Fetch, url: str, home: FetchedPage) -> Library | None:
     """Open the outline of a site, with its home page loaded. Return None if the site has no outline."""
     page = None
     with suppress(SourceError):  # a home page that runs JavaScript has no text
@@ -379,6 +378,5 @@ def _open_outline(fetch: Fetch, url: str, home: FetchedPage, page_loader: PageLo
         return None
     raw = RawText(text=outline.text, source=url, name="llms.txt", notes=(outline.note,))
     library = Library(source=url, root=parse_source_text(raw, url=outline.url))
-    page_loader.origins_to_approve = frozenset({origin_of(home.final_url), origin_of(url)}) - page_loader.allowed
     home_id = next(node_id for node_id in library.walk() if get_link_url(library, node_id))
     return library if page is None else library.graft_all({home_id: page})

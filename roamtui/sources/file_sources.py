@@ -99,8 +99,9 @@ class FileStamps:
     """Reads the stamps of all files of one or several sources. Folders are listed again only if one was written to."""
 
     def __init__(self, sources: Sequence[str]) -> None:
-        self._paths = tuple(map(Path, sources))
-        self._single_file = sources[0] if len(sources) == 1 and not self._paths[0].is_dir() else ""
+        paths = [path for name in sources if is_path(name) for path in split_sources(name)]
+        self._paths = tuple(map(Path, paths))
+        self._single_file = paths[0] if len(paths) == 1 and not self._paths[0].is_dir() else ""
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._folder_times: tuple[int, ...] = ()

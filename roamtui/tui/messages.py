@@ -21,7 +21,7 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
-from roamtui.document.loader import is_loadable
+from roamtui.document.loading import is_loadable
 from roamtui.models.base import Model
 
 

@@ -14,7 +14,7 @@ from roamtui.conversation.events import ConversationEvent, DocumentReloaded, Sec
 from roamtui.conversation.log import ConversationStore
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.recheck import collect_claims, recheck_claims
-from roamtui.library_loader import WebArguments, open_added_source, open_lazily, reopen_source
+from roamtui.library_loader import make_loading_options, open_added_source, open_lazily, reopen_source
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import expanding
 from tests.conversation.conversations import find
@@ -161,7 +161,7 @@ async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path)
     rows = recheck_claims(
         groups,
         lambda source, group: reopen_source(
-            source, group.links, group.approved, is_own=True, web=WebArguments(), added=group.sources
+            source, make_loading_options(), group.links, group.approved, added=group.sources
         ),
     )
     assert [(row["quote"], row["state"]) for row in rows] == [("90 euros", "same")]

@@ -28,7 +28,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
-from roamtui.document.source_loader import open_sources
+from roamtui.document.loader import open_sources
 from roamtui.errors import ModelError, StoreError
 from roamtui.quotes.verdicts import make_proof
 from tests.agent.asking import MANUAL, expanding, ids, make_agent, model_of, saying

@@ -12,8 +12,8 @@ from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, Sect
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import QuoteState, StopReason
 from roamtui.document.library import Library
+from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
-from roamtui.document.source_loader import open_sources
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher

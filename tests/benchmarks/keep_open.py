@@ -23,8 +23,8 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.transcript import Message, ToolCall
 from roamtui.document.library import Library
+from roamtui.document.loader import build_library
 from roamtui.document.node import NodeKind
-from roamtui.document.source_loader import build_library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
 from roamtui.search.base import Searcher

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from roamtui.conversation.commands import (
     Command,
@@ -37,8 +38,8 @@ from roamtui.conversation.question_flow import PromptContext, begin_question, fi
 from roamtui.conversation.transcript import StopReason
 from roamtui.document import document as module
 from roamtui.document.library import Library
-from roamtui.document.loader import LoadedBatch, Loader, Report, load_files
-from roamtui.document.source_loader import open_sources
+from roamtui.document.loader import Loader, load_files, open_sources
+from roamtui.document.loading import LoadedBatch, Report
 from tests.conversation.conversations import FakeApprover
 from tests.fakes.site import FakeSite, SitePage
 
@@ -46,28 +47,21 @@ PROMPT_CONTEXT = PromptContext(system="s", outline="o", model="m")
 PAGE = "# {0}\n\nWords of {0}.\n\n## More of {0}\n\n" + "Many words. " * 900
 
 
-class CountingLoader:
-    """Wraps a loader, and records what it loads in which threads."""
+class CountingLoader(Loader):
+    """Records what is loaded, and in which threads."""
 
     def __init__(self, loader: Loader) -> None:
-        self._loader = loader
+        super().__init__(loader.options, readers=loader.readers)
         self.loaded: list[str] = []
         self.threads: set[int] = set()
 
-    def close(self) -> None:
-        self._loader.close()
-
+    @override
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
         self.loaded += [library.title_of(node_id) for node_id in node_ids]
         self.threads.add(threading.get_ident())
-        return self._loader.load_batch(library, node_ids, approved, report)
-
-    def list_unapproved_origins(
-        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
-    ) -> Mapping[str, tuple[str, ...]]:
-        return self._loader.list_unapproved_origins(library, node_ids, approved)
+        return super().load_batch(library, node_ids, approved, report)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import Notice, make_notices
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason, Usage
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from tests.tui.driving import TEXT
 

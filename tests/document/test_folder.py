@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, is_loadable, load_files
-from roamtui.document.source_loader import open_sources
+from roamtui.document.loader import Loader, load_files, open_sources
+from roamtui.document.loading import is_loadable
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.loader import LoadedBatch, WebOptions
+from roamtui.document.loader import open_sources
+from roamtui.document.loading import LoadedBatch, LoadingOptions
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
-from roamtui.document.source_loader import open_sources
 from roamtui.document.web_loader import (
     PageLoader,
     extract_link_url,
@@ -23,8 +23,7 @@ from roamtui.document.web_loader import (
 )
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.read import RawText
-from roamtui.sources.web.fetcher import Fetcher
-from roamtui.sources.web.page import FetchedPage, FetchOptions
+from roamtui.sources.web.page import FetchedPage
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
@@ -60,9 +59,9 @@ def find_all(library: Library, *titles: str) -> tuple[str, ...]:
 
 @contextmanager
 def open_loader(site: FakeSite, *, is_offline: bool = False) -> Iterator[PageLoader]:
-    fetcher = Fetcher(cache_dir=None, options=FetchOptions(is_offline=is_offline))
-    yield PageLoader(fetcher, frozenset({site.origin}))
-    fetcher.close()
+    loader = PageLoader(LoadingOptions(is_offline=is_offline), frozenset({site.origin}))
+    yield loader
+    loader.close()
 
 
 def load(site: FakeSite, *paths: str) -> tuple[Library, LoadedBatch]:
@@ -291,7 +290,7 @@ def test_a_url_cannot_be_combined_and_origins_must_be_urls() -> None:
     with pytest.raises(UsageError, match="cannot be combined"):
         open_sources(["https://x.example/", "https://y.example/"])
     with pytest.raises(UsageError, match="--allow-origin"):
-        open_sources(["https://x.example/"], web=WebOptions(allowed=("x.example",)))
+        open_sources(["https://x.example/"], LoadingOptions(allowed=("x.example",)))
 
 
 def make_page(body: bytes, media_type: str = "text/plain", charset: str | None = None) -> FetchedPage:
@@ -378,21 +377,6 @@ def test_a_site_without_a_sitemap_is_outlined_by_the_links_of_its_home_page() ->
         library = open_site(site)
         assert list_links(library) == [site.url(path) for path in ("/", "/a", "/b?c=1", "/d")]
         assert "To /a" in list_titles(library)
-
-
-def test_pages_of_an_outlined_site_are_fetched_only_once_approved() -> None:
-    with FakeSite({"/": HOME.format(""), "/a": HTML.format("A")}) as site:
-        site.pages["/sitemap.xml"] = make_sitemap(site, "/a", "/b")
-        library, loader = open_sources([site.url("/")])
-        assert loader is not None
-        (link,) = find_all(library, "A")
-        assert loader.list_unapproved_origins(library, (link,), frozenset()) == {site.origin: (link,)}
-        assert not loader.list_unapproved_origins(library, (link,), frozenset({site.origin}))
-        batch = loader.load_batch(library, (link,), frozenset({site.origin}))
-        assert "Words of A." in batch.documents[link].text
-        allowing = open_sources([site.url("/")], web=WebOptions(allowed=(site.url("/"),)))[1]
-        assert allowing is not None
-        assert not allowing.list_unapproved_origins(library, (link,), frozenset())
 
 
 @pytest.mark.parametrize(

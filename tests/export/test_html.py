@@ -16,7 +16,7 @@ from lxml import etree, html
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
 from roamtui.sources.read import RawText
 from tests.export.answering import LABELS, answer_question

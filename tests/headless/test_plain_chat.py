@@ -16,7 +16,7 @@ from roamtui.conversation.commands import CostApprovalRequest
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Role, StopReason
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.errors import ModelError, UsageError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import Model, ModelRequest

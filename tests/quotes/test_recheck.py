@@ -9,8 +9,8 @@ import pytest
 from roamtui.conversation.notes import Note, make_note
 from roamtui.conversation.transcript import QuoteState
 from roamtui.document.library import Library
+from roamtui.document.loader import build_library
 from roamtui.document.node import Span
-from roamtui.document.source_loader import build_library
 from roamtui.quotes.recheck import (
     Claim,
     ClaimStatus,

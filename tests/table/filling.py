@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
 from roamtui.document.library import Library
-from roamtui.document.source_loader import open_sources
+from roamtui.document.loader import open_sources
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.table.cells import Cell

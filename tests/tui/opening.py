@@ -7,7 +7,7 @@ from threading import Event
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport

@@ -16,7 +16,7 @@ from roamtui.conversation.commands import ApprovalRequest
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher

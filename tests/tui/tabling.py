@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.source_loader import open_sources
+from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
 from roamtui.table.runner import TableJob

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.transcript import StopReason, Usage
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp

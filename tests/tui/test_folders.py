@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.source_loader import open_sources
+from roamtui.document.loader import open_sources
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.tree.visible_lines import FoldState

@@ -20,7 +20,7 @@ from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import StopReason, Usage
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp

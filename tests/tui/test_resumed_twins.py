@@ -17,7 +17,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown

@@ -8,7 +8,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed
 from roamtui.conversation.state import ConversationState
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.sources.read import read_file
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext

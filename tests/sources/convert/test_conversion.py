@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.errors import OpeningCancelledError, SourceError
 from roamtui.outline.labels import format_line_range
 from roamtui.sources.convert import subprocess_converter

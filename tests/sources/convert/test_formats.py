@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.outline.spans import split_pages
 from roamtui.search.keyword import KeywordSearcher

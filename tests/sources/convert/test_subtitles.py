@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.subtitles import convert_subtitles

@@ -5,8 +5,8 @@ from dataclasses import replace
 from textual.content import Content
 
 from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.loader import build_library
 from roamtui.document.node import Span
-from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.exchange_view import SourcesView

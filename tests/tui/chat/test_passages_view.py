@@ -13,7 +13,7 @@ from roamtui.conversation.commands import Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer, NoModel
 from roamtui.search.keyword import KeywordSearcher

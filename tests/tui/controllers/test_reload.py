@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.library_loader import open_lazily, open_pages, reload_library
 from roamtui.search.keyword import KeywordSearcher
@@ -177,7 +177,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
         library = open_pages(library, loader, [link])
         agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = AppContext(agent=agent, reload_library=partial(reload_library, sources=sources, web=None))
+        context = AppContext(agent=agent, reload_library=partial(reload_library, sources=sources))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
             await pilot.press("f5")
@@ -207,7 +207,7 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     session = Conversation.start(library, loader=loader)
     context = AppContext(
         agent=Agent(session, ScriptedModel(), KeywordSearcher(library)),
-        reload_library=partial(reload_library, sources=[str(folder)], web=None),
+        reload_library=partial(reload_library, sources=[str(folder)]),
         read_stamps=FileStamps([str(folder)]).read,
         reload_on_change=True,
     )
@@ -251,7 +251,7 @@ class SlowFolder:
         self.may_read.wait(20)
         if failure := next(self._failures, ""):
             raise SourceError(failure)
-        return reload_library(before, changed, sources=self._source, web=None)
+        return reload_library(before, changed, sources=self._source)
 
     @asynccontextmanager
     async def running(self, *, is_watching: bool = False) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:

@@ -18,7 +18,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import begin_question
 from roamtui.document.library import Library
-from roamtui.document.source_loader import build_library
+from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.source_loader import open_sources
+from roamtui.document.loader import open_sources
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
