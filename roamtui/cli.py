@@ -372,15 +372,15 @@ def outline(args: Namespace) -> int:
 )  # fmt: skip
 def show(args: Namespace) -> int:
     """Print the source text of sections and their subsections."""
+    from roamtui.document.loader import load_pages
     from roamtui.headless.output import write_notices
     from roamtui.headless.sections import find_reference, print_sections
-    from roamtui.library_loader import open_pages
 
     library, loader = _open_and_report(args)
     references = [find_reference(library, name) for name in args.ids]
     if loader is not None:
         reported = library.notes
-        library = open_pages(library, loader, [reference.section_id for reference in references])
+        library = load_pages(library, loader, [reference.section_id for reference in references])
         write_notices(note for page in library.documents for note in page.notes if note not in reported)
     print_sections(library, references)
     return 0

@@ -11,8 +11,8 @@ from functools import partial
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
-from roamtui.document.loader import Loader, is_url, load_files, open_sources
-from roamtui.document.loading import LoadingOptions, format_refusal, get_link_url, is_loadable, make_error_document
+from roamtui.document.loader import Loader, is_url, load_files, load_pages, open_sources
+from roamtui.document.loading import LoadingOptions, get_link_url
 from roamtui.document.web_loader import PageLoader
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import report_conversion, write_notice
@@ -140,8 +140,6 @@ def reopen_source(
         SourceError: The source cannot be read.
         UsageError: The source is not supported.
     """
-    from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
-
     if source.startswith("-"):
         raise SourceError("It came from standard input. Give its source with --source.")
     if is_url(source) and not is_own:
@@ -151,11 +149,7 @@ def reopen_source(
     library, loader = open_lazily(split_sources(source), options, load_all=True)
     if added:
         library, loader = restore_sources(library, loader, added, partial(open_added_source, options=options))
-    if loader is None:
-        return library
-    library = load_linked_pages(library, links, loader, approved)
-    refused = [link for link in links if link in library and not library.is_loaded(link)]
-    return open_pages(library, loader, refused)  # adds the reasons
+    return library if loader is None else load_pages(library, loader, links, approved)
 
 
 def reload_library(
@@ -169,8 +163,6 @@ def reload_library(
     Raises:
         SourceError: A source cannot be read.
     """
-    from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
-
     if previous.sources:
         return open_all(previous.sources, partial(open_added_source, options=options), previous.source)[0]
     library, loader = open_sources(sources, replace(options or make_loading_options(), always_revalidate=True))
@@ -186,7 +178,7 @@ def reload_library(
     library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset()).documents})
     links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
     urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
-    return load_linked_pages(library, links, loader, frozenset(map(origin_of, urls)))
+    return load_pages(library, loader, links, frozenset(map(origin_of, urls)))
 
 
 def fetch_picture(options: LoadingOptions, url: str, source: str) -> bytes:
@@ -201,15 +193,3 @@ def fetch_picture(options: LoadingOptions, url: str, source: str) -> bytes:
     with closing(PageLoader(options, typed)) as page_loader:
         allowed = AllowedOrigins(typed=page_loader.typed, approved=frozenset({origin_of(normalise_url(url))}))
         return page_loader.fetcher.fetch(url, allowed).body
-
-
-def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:
-    """Load the pages of the sections that are links. A page that cannot be loaded gets the reason as its text."""
-    links = tuple(section_id for section_id in dict.fromkeys(section_ids) if is_loadable(library, section_id))
-    denied = {
-        link: make_error_document(get_link_url(library, link), format_refusal(get_link_url(library, link), origin))
-        for origin, refused in loader.list_unapproved_origins(library, links, frozenset()).items()
-        for link in refused
-    }
-    batch = loader.load_batch(library, tuple(link for link in links if link not in denied), frozenset())
-    return library.graft_all({**batch.documents, **denied}) if links else library

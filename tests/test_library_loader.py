@@ -9,7 +9,8 @@ import pytest
 
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
-from roamtui.library_loader import open_lazily, open_library, open_pages, reload_library
+from roamtui.document.loader import load_pages
+from roamtui.library_loader import open_lazily, open_library, reload_library
 from tests.fakes.site import FakeSite
 
 
@@ -53,7 +54,7 @@ def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
         sources = [site.url("/llms.txt")]
         before, loader = open_lazily(sources)
         assert loader is not None
-        before = open_pages(before, loader, [one for one in before.walk() if before.title_of(one) in ("A", "B")])
+        before = load_pages(before, loader, [one for one in before.walk() if before.title_of(one) in ("A", "B")])
         site.forget()
         site.pages["/b.md"] = changed = "# b\n\nOther words.\n"
         after = reload_library(before, frozenset(), sources=sources)

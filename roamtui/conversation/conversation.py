@@ -39,7 +39,6 @@ from roamtui.conversation.library_sync import (
     graft_documents,
     list_links_to_reload,
     list_nodes_to_load,
-    load_linked_pages,
     load_nodes,
     make_document_events,
     reload_state,
@@ -68,7 +67,7 @@ from roamtui.document.added_sources import (
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource, make_short_name
-from roamtui.document.loader import Loader, add_loader, load_files
+from roamtui.document.loader import Loader, add_loader, load_files, load_pages
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import StoreError, UsageError
 
@@ -498,7 +497,7 @@ def _match_log(
     if before.sources != library.sources and open_source is not None:
         library, loader = restore_sources(library, loader, before.sources, open_source)
     if loader is not None and (links := list_links_to_reload(before)):
-        library = load_linked_pages(library, links, loader, before.approved_origins)
+        library = load_pages(library, loader, links, before.approved_origins)
     state, events = resume_state(log.events, library, options)
     log.events += events
     first = [WarningRaised(message=warning)] if warning else []

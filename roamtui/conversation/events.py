@@ -206,7 +206,6 @@ class LoadingProgressed:
 
     done: int
     total: int
-    bytes_received: int = 0
     are_pages: bool = False
 
 

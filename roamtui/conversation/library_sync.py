@@ -46,7 +46,7 @@ from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_o
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
-from roamtui.document.loading import LoadedBatch, format_refusal, get_link_url, is_loadable, make_error_document
+from roamtui.document.loading import LoadedBatch, get_link_url, is_loadable, make_refusal
 from roamtui.document.node import Span
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import SourceError
@@ -114,28 +114,6 @@ def graft_documents(
     return replace(apply(state, event), library=library), event
 
 
-def load_linked_pages(library: Library, links: tuple[str, ...], loader: Loader, approved: frozenset[str]) -> Library:
-    """Load the pages of links without asking the person for approval.
-
-    Args:
-        library: The library of the source.
-        links: Ids of the links, each after those that lead to it. A link is skipped if it is no longer in the library
-            (the document may have changed), or if its origin is not approved.
-        loader: Fetches the pages.
-        approved: Origins that the person approved.
-    """
-    pending = links
-    while pending:
-        ready = tuple(link for link in pending if is_loadable(library, link))
-        refused = {link for ids in loader.list_unapproved_origins(library, ready, approved).values() for link in ids}
-        ready = tuple(link for link in ready if link not in refused)
-        if not ready:
-            break
-        library = library.graft_all(loader.load_batch(library, ready, approved).documents)
-        pending = tuple(link for link in pending if link not in ready)
-    return library
-
-
 def reuse_loaded_pages(before: Library, library: Library) -> Library:
     """Add the linked pages that are loaded in `before` to the library of the reloaded document."""
     carried: dict[str, Document] = {}
@@ -180,8 +158,7 @@ async def load_nodes(
             if await approve(OriginApprovalRequest(host=web_origin.partition("://")[2], origin=web_origin, urls=urls)):
                 approved |= {web_origin}
                 continue
-            refusals = (make_error_document(url, format_refusal(url, web_origin)) for url in urls)
-            documents |= zip(ids, refusals, strict=True)
+            documents |= zip(ids, (make_refusal(url, web_origin) for url in urls), strict=True)
             pending = tuple(node_id for node_id in pending if node_id not in ids)
         if not pending:
             break
@@ -204,23 +181,22 @@ async def _load_in_thread(
     """Load nodes in a thread, and publish the progress of pages."""
     are_pages = any(get_link_url(library, node_id) for node_id in node_ids)
     is_abandoned = threading.Event()
-    newest = 0, 0
+    newest = 0
 
-    def report(done: int, bytes_received: int) -> None:
+    def report(done: int) -> None:
         nonlocal newest
         if is_abandoned.is_set():
             raise SourceError("Loading was cancelled. Open it again.")
-        newest = done, bytes_received
+        newest = done
 
     loading = asyncio.wrap_future(run_in_thread(lambda: loader.load_batch(library, node_ids, approved, report)))
-    total, reported = len(node_ids), (-1, 0)
+    total, reported = len(node_ids), -1
     try:
         while True:
             is_done = loading.done()
             if are_pages and newest != reported:
                 reported = newest
-                done = min(reported[0], total)
-                publish(LoadingProgressed(done=done, total=total, bytes_received=reported[1], are_pages=True))
+                publish(LoadingProgressed(done=min(newest, total), total=total, are_pages=True))
             if is_done:
                 return await loading
             await asyncio.wait({loading}, timeout=_PROGRESS_SECONDS)

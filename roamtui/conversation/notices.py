@@ -122,7 +122,7 @@ def _make_action_notice(slot: NoticeSlot, verb: str, sections: tuple[SectionLabe
 
 def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[str]:
     """Yield the lines that show an event in output that cannot be redrawn. Answers are written elsewhere."""
-    is_repeated = isinstance(event, LoadingProgressed) and bool(event.done or event.bytes_received)
+    is_repeated = isinstance(event, LoadingProgressed) and bool(event.done)
     if not isinstance(event, AnswerStreamed | QuestionAnswered) and not is_repeated:
         for notice in make_notices(event, library):
             yield notice.format()
@@ -245,10 +245,9 @@ def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterat
 
 def _format_loading(event: LoadingProgressed) -> str:
     noun, started, done = ("page", "Fetching", "Fetched") if event.are_pages else ("file", "Loading", "Loaded")
-    if not event.done and not event.bytes_received:
+    if not event.done:
         return f"{started} {event.total:,} {noun}{'' if event.total == 1 else 's'}"
-    received = f", {max(1, event.bytes_received // 1000):,} kB" if event.bytes_received else ""
-    return f"{done} {event.done:,} of {event.total:,} {noun}s{received}"
+    return f"{done} {event.done:,} of {event.total:,} {noun}s"
 
 
 def make_outcome_notices(event: QuestionAnswered) -> Iterator[Notice]:

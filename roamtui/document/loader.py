@@ -12,7 +12,15 @@ from types import MappingProxyType
 
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.loading import LoadedBatch, LoadingOptions, Report, get_link_url, make_error_document
+from roamtui.document.loading import (
+    LoadedBatch,
+    LoadingOptions,
+    Report,
+    get_link_url,
+    is_loadable,
+    make_error_document,
+    make_refusal,
+)
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import PageLoader, open_web_source
@@ -67,7 +75,7 @@ class Loader:
             if node_id not in documents:
                 documents[node_id] = self._read_file(library.node(node_id))
                 if report is not None:
-                    report(len(documents), 0)
+                    report(len(documents))
         ordered = {node_id: documents[node_id] for node_id in node_ids}
         return LoadedBatch(documents=ordered, refused_origins=batch.refused_origins)
 
@@ -116,8 +124,30 @@ def load_files(library: Library, loader: Loader, on_progress: Callable[[int, int
     node_ids = library.list_unloaded_files()
     if not node_ids:
         return library
-    report = None if on_progress is None else lambda done, _: on_progress(done, len(node_ids))
+    report = None if on_progress is None else lambda done: on_progress(done, len(node_ids))
     return library.graft_all(loader.load_batch(library, node_ids, frozenset(), report).documents)
+
+
+def load_pages(
+    library: Library, loader: Loader, links: Sequence[str], approved: frozenset[str] = frozenset()
+) -> Library:
+    """Load the pages of links, each after those that lead to it, without asking the person for approval.
+
+    A link that is no longer in the library is skipped. A page that cannot be loaded, or whose origin is not approved,
+    gets the reason as its text.
+    """
+    pending = tuple(dict.fromkeys(links))
+    while ready := tuple(link for link in pending if is_loadable(library, link)):
+        unapproved = loader.list_unapproved_origins(library, ready, approved)
+        refusals = {
+            link: make_refusal(get_link_url(library, link), origin)
+            for origin, refused in unapproved.items()
+            for link in refused
+        }
+        batch = loader.load_batch(library, tuple(link for link in ready if link not in refusals), approved)
+        library = library.graft_all({**batch.documents, **refusals})
+        pending = tuple(link for link in pending if link not in ready)
+    return library
 
 
 def build_library(raw: RawText) -> Library:

@@ -14,8 +14,8 @@ from roamtui.sources.read import RawText
 
 FileReader = Callable[[], RawText]
 """Reads a file. Any thread may call it. Raises `SourceError`."""
-Report = Callable[[int, int], None]
-"""Receives the number of documents of a batch that are loaded, and of bytes received. Called from any thread."""
+Report = Callable[[int], None]
+"""Receives the number of documents of a batch that are loaded. Called from any thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +66,7 @@ def make_error_document(key: str, problem: str, *, is_page: bool = True) -> Docu
     )
 
 
-def format_refusal(url: str, origin: str) -> str:
-    """Say that a page's origin is not approved, and how to approve it."""
-    return f"{url} is on {origin}, which nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."
+def make_refusal(url: str, origin: str) -> Document:
+    """Make the document that says that a page's origin is not approved, and how to approve it."""
+    hint = f"nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."
+    return make_error_document(url, f"{url} is on {origin}, which {hint}")

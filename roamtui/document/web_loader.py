@@ -19,9 +19,9 @@ from roamtui.document.loading import (
     LoadedBatch,
     LoadingOptions,
     Report,
-    format_refusal,
     get_link_url,
     make_error_document,
+    make_refusal,
 )
 from roamtui.document.node import NodeKind
 from roamtui.document.parallel import run_parallel
@@ -142,7 +142,6 @@ _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
 _LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
-_LIST_RELS = ("llms", "llms.txt", "llms-txt", "llmstxt")
 _TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
 _PAGE_SUFFIXES = (".html", ".htm")
 _VARIANT_SUFFIXES = (".md", ".html.md", "/index.html.md", "/index.md")
@@ -223,19 +222,14 @@ class PageLoader:
         allowed = AllowedOrigins(typed=self.typed, approved=approved)
         refused: dict[str, str] = {}
         done: set[str] = set()
-        received: dict[str, int] = {}
 
         def tell() -> None:
             if report is not None:
-                report(len(done), sum([*received.values()]))
+                report(len(done))
 
         def fetch(url: str) -> FetchedPage:
-            def count(size: int, _total: int | None) -> None:
-                received[url] = size
-                tell()
-
             tell()
-            return self.fetcher.fetch(url, allowed, report=count)
+            return self.fetcher.fetch(url, allowed)
 
         def load_page(url: str) -> Document:
             if url == library.root.url:
@@ -246,7 +240,7 @@ class PageLoader:
                 document = parse_page(self._fetch_best(fetch, url), key=url, has_links=depths[url] < _DEPTH_MAX)
             except OriginNotApprovedError as error:
                 refused[url] = error.origin
-                document = make_error_document(url, format_refusal(url, error.origin))
+                document = make_refusal(url, error.origin)
             except SourceError as error:
                 document = make_error_document(url, str(error))
             document.precompute()
@@ -346,25 +340,13 @@ def open_web_source(url: str, page_loader: PageLoader) -> Library:
         page = fetch(url)
         is_html = classify_page(page) is PageKind.HTML
         if is_html and is_site:
-            listed = _fetch_text(fetch, _extract_list_url(page))
-            if listed is None and (library := _open_outline(fetch, url, page)) is not None:
+            if (library := _open_outline(fetch, url, page)) is not None:
                 return library
-            if listed is None:
-                notes.append(f"{page.url} has no llms.txt; showing the page itself.")
-            page = listed or page
+            notes.append(f"{page.url} has no llms.txt; showing the page itself.")
         elif is_html and _LIST_NAME.fullmatch(make_title_from_url(url).rpartition("/")[2]):
             notes.append(f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.")
     document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
-
-
-def _extract_list_url(home: FetchedPage) -> str | None:
-    """Return the URL of the llms.txt that the home page of a site links to, or None."""
-    html = _decode_page(home)
-    text_types = (*_MARKDOWN_TYPES, "")
-    href = extract_link_url(html, *_LIST_RELS) or extract_link_url(html, "alternate", media_types=text_types)
-    link = resolve_href(home.final_url, href) if href else None
-    return link if link is not None and "llms" in urlsplit(link).path.rpartition("/")[2] else None
 
 
 def _open_outline(fetch: Fetch, url: str, home: FetchedPage) -> Library | None:

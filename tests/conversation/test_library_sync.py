@@ -253,7 +253,7 @@ async def test_a_batch_of_links_is_fetched_and_delivered_in_the_requested_order(
         events = await dispatch(conversation, ExpandSections(section_ids=ids, origin=Origin.AGENT))
         assert events[0] == LoadingProgressed(done=0, total=2, are_pages=True)
         progress = [event for event in events if isinstance(event, LoadingProgressed)]
-        assert (progress[-1].done, progress[-1].bytes_received) == (2, len(PAGE.format("a") + PAGE.format("c")))
+        assert progress[-1].done == 2
         assert NodesLoaded(section_ids=ids) in events
         (expanded,) = [event for event in events if isinstance(event, SectionsExpanded)]
         assert [result.section_id for result in expanded.results] == list(ids)

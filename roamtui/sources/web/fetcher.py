@@ -18,7 +18,7 @@ from roamtui.sources.web.cache import (
     parse_retry_after,
     to_cached_response,
 )
-from roamtui.sources.web.http_client import DownloadReport, HttpClient, HttpRequest
+from roamtui.sources.web.http_client import HttpClient, HttpRequest
 from roamtui.sources.web.page import (
     BlockedAddressError,
     FetchedPage,
@@ -64,7 +64,6 @@ class Fetcher:
         allowed: AllowedOrigins,
         *,
         follows_public: bool = False,
-        report: DownloadReport | None = None,
     ) -> FetchedPage:
         """Fetch the page at a URL. With `follows_public`, redirects to other public origins are followed too.
 
@@ -83,7 +82,6 @@ class Fetcher:
                     url=current,
                     headers={"Accept": ACCEPT},
                     allows_local=allowed.may_be_local(current),
-                    report=report,
                 )
                 entry, failure = self._load_or_fetch(request)
                 problem = problem or failure

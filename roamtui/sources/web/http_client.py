@@ -9,7 +9,7 @@ from __future__ import annotations
 import ssl
 import threading
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -20,8 +20,6 @@ from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse
 from roamtui.sources.web.page import USER_AGENT, FetchError, FetchOptions, UnreachableError
 from roamtui.sources.web.proxy import ProxyDial
 
-DownloadReport = Callable[[int, int | None], None]
-"""Receives the number of bytes received so far, and their total if known."""
 _IDLE_CONNECTIONS_MAX = 32
 _IDLE_SECONDS_MAX = 20.0
 _GZIP_BITS = 16 + zlib.MAX_WBITS
@@ -36,7 +34,6 @@ class HttpRequest:
     headers: Mapping[str, str]
     allows_local: bool
     """Whether the host may be on this machine or its network."""
-    report: DownloadReport | None = None
 
 
 class HttpClient:
@@ -116,12 +113,9 @@ class HttpClient:
             return HttpResponse(status=response.status, headers=headers, body=b"")
         body = BodyReader(headers.get("content-encoding", ""), self._options.body_bytes_max, request.url)
         length = headers.get("content-length", "")
-        total = int(length) if length.isdecimal() else None
-        body.check_length(total or 0)
+        body.check_length(int(length) if length.isdecimal() else 0)
         for piece in response.iter_stream():
             body.add(piece)
-            if request.report is not None:
-                request.report(body.bytes_received, total)
             if self._deadline.remaining() <= 0:
                 raise FetchError(f"Timed out: {request.url}. Try again later.")
         return HttpResponse(status=response.status, headers=headers, body=body.finish())

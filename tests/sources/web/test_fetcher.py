@@ -20,19 +20,16 @@ PAGE = b"# Guide\n\nWords.\n" * 50
 
 
 def test_a_page_is_fetched_with_its_media_type_and_charset() -> None:
-    reports: list[tuple[int, int | None]] = []
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/guide.md"] = answer(PAGE, headers=[("Content-Type", 'Text/Markdown; charset="UTF-8"; x=y')])
         page = fetcher.fetch(
             f"{server.origin}/guide.md#part",
             allow(server),
-            report=lambda *seen: reports.append(seen),
         )
         (request,) = server.requests
     assert (page.body, page.media_type, page.charset) == (PAGE, "text/markdown", "utf-8")
     assert page.url == page.final_url == f"{server.origin}/guide.md"
     assert page.notes == ()
-    assert reports[-1] == (len(PAGE), len(PAGE))
     assert request.headers == {
         "host": f"127.0.0.1:{server.port}",
         "accept": ACCEPT,

@@ -17,9 +17,9 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import build_library
+from roamtui.document.loader import build_library, load_pages
 from roamtui.errors import SourceError
-from roamtui.library_loader import open_lazily, open_pages, reload_library
+from roamtui.library_loader import open_lazily, reload_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps, SourceStamp
 from roamtui.sources.read import read_source
@@ -175,7 +175,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         library, loader = open_lazily(sources)
         assert loader is not None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
-        library = open_pages(library, loader, [link])
+        library = load_pages(library, loader, [link])
         agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
         context = AppContext(agent=agent, reload_library=partial(reload_library, sources=sources))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
