@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     )
 
 _OFFLINE = "offline"
-_QUICK_PDF_BYTES_MAX = 1_000_000
-"""A PDF of at most this size is converted faster than a screen with its first pages would appear."""
 _NOTES_SHOWN = 5
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
@@ -74,10 +72,8 @@ def run_app(arguments: AppArguments) -> int:
     arguments = _confirm_url(arguments)
     if _should_run_plain(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
-    # The app can show the first pages of a large PDF before the others are converted.
-    startup, has_table = None, _has_screen() and _is_table(arguments.sources)
-    is_loaded_later = has_table or (_has_screen() and _needs_slow_conversion(arguments.sources))
-    if not is_loaded_later and (arguments.sources or not _has_screen()):
+    startup, table = None, arguments.sources[0] if _has_screen() and _is_table(arguments.sources) else ""
+    if not table and (arguments.sources or not _has_screen()):
         startup = _open_initial_document(arguments, settings)
         if "-" in arguments.sources:
             _reattach_terminal()
@@ -95,8 +91,7 @@ def run_app(arguments: AppArguments) -> int:
         save_settings=partial(save_settings, config_path()),
         open_table=partial(_open_table, arguments, settings),
     )
-    source = arguments.sources[0] if is_loaded_later else ""
-    app = RoamApp(startup, opener, _make_initial_options(settings), source, is_table=has_table)
+    app = RoamApp(startup, opener, _make_initial_options(settings), table)
     exit_code, failures = show_app(app)
     if failures:
         from roamtui.headless.output import write_notice
@@ -206,12 +201,6 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
         examples=choose_example_questions(agent.model, library),
     )
     return chat.run()
-
-
-def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
-    path = Path(*sources[:1])
-    is_pdf = len(sources) == 1 and path.suffix.lower() == ".pdf" and path.is_file()
-    return is_pdf and path.stat().st_size > _QUICK_PDF_BYTES_MAX
 
 
 def _list_offers() -> tuple[tuple[StartOffer, ...], str]:

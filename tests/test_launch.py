@@ -24,7 +24,6 @@ from roamtui.launch import (
     _has_screen,
     _make_options,
     _make_reloader,
-    _needs_slow_conversion,
     _open_document,
     _open_initial_document,
     _should_run_plain,
@@ -227,16 +226,6 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
     assert _has_screen() is (is_input and is_output)
     monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
     assert _has_screen()
-
-
-def test_only_one_large_pdf_is_shown_while_it_is_read(tmp_path: Path) -> None:
-    large, small, text = tmp_path / "large.PDF", tmp_path / "small.pdf", tmp_path / "large.md"
-    for path, size in ((large, 1_000_001), (small, 1_000_000), (text, 1_000_001)):
-        path.write_bytes(b"%" * size)
-    (tmp_path / "folder.pdf").mkdir()
-    assert _needs_slow_conversion((str(large),))
-    for sources in ((), (small,), (text,), (tmp_path / "gone.pdf",), (tmp_path / "folder.pdf",), (large, large)):
-        assert not _needs_slow_conversion(tuple(map(str, sources))), sources
 
 
 @pytest.mark.parametrize(

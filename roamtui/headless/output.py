@@ -145,11 +145,11 @@ class LiveLine:
 
 
 @contextmanager
-def report_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
+def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a callback that shows the progress of a file's conversion in one line, if stderr is a terminal."""
     line = LiveLine()
 
-    def report(done: int, count: int, _text: str) -> None:
+    def report(done: int, count: int) -> None:
         line.show(f"Converting {sanitise_line(Path(name).name)}…" + (f" {done:,} of {count:,}" if count else ""))
 
     try:

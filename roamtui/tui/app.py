@@ -84,9 +84,7 @@ class RoamApp(App[None], inherit_bindings=False):
         first: AppContext | StartupContext | None = None,
         opener: DocumentOpener | None = None,
         options: TuiOptions | None = None,
-        source: str = "",
-        *,
-        is_table: bool = False,
+        table: str = "",
     ) -> None:
         """Show `first`.
 
@@ -94,8 +92,7 @@ class RoamApp(App[None], inherit_bindings=False):
             first: The first document, or None if the person chooses it.
             opener: Opens other documents, or None if that is impossible.
             options: Theme and keys, or None for those of `first`.
-            source: If there is no `first`, a source to open now. Its pages are shown while they are read.
-            is_table: Whether that source is the folder of a table.
+            table: If there is no `first`, the folder of a table to open now.
         """
         if isinstance(first, AppContext):
             first = StartupContext.from_app_context(first)
@@ -111,12 +108,11 @@ class RoamApp(App[None], inherit_bindings=False):
         self._key_queue = KeyQueue(self, super().on_event)
         self._problems = (*self._keys.conflicts, *theme_problems, *theme_problem)
         self._opener = opener
-        self._source = source
-        self._is_table = is_table
+        self._table = table
         self._table_mode = ""
         """The mode of the table that was given at the start. Empty if a document was given or the table is closed."""
         self.failure: RoamtuiError | None = None
-        """Why the document that was given at the start cannot be opened."""
+        """Why the table that was given at the start cannot be opened."""
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
         self._last_model: Model | None = None
@@ -159,11 +155,11 @@ class RoamApp(App[None], inherit_bindings=False):
         """Apply the keymap, and open a document if none was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
-        if not self.documents and self._is_table:
+        if not self.documents and self._table:
             self._table_mode = self.current_mode
-            self.run_worker(self._show_table((self._source,)), exit_on_error=False)
+            self.run_worker(self._show_table((self._table,)), exit_on_error=False)
         elif not self.documents:
-            self.open_document(DocumentRequested(self._source))
+            self.open_document(DocumentRequested())
 
     @cached_property
     def _link_controller(self) -> DocumentLinkController:
@@ -247,9 +243,9 @@ class RoamApp(App[None], inherit_bindings=False):
             if on_opened is not None:
                 on_opened(mode)
 
-        def show_chosen(chosen: OpenChoice | RoamtuiError | None) -> None:
-            if chosen is None or isinstance(chosen, RoamtuiError):
-                self._on_not_opened(chosen)
+        def show_chosen(chosen: OpenChoice | None) -> None:
+            if chosen is None:
+                self._on_not_opened(None)
             elif chosen.is_added:
                 self.main_screen.sources_controller.add(chosen.source)
             elif chosen.opened is not None:
@@ -501,7 +497,7 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
         The exit status, and a sentence for each conversation that could not be saved.
 
     Raises:
-        RoamtuiError: The source that was given at the start cannot be opened.
+        RoamtuiError: The table that was given at the start cannot be opened.
     """
     app.run()
     if app.return_code and not _is_debugging():

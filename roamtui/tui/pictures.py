@@ -111,7 +111,7 @@ class PictureStore:
         except RoamtuiError as error:
             return str(error)
 
-    def _check(self, _done: int, _count: int, _text: str) -> None:
+    def _check(self, _done: int, _count: int) -> None:
         if self._is_closed:
             raise OpeningCancelledError
 

@@ -56,7 +56,7 @@ class Tables:
             save_settings=lambda _: None,
             open_table=self.open_table,
         )
-        app = RoamApp(None, opener, TuiOptions(theme=theme), str(self.folder), is_table=True)
+        app = RoamApp(None, opener, TuiOptions(theme=theme), str(self.folder))
         app.animation_level = "none"
         return app
 

@@ -10,13 +10,13 @@ import json
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from threading import Thread
 from typing import IO, Any
 
 from roamtui.errors import RoamtuiError, SourceError
-from roamtui.sources.convert.converted import ConvertedText, Format
+from roamtui.sources.convert.converted import Format
 from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.drawing import DrawingRequest
 from roamtui.sources.decode import replace_surrogates
@@ -65,22 +65,16 @@ def main(arguments: Sequence[str]) -> None:
 
 def _convert(job: str, data: bytes, name: str, output: IO[str]) -> dict[str, object]:
     format_name, _, languages = job.partition(":")
-    reported_at = 0.0
-    unreported: list[str] = []
 
-    def report(done: int, count: int, text: str) -> None:
-        nonlocal reported_at
-        unreported.append(text)
-        if time.monotonic() - reported_at >= REPORT_SECONDS:
-            reported_at = time.monotonic()
-            output.write(f"{json.dumps([done, count, ''.join(unreported)])}\n")
-            output.flush()
-            unreported.clear()
+    def report(done: int, count: int) -> None:
+        output.write(f"{json.dumps([done, count])}\n")
+        output.flush()
 
     _limit_resources(_MEMORY_BYTES_MAX, SCAN_SECONDS_MAX if languages else SECONDS_MAX)
-    converter: Callable[..., ConvertedText] = get_converter(Format[format_name], report)
-    options = {"ocr_languages": languages.split("+")} if languages else {}
-    converted = converter(data, name, **options)
+    convert = get_converter(Format[format_name])
+    is_pdf = format_name == Format.PDF.name
+    options = {"report": report, "ocr_languages": languages.split("+") if languages else ()} if is_pdf else {}
+    converted = convert(data, name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
         raise SourceError(f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it.")
     return {**asdict(converted), "text": replace_surrogates(converted.text)}

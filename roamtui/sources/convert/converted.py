@@ -27,11 +27,10 @@ class Format(StrEnum):
 
 TESSERACT = "tesseract"
 """The OCR program."""
-PageReport = Callable[[int, int, str], None]
+PageReport = Callable[[int, int], None]
 """Function that is called several times a second during a conversion.
 
-The arguments are the number of pages or chapters read so far, their total (both 0 while unknown), and the text read
-since the last call: whole pages to show until the document is ready, or an empty string. If the function raises an
+The arguments are the number of pages read so far and their total, both 0 while unknown. If the function raises an
 exception, the conversion ends.
 """
 

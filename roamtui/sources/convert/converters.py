@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import assert_never
 
-from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
+from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.convert.separated import convert_separated
 
 
 def get_converter(  # noqa: PLR0911 - one for each format
-    source_format: Format, report: PageReport | None = None
-) -> Callable[[bytes, str], ConvertedText]:
+    source_format: Format,
+) -> Callable[..., ConvertedText]:
     """Return the function that converts a file, given its bytes and the name to use in messages.
 
-    `report` is called while a file with pages, chapters, sheets or slides is read.
+    That of a PDF has more parameters.
 
     Raises:
         ImportError: The converter is not installed.
@@ -24,11 +23,11 @@ def get_converter(  # noqa: PLR0911 - one for each format
         case Format.PDF:
             from roamtui.sources.convert.pdf.convert import convert_pdf  # noqa: PLC0415 - each is heavy
 
-            return partial(convert_pdf, report=report)
+            return convert_pdf
         case Format.EPUB:
             from roamtui.sources.convert.epub import convert_epub  # noqa: PLC0415
 
-            return partial(convert_epub, report=report)
+            return convert_epub
         case Format.DOCX:
             from roamtui.sources.convert.docx import convert_docx  # noqa: PLC0415
 
@@ -36,11 +35,11 @@ def get_converter(  # noqa: PLR0911 - one for each format
         case Format.PPTX:
             from roamtui.sources.convert.pptx import convert_pptx  # noqa: PLC0415
 
-            return partial(convert_pptx, report=report)
+            return convert_pptx
         case Format.SPREADSHEET:
             from roamtui.sources.convert.sheets import convert_sheets  # noqa: PLC0415
 
-            return partial(convert_sheets, report=report)
+            return convert_sheets
         case Format.ODT:
             from roamtui.sources.convert.odt import convert_odt  # noqa: PLC0415
 

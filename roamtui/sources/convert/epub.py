@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import ConvertedText, PageReport
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text, parse_xml
@@ -58,7 +58,7 @@ class _Book:
     """Part with the table of contents; empty if there is none."""
 
 
-def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
+def convert_epub(data: bytes, name: str) -> ConvertedText:
     """Convert a book to Markdown."""
     package = ZipPackage(data, name)
     if _TEXT_CIPHER in (package.read(_ENCRYPTION) or b""):
@@ -78,9 +78,7 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
         for part_points in points.values():
             part_points.reverse()
     texts, missing, is_empty, shift = [], 0, True, 0
-    for number, part in enumerate(book.chapters[:_CHAPTERS_MAX]):
-        if report is not None:
-            report(number, len(book.chapters), "")
+    for part in book.chapters[:_CHAPTERS_MAX]:
         chapter = package.read(part)
         if chapter is None:
             missing += 1

@@ -13,7 +13,7 @@ from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.oxml import parse_xml
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import ConvertedText, PageReport
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.convert.html import convert_fragment
 from roamtui.sources.convert.zip_package import ZipPackage, get_local_name
@@ -27,7 +27,7 @@ _ROW_OVERLAP_MIN = 0.5
 """Shapes are side by side if they overlap vertically by at least this share of the height of the lower one."""
 
 
-def convert_pptx(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
+def convert_pptx(data: bytes, name: str) -> ConvertedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
     package = ZipPackage(data, name)
     deck = Presentation(io.BytesIO(data))
@@ -40,8 +40,6 @@ def convert_pptx(data: bytes, name: str, *, report: PageReport | None = None) ->
     texts: list[str] = []
     has_text, title = False, deck.core_properties.title
     for number, slide in enumerate(slides, start=1):
-        if report is not None:
-            report(number - 1, len(slides), "")
         heading, body = _read_slide(slide)
         has_text = has_text or bool(heading or body)
         title = heading if title in _DEFAULT_TITLES else title

@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import ConvertedText, PageReport
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.row_tables import is_header, write_table
 from roamtui.sources.convert.zip_package import ZIP_START, ZipPackage
@@ -33,7 +33,7 @@ _Grid = list[list[str]]
 """Rows of cells, from the first cell of a sheet."""
 
 
-def convert_sheets(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
+def convert_sheets(data: bytes, name: str) -> ConvertedText:
     """Convert a workbook to Markdown."""
     texts: list[str] = []
     notes: list[str] = []
@@ -46,9 +46,7 @@ def convert_sheets(data: bytes, name: str, *, report: PageReport | None = None) 
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data), load_tables=has_tables)
         tables = [book.get_table_by_name(table) for table in (book.table_names or ())] if has_tables else []
-        for number, entry in enumerate(book.sheets_metadata):
-            if report is not None:
-                report(number, len(book.sheets_metadata), "")
+        for entry in book.sheets_metadata:
             sheet = book.get_sheet_by_name(entry.name)
             row_count = _CELLS_MAX // max(1, sheet.total_width)
             if sheet.total_height > row_count:

@@ -196,12 +196,11 @@ def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
     Thread(target=write_file, daemon=True).start()
     Thread(target=read_lines, daemon=True).start()
     deadline = time.monotonic() + seconds_max
-    done, count, text = 0, 0, ""
+    done = count = 0
     result = b""
     while True:
         if report is not None:
-            report(done, count, text)
-        text = ""
+            report(done, count)
         if time.monotonic() > deadline:
             raise TimeoutError
         try:
@@ -211,6 +210,6 @@ def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
         if not line:
             return result
         if line.startswith(b"["):
-            done, count, text = json.loads(line)
+            done, count = json.loads(line)
         else:
             result = line

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import ClassVar
@@ -20,7 +19,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, Log, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -66,12 +65,10 @@ class _OpeningJob:
     worker: Worker[None] | None = None
     done: int = 0
     count: int = 0
-    texts: deque[str] = field(default_factory=deque)
-    """The texts of pages that are read but not shown yet."""
     is_stopped: bool = False
 
-    def report(self, done: int, count: int, text: str) -> None:
-        """Record the progress, and the text of another page. Called in the thread.
+    def report(self, done: int, count: int) -> None:
+        """Record the progress. Called in the thread.
 
         Raises:
             OpeningCancelledError: The person stopped the opening.
@@ -79,7 +76,6 @@ class _OpeningJob:
         if self.is_stopped:
             raise OpeningCancelledError
         self.done, self.count = done, count
-        self.texts.append(text)
 
     def stop(self) -> None:
         """End the thread at its next report, and stop waiting for it."""
@@ -88,11 +84,8 @@ class _OpeningJob:
             self.worker.cancel()
 
 
-class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
-    """Opens a document that the person types or chooses. The result is None if the person leaves.
-
-    If it is the first screen and its requested source cannot be opened, the result is the error.
-    """
+class OpenDialog(Dialog[OpenChoice | None]):
+    """Opens a document that the person types or chooses. The result is None if the person leaves."""
 
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -136,7 +129,6 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         self._list = ItemList[StartOffer]()
         self._field = Input(placeholder="Path or URL", select_on_focus=False)
         self._field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
-        self._log = Log(auto_scroll=False)
         self._job: _OpeningJob | None = None
         self._frame = 0
 
@@ -153,7 +145,6 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
                 yield self._field
             yield Static(id="open-message")
             yield self._list
-            yield self._log
             labels = {action.id: action.label.lower() for action in self._keys.actions}
             can_add = not (self.is_adding or self.has_class("-alone"))
             keys = {one: format_key_hint(self._keys.format_first_key(one), labels[one]) for one in labels}
@@ -297,30 +288,22 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         try:
             opened = await asyncio.to_thread(self._opener.open_source, source, conversation_id, self._model, job.report)
         except RoamtuiError as error:
-            if self.has_class("-named") and self.has_class("-alone"):
-                self.finish(error)
-            else:
-                self._on_opening_ended(sanitise_line(str(error)))
+            self._on_opening_ended(sanitise_line(str(error)))
             return
         self.finish(OpenChoice(source=source, conversation_id=conversation_id, opened=opened))
 
     def _advance_spinner(self) -> None:
-        """Show the progress of opening a source, how to cancel it, and the pages that have been read."""
+        """Show the progress of opening a source, and how to cancel it."""
         if self._job is not None:
             self._frame = (self._frame + 1) % len(SPINNER_FRAMES)
             progress = f" {self._job.done:,} of {self._job.count:,}" if self._job.count else ""
             self._set_message(f"{SPINNER_FRAMES[self._frame]} Opening {self._job.name}…{progress} · esc to cancel")
-            text = "".join(self._job.texts.popleft() for _ in range(len(self._job.texts)))
-            if text:  # the person may read the first pages while the rest is converted
-                self.add_class("-reading")
-                self._log.write(text)
 
     def _on_opening_ended(self, problem: str = "") -> None:
         """Show the offers again, and the problem, which is empty if the person cancelled."""
         self._job = None
         self._spinner.pause()
-        self.remove_class("-reading", "-named")
-        self._log.clear()
+        self.remove_class("-named")
         self._set_message(problem, is_problem=True)
 
     @on(Worker.StateChanged)
@@ -329,14 +312,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._on_opening_ended(format_error(event.worker.error))
 
     def action_step(self, direction: int) -> None:
-        """Select the next (1) or previous (-1) offer.
-
-        While a document is being converted, scroll its first pages instead.
-        """
-        if self.has_class("-reading"):
-            (self._log.scroll_page_down if direction > 0 else self._log.scroll_page_up)()
-        else:
-            (self._list.action_cursor_down if direction > 0 else self._list.action_cursor_up)()
+        """Select the next (1) or previous (-1) offer."""
+        (self._list.action_cursor_down if direction > 0 else self._list.action_cursor_up)()
 
     @override
     def action_leave(self) -> None:

@@ -155,7 +155,7 @@ class PictureScreen(Screen[None]):
     def _load(self, request: DrawingRequest, number: int) -> Drawing:
         from roamtui.sources.convert.subprocess_converter import draw_in_subprocess  # noqa: PLC0415 - rarely needed
 
-        def check(_done: int, _count: int, _text: str) -> None:
+        def check(_done: int, _count: int) -> None:
             if number != self._request_count:
                 raise OpeningCancelledError
 

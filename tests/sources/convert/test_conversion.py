@@ -105,7 +105,7 @@ import sys
 import time
 from roamtui.sources.convert import child
 child._MEMORY_BYTES_MAX = 300_000_000
-child.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
+child.get_converter = lambda _: lambda data, name, **options: bytearray(400_000_000)
 child.main(sys.argv[1:])
 """
 
@@ -120,21 +120,16 @@ _PAGED = """
 import os, signal, sys
 from roamtui.sources.convert import child
 from roamtui.sources.convert.converted import ConvertedText
-def convert(data, name):
+def convert(data, name, *, report, ocr_languages):
     {then}
     return ConvertedText(text=name)
-child.REPORT_SECONDS = 0
-def get_converter(_, page_report):
-    global report
-    report = page_report
-    return convert
-child.get_converter = get_converter
+child.get_converter = lambda _: convert
 child.main(sys.argv[1:])
 """
 
 
 def test_a_conversion_that_crashes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = _PAGED.replace("{then}", "report(1, 4, str()); os._exit(1)")
+    program = _PAGED.replace("{then}", "report(1, 4); os._exit(1)")
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
     with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged, or needs too much memory"):
         subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
@@ -144,11 +139,11 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         subprocess_converter,
         "_COMMAND",
-        ("-P", "-c", _PAGED.replace("{then}", "report(os.getpid(), 4, str()); signal.pause()")),
+        ("-P", "-c", _PAGED.replace("{then}", "report(os.getpid(), 4); signal.pause()")),
     )
     process_ids: list[int] = []
 
-    def stop(done: int, count: int, _text: str) -> None:
+    def stop(done: int, count: int) -> None:
         if count:
             process_ids.append(done)
             raise OpeningCancelledError
@@ -162,11 +157,11 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
 def test_what_a_conversion_started_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = "import subprocess; subprocess.Popen(['sleep', '60']); report(os.getpid(), 4, str()); signal.pause()"
+    start = "import subprocess; subprocess.Popen(['sleep', '60']); report(os.getpid(), 4); signal.pause()"
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", start)))
     groups: list[int] = []
 
-    def stop(done: int, count: int, _text: str) -> None:
+    def stop(done: int, count: int) -> None:
         if count:
             groups.append(done)
             raise OpeningCancelledError

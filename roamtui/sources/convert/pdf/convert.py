@@ -13,8 +13,8 @@ from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
 from roamtui.sources.convert.pdf.ocr import recognise_page
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse_item
-from roamtui.sources.convert.pdf.pdfium import HYPHEN, PdfFile, TocEntry
-from roamtui.sources.convert.pdf.rows import PageRow, read_rows
+from roamtui.sources.convert.pdf.pdfium import PdfFile, TocEntry
+from roamtui.sources.convert.pdf.rows import read_rows
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
 from roamtui.sources.convert.pdf.source_title import compute_source_title
 from roamtui.sources.convert.pdf.tables import detect_tables
@@ -98,7 +98,7 @@ class _PageReader:
 
     def __init__(self, file: PdfFile, report: PageReport | None, ocr_languages: Sequence[str]) -> None:
         self._file = file
-        self._report = report
+        self._report, self._reported_at = report, 0.0
         self._ocr_languages = ocr_languages if has_tesseract() else ()
         self.notes: list[str] = []
         """One sentence for each kind of missing text."""
@@ -124,7 +124,7 @@ class _PageReader:
                 pages.append(PageText(rows, links, is_wide=is_wide, is_readable=page is not None))
                 if page is not None and not rows and not page.is_blank():
                     without_text.append(number + 1)
-            self._report_page(number + 1, self._file.page_count, rows, number + 1)
+            self._tell(number + 1, self._file.page_count)
         damaged = [number for number, page in enumerate(pages, start=1) if not page.is_readable]
         if damaged:
             self.notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
@@ -158,17 +158,16 @@ class _PageReader:
                 empty.append(number)
             elif not scanned.is_clear:
                 unclear.append(number)
-            self._report_page(done + 1, len(numbers), rows, number)
+            self._tell(done + 1, len(numbers))
         if unclear:
             self.notes.append(f"{_format_pages(unclear)} hard to read, so words may be wrong.")
         if slow:
             self.notes.append(f"{_format_pages(slow)} without text, because tesseract failed or took too long.")
         return empty
 
-    def _report_page(self, done: int, count: int, rows: Sequence[PageRow], number: int) -> None:
+    def _tell(self, done: int, count: int) -> None:
         if self._report is not None:
-            text = "\n".join(row.text for row in rows).replace(HYPHEN, "-")
-            self._report(done, count, f"· {number} ·\n\n{text}\n\n" if text or count == self._file.page_count else "")
+            self._report(done, count)
 
 
 def _format_pages(numbers: list[int]) -> str:
