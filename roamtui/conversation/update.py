@@ -301,6 +301,16 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
     return (*events, SectionsKept(reasons=tuple(declined), origin=command.origin)) if declined else events
 
 
+def fold_uncited(state: ConversationState) -> Events:
+    """Fold what earlier answers unfolded, except the way to sections that are cited, pinned or being read."""
+    library = state.library
+    cited = (citation.section_id for exchange in state.transcript.exchanges for citation in exchange.citations)
+    pinned = (section.section_id for section in state.open_sections if section.is_pinned)
+    named = {*cited, *pinned, *filter(None, (state.reading_id,))}
+    kept = {above for node_id in named if node_id in library for above in (node_id, *library.ancestors(node_id))}
+    return _fold(state, sorted(state.unfolded_by_agent - kept))
+
+
 def _fold(state: ConversationState, node_ids: Iterable[str]) -> Events:
     ids = tuple(node_id for node_id in node_ids if node_id in state.unfolded)
     return (NodesFolded(section_ids=ids, is_folded=True),) if ids else ()

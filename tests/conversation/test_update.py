@@ -266,6 +266,14 @@ def test_nodes_that_the_agent_unfolded_are_folded_after_a_rewind_or_a_reload() -
         assert do(changed, CloseAgentOpened()).unfolded == {find(state, "Manual")}, "the person unfolded it"
 
 
+def test_the_next_question_folds_what_an_answer_unfolded_but_did_not_cite() -> None:
+    manual, parent, long = (find(make_state(), title) for title in ("Manual", "Parent", "Long"))
+    person = do(make_state(), FoldNodes(section_ids=(manual,), is_folded=False))
+    asked = ask(person, "Child one", "Below long", cited=("Below long",))
+    assert {parent, long} < asked.unfolded
+    assert begin(asked).unfolded == {manual, long}
+
+
 _TITLES = ("Alpha", "Beta", "Parent", "Child one", "Long")
 _IDS = {title: find(make_library(), title) for title in _TITLES}
 _KINDS: dict[str, Callable[[tuple[str, ...]], Command]] = {
