@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import UsageError, format_reason
 
@@ -25,6 +27,13 @@ _NUMBER = re.compile(
     r"(?:\s*[^\s\d]+(?:\s+[^\s\d]+){0,4})?"
 )
 """A currency, a number, and a unit of up to five words."""
+_ABOUT_EACH = re.compile(
+    r"\W*(?:which of|compare|for each|each|in each)\b"
+    r"|.*\b(?:(?:each|every|across|between|all)(?: of)?(?: the| these| those| two| my| our)* )"
+    r"(?:documents?|files?|sources?|contracts?|reports?|filings?|books?|papers?|policies)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question that compares documents."""
 _DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 
 
@@ -46,6 +55,11 @@ _DESCRIPTIONS = {
     ColumnType.NUMBER: "one number with its unit",
     ColumnType.DATE: "one date, as YYYY-MM-DD or as much of it as the text has",
 }
+
+
+def suits_table(question: str, library: Library) -> bool:
+    """Check whether a question asks the same of several documents, and the library has several."""
+    return _ABOUT_EACH.match(question) is not None and library.root.columns.kinds.count(NodeKind.FILE) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

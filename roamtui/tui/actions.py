@@ -157,7 +157,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.notes", "", "Notes", "List your notes on this document.", synonyms="bookmarks annotations"),
     _action(
         "global.table",
-        "",
+        "ctrl+l",
         "Table",
         "Ask questions about each document or file, as a table.",
         "app.open_table",

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import UsageError
-from roamtui.table.columns import Column, ColumnType, parse_question, read_columns
+from roamtui.library_loader import open_library
+from roamtui.paths import get_resource_dir
+from roamtui.table.columns import Column, ColumnType, parse_question, read_columns, suits_table
 
 TOML = """\
 [[questions]]
@@ -93,3 +95,19 @@ def test_the_name_of_a_column_does_not_change_its_answers() -> None:
     column = Column(question="Why?")
     assert column.key == Column(question="Why?", name="Reason").key
     assert column.key != Column(question="Why?", type=ColumnType.DATE).key
+
+
+@pytest.mark.parametrize(
+    ("question", "is_offered"),
+    [
+        ("Which of these has the longest notice period?", True),
+        ("compare the fees", True),
+        ("What does every contract say about notice?", True),
+        ("Which colour is the hull?", False),
+        ("How much does each ride cost?", False),
+    ],
+)
+def test_a_question_about_several_documents_suits_a_table(question: str, is_offered: bool) -> None:
+    examples = get_resource_dir("examples")
+    assert suits_table(question, open_library([str(examples / "pages")])) is is_offered
+    assert not suits_table(question, open_library([str(examples / "handbook.md")]))

@@ -40,7 +40,7 @@ async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
         await wait_until(pilot, lambda: EXAMPLES[0] in screen_text(app))
     assert len(seen) == 1
     assert "▸ Ovens" in seen[0]
-    assert "A model reads the outline" in seen[0]
+    assert "3 chapters, 134 tokens" in seen[0]
     assert EXAMPLES[0] not in seen[0]
 
 
@@ -54,8 +54,8 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
             super()._display(screen, renderable)
 
     async with running(PaintedApp(make_context()), (160, 35)) as (_, pilot):
-        await wait_until(pilot, lambda: any("A model reads" in text for text in seen))
-    first = next(text for text in seen if "A model reads" in text)
+        await wait_until(pilot, lambda: any("3 chapters" in text for text in seen))
+    first = next(text for text in seen if "3 chapters" in text)
     assert "▸ Ovens" in first
     assert "3 Reader" in first
 

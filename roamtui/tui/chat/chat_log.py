@@ -33,6 +33,7 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
 from roamtui.quotes.source_list import split_source
+from roamtui.table.columns import suits_table
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -265,9 +266,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             case ThinkingStreamed(text=text) if current is not None:
                 current.show_thinking(text)
             case QuestionAnswered(number=number) if current is not None:
-                line, top = current.answer_line, self.scroll_y
-                current.finish(state.transcript.exchanges[number - 1], state.library)
-                self.call_after_refresh(self._keep_answer_in_place, current, line, top)
+                self._finish(current, state.transcript.exchanges[number - 1], state.library)
             case QuestionsRewound(first=number):
                 self._rewind_to(number)
             case ConversationSwitched():
@@ -284,6 +283,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             elif notice.slot is NoticeSlot.STATUS:
                 status.append(notice.short_text or notice.text)
         return "; ".join(status)
+
+    def _finish(self, view: ExchangeView, exchange: Exchange, library: Library) -> None:
+        line, top = view.answer_line, self.scroll_y
+        view.finish(exchange, library)
+        self.call_after_refresh(self._keep_answer_in_place, view, line, top)
+        if suits_table(exchange.question, library):
+            key = self._keys.format_first_key("global.table")
+            self.add_notice(f"{key} asks each document, as a table.")
 
     def _show_drafts(self, library: Library) -> None:
         """Move the text of the running answer to the model's actions, because the model continues to work."""

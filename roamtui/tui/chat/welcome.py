@@ -1,4 +1,4 @@
-"""The view before the first question: an introduction or where the person left off, keys, and example questions."""
+"""The view before the first question: what the document is, keys, where the person left off, and example questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.document.library import Library
+from roamtui.document.plain import sanitise_line, shorten, strip_anchor
+from roamtui.outline.structure import describe_contents
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -22,10 +24,10 @@ from roamtui.tui.status_line import ModelLabel
 if TYPE_CHECKING:  # the first screen does without the store
     from roamtui.conversation.log import ConversationSummary
 
-_INTRODUCTION = (
-    "A model reads the outline, opens the sections it needs, and proves its answer with quotes."
-    " What it opens stays open for the next question."
-)
+_CHAPTERS_LINES_MAX = 2
+"""Maximum number of lines with the titles of chapters."""
+_LINE_END_LENGTH = 8
+"""Number of characters that may stay free at the end of a line."""
 _KEY_HINTS = (
     ("input.send", "ask your question"),
     ("global.back", "browse the outline"),
@@ -39,9 +41,9 @@ _CONVERSATIONS_SHOWN = 2
 class WelcomeView(ContentView):
     """What the chat shows before the first question."""
 
-    def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keymap) -> None:
+    def __init__(self, library: Library, examples: tuple[str, ...], model: ModelLabel, keys: Keymap) -> None:
         super().__init__(id="welcome")
-        self._document_title = strip_anchor(sanitise_line(title))
+        self._library = library
         self._is_title_shown = False
         self._examples = examples
         self._model = model
@@ -60,6 +62,11 @@ class WelcomeView(ContentView):
             self._is_title_shown = is_shown
             self.invalidate()
 
+    def show_library(self, library: Library) -> None:
+        """Describe another version of the document."""
+        self._library = library
+        self.invalidate()
+
     def show_examples(self, examples: tuple[str, ...]) -> None:
         self._examples = examples
         self.invalidate()
@@ -77,9 +84,14 @@ class WelcomeView(ContentView):
     def render_content(self, width: int) -> Content:
         lines = []
         if self._is_title_shown:
-            lines += [*wrap(Content.styled(self._document_title, "bold $primary"), width), Content()]
-        if not self._saved_conversations:  # a returning person knows the app
-            lines += [*wrap(Content(_INTRODUCTION), width), Content()]
+            title = strip_anchor(sanitise_line(self._library.title))
+            lines += [*wrap(Content.styled(title, "bold $primary"), width), Content()]
+        contents, titles = describe_contents(self._library)
+        chapters = " · ".join(strip_anchor(sanitise_line(title)) for title in titles)
+        chapters = shorten(chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
+        lines += wrap(Content(contents), width)
+        lines += wrap(Content.styled(chapters, "$muted"), width) if chapters else []
+        lines.append(Content())
         for action_id, words in _KEY_HINTS:
             lead = Content.styled(f"{self._keys.format_first_key(action_id):<6} ", "bold $accent")
             lines += wrap(Content(words), width, lead=lead, follow=" " * 7)

@@ -117,7 +117,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """The anchor or quote to show as soon as the screen has started, if a link or a cell of a table led to it."""
         self._stamp = stamp_source(state.library.source)
         label = make_model_label(startup.model_name)
-        self.welcome = WelcomeView(state.library.title, startup.options.examples, label, keys)
+        self.welcome = WelcomeView(state.library, startup.options.examples, label, keys)
         self.chat_log = ChatLog(startup, self.welcome, keys)
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(keys, startup.options.image_mode)
@@ -363,6 +363,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.question_controller.show_pending()
             case DocumentReloaded():
                 self.header.show(state.library.title, state.library.source)
+                self.welcome.show_library(state.library)
                 self.reader_pane.refresh_library(state.library)
             case _:
                 pass
