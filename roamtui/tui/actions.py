@@ -248,11 +248,11 @@ ACTIONS: tuple[Action, ...] = (
         "move.right",
         "l right",
         "",
-        "Unfold or enter the section; next citation, link, column.",
+        "Unfold or enter the section; next citation or column.",
         "move_sideways(1)",
     ),
     _navigation_action(
-        "move.left", "h left", "", "Fold or leave the section; previous citation, link, column.", "move_sideways(-1)"
+        "move.left", "h left", "", "Fold or leave the section; previous citation or column.", "move_sideways(-1)"
     ),
     _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
     _focus_action("input.insert_line", "shift+enter ctrl+j", "new line", "Insert a line break.", is_hinted=True),
@@ -338,11 +338,7 @@ ACTIONS: tuple[Action, ...] = (
         "screen.step_section(-1)",
         is_hinted=True,
     ),
-    _navigation_action(
-        "reader.scroll_right", ">", "right", "Scroll right; wide tables by column.", "scroll_sideways(8)"
-    ),
-    _navigation_action("reader.scroll_left", "<", "left", "Scroll to the left.", "scroll_sideways(-8)"),
-    _hinted_action("reader.follow", "o enter", "follow link", "Follow the selected link, or fold the details."),
+    _hinted_action("reader.follow", "o enter", "links", "Number the links and details in view; a number follows one."),
     _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
     _hinted_action("reader.back", "backspace", "back", "Go back, also to the last document or table.", "screen.back"),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),

@@ -107,7 +107,7 @@ def test_the_name_of_a_column_does_not_change_its_answers() -> None:
         ("How much does each ride cost?", False),
     ],
 )
-def test_a_question_about_several_documents_suits_a_table(question: str, is_offered: bool) -> None:
+def test_a_question_about_several_documents_suits_a_table(question: str, *, is_offered: bool) -> None:
     examples = get_resource_dir("examples")
     assert suits_table(question, open_library([str(examples / "pages")])) is is_offered
     assert not suits_table(question, open_library([str(examples / "handbook.md")]))

@@ -115,9 +115,9 @@ def test_a_document_through_a_pipe_leaves_the_keyboard(open_terminal: OpenTermin
 
 def test_a_narrow_terminal_shows_one_pane(open_terminal: OpenTerminal) -> None:
     terminal = open_terminal(f"{PROGRAM} {HANDBOOK}", width=50, height=20)
-    terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" not in screen)
+    terminal.wait_for(lambda screen: "Ask this document" in screen and "▸ Fees and deposits" not in screen)
     terminal.type("Escape")
-    terminal.wait_for(lambda screen: "Fees and deposits" in screen)
+    terminal.wait_for(lambda screen: "▸ Fees and deposits" in screen)
 
 
 def test_a_dumb_terminal_gets_lines_of_text(open_terminal: OpenTerminal) -> None:

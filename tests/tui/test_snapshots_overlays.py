@@ -49,5 +49,5 @@ class TestOverlays:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)
 
     def test_confirmation(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        keys = press("escape", "tree.unfold_all", "G", "k", "3", "l", "l", "o", until="Open this page")
+        keys = press("escape", "tree.unfold_all", "G", "k", "3", "o", "2", until="Open this page")
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)

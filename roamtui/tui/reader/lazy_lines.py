@@ -35,8 +35,6 @@ _CACHED_CHUNKS_MAX = 64
 """Maximum number of chunks whose lines are cached. Other chunks are laid out again when they come back into view."""
 _REFERENCE = re.compile(r"\](?!\()")
 """The end of a reference link. If a chunk has no match, the document is not searched for link definitions."""
-_LINKLESS_CHUNKS_MAX = 200
-"""The search for the next link ends after this many chunks without one."""
 
 _WORDS_PER_MINUTE = 230
 _WORD = re.compile(rf"[{WIDE_CHARACTERS}]|[^\s{WIDE_CHARACTERS}]+")
@@ -232,30 +230,15 @@ class LazyLines:
                 return LinkPosition(chunk, number)
         return None
 
-    def get_adjacent_link(self, current: LinkPosition | None, direction: int, view: range) -> LinkPosition | None:
-        """Return the link after (1) or before (-1) the current one, or None if there is none nearby.
-
-        If the current link is out of view, the search starts at the edge of the view.
-        """
-        if current is not None and self.locate_links(current.chunk)[current.number][0] not in view:
-            current = None
-        # From here on, `current` is in view, or the search starts at the edge of the view.
-        edge = view.start if direction > 0 else view.stop - 1
-        chunk = current.chunk if current is not None else self.locate(edge).chunk
-        for _ in range(_LINKLESS_CHUNKS_MAX):
-            if not 0 <= chunk < len(self.chunks):
-                break
-            links = self.locate_links(chunk)
-            numbers = list(links)
-            if current is None:
-                numbers = [number for number, (y, _) in links.items() if (y - edge) * direction >= 0]
-            elif chunk == current.chunk:
-                index = numbers.index(current.number)
-                numbers = numbers[index + 1 :] if direction > 0 else numbers[:index]
-            if numbers:
-                return LinkPosition(chunk, numbers[0 if direction > 0 else -1])
-            chunk += direction
-        return None
+    def list_links(self, view: range) -> list[LinkPosition]:
+        """List the links that start in view, in order."""
+        chunks = {found.position.chunk: None for found in filter(None, map(self.get_line, view))}
+        return [
+            LinkPosition(chunk, number)
+            for chunk in chunks
+            for number, (y, _) in self.locate_links(chunk).items()
+            if y in view
+        ]
 
     def _compute_tops(self) -> list[int]:
         if self._tops is None:

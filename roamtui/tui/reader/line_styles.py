@@ -27,7 +27,7 @@ class HighlightKind(StrEnum):
     QUOTE = "highlight"
     MATCH = "match"
     CURRENT_MATCH = "current-match"
-    CURRENT_LINK = "current-link"
+    LINK_HINT = "link-hint"
 
 
 STYLE_NAMES = {
@@ -93,6 +93,11 @@ class ReaderPalette:
             cells = draw_row(drawn, line.picture.row, columns)
         prefix = [Segment(run.text, self.get_style(run.style)) for run in line.runs]
         return Strip([*prefix, *cells], measure_runs(line.runs) + columns).extend_cell_length(width, self.base)
+
+    def draw_hint(self, strip: Strip, x: int, label: str) -> Strip:
+        """Return a strip with a label over its cells from `x` on."""
+        hint = Segment(label, self.base + self.overlays[HighlightKind.LINK_HINT])
+        return Strip.join([strip.crop(0, x), Strip([hint]), strip.crop(x + len(label))])
 
 
 def _apply_overlay(segments: list[Segment], first: int, last: int, added: Style) -> Iterable[Segment]:

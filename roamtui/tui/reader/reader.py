@@ -39,7 +39,7 @@ from roamtui.tui.messages import (
 from roamtui.tui.pictures import PictureStore, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, compute_selection_span
-from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkDestination, LinkPosition, ReadingProgress
+from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, ReadingProgress
 from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPalette
 from roamtui.tui.reader.lines_view import JUMP_MARGIN, LinesView
 
@@ -49,8 +49,6 @@ _JUMPS_MAX = 100
 """Maximum number of positions to go back to."""
 _SIDEWAYS_COLUMNS = 8
 """Number of cells to scroll sideways where no table has columns."""
-_LINK_MARGIN = 3
-"""Number of cells kept beside a selected link when the view scrolls sideways to show it."""
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
@@ -86,7 +84,10 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """The current section: the target of the last jump, or the section scrolled to the top since. None if empty."""
         self._document_view = _EMPTY_VIEW
         self._highlights = Highlights()
-        self._selected_link: LinkPosition | None = None
+        self._hints: Sequence[LinkPosition] = ()
+        """The links that have numbers on the screen."""
+        self._typed = ""
+        """The digits of a number that were typed."""
         # A jump shows a section below some lines of context, so its section is not the one at the top. Until the person
         # scrolls, the current section is the target of the jump. Then it is the section at the top.
         self._jump_offset = 0
@@ -125,7 +126,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             self._toggled_details = set()
             self._rebuild_lines(self._jump_offset)
         else:
-            self._selected_link = None
+            self._set_hints(())
             self.scroll_to(x=0, animate=False, force=True)
             self._show_offset(self._jump_offset)
             self.refresh()
@@ -163,11 +164,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
         self.refresh()
 
-    def get_current_target(self) -> LinkDestination | None:
-        """Return the target of the selected link, or None if none is selected."""
-        link = self._selected_link
-        return None if link is None else self.lines.get_chunk_lines(link.chunk).links[link.number]
-
     def toggle_details(self, offset: int) -> None:
         """Fold or unfold the `<details>` element that starts at an offset of the document."""
         self._toggled_details ^= {offset}
@@ -181,52 +177,62 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._update_view(is_upward=False)
         self.refresh()
 
-    def select_adjacent_link(self, direction: int, *, only_in_view: bool = False) -> bool:
-        """Select the next (1) or previous (-1) link, starting in the view. Return whether there is one.
-
-        With `only_in_view`, links outside the view do not count.
-        """
-        view = self._view_range
-        with self._keep_view():
-            found = self.lines.get_adjacent_link(self._selected_link, direction, view)
-        if found is None:
-            return False
-        y, x = self.lines.locate_links(found.chunk)[found.number]
-        if only_in_view and y not in view:
-            return False
-        self._selected_link = found
-        self.scroll_into_view(y)
-        if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - _LINK_MARGIN:
-            self.scroll_to(x=x - _LINK_MARGIN, animate=False, force=True)
-        self.refresh()
-        return True
-
     def action_move_sideways(self, direction: int) -> None:
-        """Select the next (1) or previous (-1) link. Without one, scroll lines that are wider than the view."""
-        if self.select_adjacent_link(direction):
-            return
-        if self.overflow_signs:
-            self.action_scroll_sideways(_SIDEWAYS_COLUMNS * direction)
-        else:
-            self.post_message(StatusMessage("No more links"))
+        """Scroll right (1) or left (-1)."""
+        self.action_scroll_sideways(_SIDEWAYS_COLUMNS * direction)
 
     def action_follow(self) -> None:
-        """Follow the selected link, or select the first one in view."""
-        target = self.get_current_target()
-        if self._is_image(self._selected_link):
-            self.action_look()
-        elif target is not None:
-            self.activate_link(target)
-        elif not self.select_adjacent_link(1, only_in_view=True):
-            self.post_message(StatusMessage("No link in view"))
+        """Number the links in view. The number that the person types next follows one."""
+        self._set_hints(self.lines.list_links(self._view_range))
+        self.post_message(StatusMessage("Type the number of a link" if self._hints else "No link in view"))
+
+    def _set_hints(self, links: Sequence[LinkPosition], typed: str = "") -> None:
+        if self._hints or links:
+            self._hints, self._typed = links, typed
+            self.refresh()
+
+    def on_key(self, event: events.Key) -> None:
+        """While links have numbers, take the digits of one. Any other key removes the numbers, and acts as usual."""
+        if not self._hints:
+            return
+        typed, count = self._typed + (event.character or ""), len(self._hints)
+        numbers = [number for number in range(1, count + 1) if str(number).startswith(typed)]
+        if event.character is not None and event.character.isdecimal() and numbers:
+            event.stop()
+            event.prevent_default()
+            link = self._hints[int(typed) - 1]
+            is_complete = numbers == [int(typed)]
+            self._set_hints(() if is_complete else self._hints, typed)
+            if is_complete:
+                self._follow(link)
+            return
+        if event.key in ("escape", "enter"):
+            event.stop()
+            event.prevent_default()
+        if event.key == "enter" and self._typed:
+            self._follow(self._hints[int(self._typed) - 1])
+        self._set_hints(())
+
+    def _follow(self, link: LinkPosition) -> None:
+        lines = self.lines.get_chunk_lines(link.chunk)
+        target = lines.links[link.number]
+        if link.number in lines.image_link_numbers:
+            self._look_at(str(target))
+        elif isinstance(target, int):
+            self.toggle_details(target)
+        else:
+            self.post_message(LinkClicked(target))
+
+    def _look_at(self, image: str) -> None:
+        if self._library is not None and self.section_id is not None:
+            self.post_message(FullScreenRequested(self._library, self.section_id, href=image))
 
     def action_look(self) -> None:
-        """Ask to show the selected image, or else the first one in view, or else the page, on the whole screen."""
+        """Ask to show the first image in view, or else the page, on the whole screen."""
         library, section_id, page = self._library, self.section_id, self.page_in_view
-        image = self._selected_link if self._is_image(self._selected_link) else self.lines.find_image(self._view_range)
-        if library is not None and section_id is not None and image is not None:
-            href = str(self.lines.get_chunk_lines(image.chunk).links[image.number])
-            self.post_message(FullScreenRequested(library, section_id, href=href))
+        image = self.lines.find_image(self._view_range)
+        if image is not None:
+            self._follow(image)
         elif library is not None and section_id is not None and page is not None:
             quote = self._highlights.quote if self.get_selection_span() else ()
             page = self._document_view.document.page_at(quote[0].start) if quote else page
@@ -234,9 +240,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             self.post_message(FullScreenRequested(library, section_id, page=page or 1, quote=words))
         else:
             self.post_message(StatusMessage("No picture or page in view"))
-
-    def _is_image(self, link: LinkPosition | None) -> bool:
-        return link is not None and link.number in self.lines.get_chunk_lines(link.chunk).image_link_numbers
 
     @property
     def _view_range(self) -> range:
@@ -399,7 +402,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
-        self._selected_link = None
+        self._hints = ()
         self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
         self.lines = LazyLines(
@@ -468,6 +471,10 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if line.picture is not None:
             drawn = self._pictures.get(line.picture) if self._pictures is not None else None
             strip = palette.draw_picture(line, drawn, left + width)
+        for number, link in enumerate(self._hints, start=1):
+            y_of_link, x = self.lines.locate_links(link.chunk)[link.number]
+            if y_of_link == line_y and str(number).startswith(self._typed):
+                strip = palette.draw_hint(strip, x, str(number))
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
     def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:
@@ -521,19 +528,13 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def highlights_at(self, position: LinePosition) -> list[tuple[int, int, HighlightKind]]:
         """Return the highlights of a line: start column, end column and kind."""
         highlighted = self._highlights.get_line_highlights(self.lines, position)
-        highlights = [(span.start, span.end, kind) for span, kind in highlighted]
-        if self._selected_link is not None and self._selected_link.chunk == position.chunk:
-            column = 0
-            for run in self.lines.get_chunk_lines(position.chunk).lines[position.line].runs:
-                if run.style.link_number == self._selected_link.number:
-                    highlights.append((column, column + len(run.text), HighlightKind.CURRENT_LINK))
-                column += len(run.text)
-        return highlights
+        return [(span.start, span.end, kind) for span, kind in highlighted]
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
+            self._set_hints(())
             self._update_view(is_upward=new_value < old_value)
 
     @override
@@ -605,21 +606,12 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             return
         position, line = found
         if line.picture is not None:
-            self._selected_link = LinkPosition(position.chunk, line.picture.link_number)
-            self.action_look()
+            self._follow(LinkPosition(position.chunk, line.picture.link_number))
             return
         end = 0
         for run in line.runs:
             end += cell_len(run.text)
             if clicked.x + self.scroll_offset.x < end:
                 if run.style.link_number is not None:
-                    self._selected_link = LinkPosition(position.chunk, run.style.link_number)
-                    self.action_follow()
+                    self._follow(LinkPosition(position.chunk, run.style.link_number))
                 return
-
-    def activate_link(self, target: LinkDestination) -> None:
-        """Post a request to follow a URL, or fold or unfold a `<details>` element."""
-        if isinstance(target, int):
-            self.toggle_details(target)
-        else:
-            self.post_message(LinkClicked(target))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.markdown.lines import Line
-from roamtui.tui.reader.lazy_lines import LazyLines, LinkPosition
+from roamtui.tui.reader.lazy_lines import LazyLines
 from tests.tui.reader.sections import make_lines
 
 _BOOK = "".join(
@@ -55,19 +55,10 @@ _LINKED = (
 )
 
 
-def _walk(lines: LazyLines, direction: int, view: range) -> list[str | int]:
-    hrefs: list[str | int] = []
-    current: LinkPosition | None = None
-    for _ in range(6):
-        found = lines.get_adjacent_link(current, direction, view)
-        if found is None:
-            break
-        current = found
-        hrefs.append(lines.get_chunk_lines(found.chunk).links[found.number])
-        y, _ = lines.locate_links(found.chunk)[found.number]
-        view = range(y, y + 10)
-    return hrefs
-
-
-def test_links_are_walked_in_order_over_stretches_without_any() -> None:
-    assert _walk(make_lines(_LINKED), 1, range(10)) == ["1", "2", "3", "4"]
+def test_the_links_in_view_are_listed_in_order() -> None:
+    lines = make_lines(_LINKED)
+    for offset, hrefs in ((0, ["1", "2"]), (_LINKED.index("## Filler"), []), (_LINKED.index("# B"), ["3", "4"])):
+        lines.measure_from(lines.get_offset_y(offset), 8)
+        start = lines.get_offset_y(offset)
+        listed = lines.list_links(range(start, start + 8))
+        assert [lines.get_chunk_lines(chunk).links[number] for chunk, number in listed] == hrefs

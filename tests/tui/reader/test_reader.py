@@ -153,7 +153,7 @@ async def test_text_differs_from_its_background_in_each_theme(theme: str) -> Non
         app.theme = theme
         await pilot.pause()
         reader.highlight_words(("vacation",), _TEXT.index("vacation"))
-        reader.select_adjacent_link(1)
+        reader.action_follow()
         for y in range(reader.view_size.height):
             for segment in reader.render_line(y):
                 assert segment.style is not None
@@ -207,13 +207,14 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
     library = make_library(_HTML)
     async with _run(library, "Page") as (app, reader, pilot):
         assert _lines(reader)[3:8] == ["▸ Why is it so?", "", "▾ Shown", "  At once.", ""]
-        chosen = []
-        for _ in range(6):
-            reader.select_adjacent_link(1)
-            chosen.append(reader.get_current_target())
-        summary = _HTML.index("<summary>Why")
-        assert chosen == [summary, "why.md", _HTML.index("<details open"), "alert.md", "tide.png", "tide.png"]
-        reader.toggle_details(summary)
+        lines, summaries = reader.lines, (_HTML.index("<summary>Why"), _HTML.index("<details open"))
+        targets = [lines.get_chunk_lines(chunk).links[number] for chunk, number in lines.list_links(range(99))]
+        assert targets == [summaries[0], "why.md", summaries[1], "alert.md", "tide.png"]
+        await pilot.press("o")
+        await pilot.pause()
+        assert _lines(reader)[3].startswith("1 Why")
+        await pilot.press("1")
+        await pilot.pause()
         assert _lines(reader)[3:8] == ["▾ Why is it so?", "  Because of the moon and its tides.", "", "  ▸ Inner", ""]
         await pilot.click(reader, offset=(1, 3))
         await pilot.pause()
@@ -259,8 +260,6 @@ async def test_wide_tables_of_html_are_scrolled_to_and_so_is_a_link_in_them() ->
             reader.action_scroll_sideways(-8)
             await pilot.pause()
         assert _table_line(reader).startswith("column-00")
-        reader.select_adjacent_link(1)
-        assert "far" in _marked(reader, HighlightKind.CURRENT_LINK)
 
 
 _TABLE = "# Sizes\n\n| Country | Area |\n|---|---|\n" + "".join(f"| Place {n} | {n * 37} |\n" for n in range(10_000))

@@ -106,7 +106,7 @@ async def test_the_picture_in_view_fills_the_screen_and_can_be_zoomed_and_moved(
 async def test_an_image_link_that_is_followed_is_shown(tmp_path: Path) -> None:
     text = "# Guide\n\n![First](b.png)\n\nSee ![a picture](a.png) here.\n"
     async with _read(_guide(tmp_path, text)) as (app, pilot):
-        await pilot.press("l", "l", "enter")
+        await pilot.press("o", "2")
         await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
         assert "a.png" in screen_text(app)
 
