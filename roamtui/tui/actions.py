@@ -212,14 +212,6 @@ ACTIONS: tuple[Action, ...] = (
         synonyms="refresh update",
     ),
     _action("global.suspend", "ctrl+z", "Background", "Suspend roamtui; `fg` resumes it.", "app.suspend_process"),
-    _action(
-        "global.screenshot",
-        "",
-        "Save the screen",
-        "Save a picture of the screen as an SVG file in the current folder.",
-        "app.screenshot",
-        synonyms="screenshot image capture",
-    ),
     _hinted_action(
         "global.help",
         "f1 ?",
@@ -259,7 +251,6 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
-    _action("tree.fold_all", "", "fold all", "Fold everything below the section.", "screen.apply('fold_all')"),
     _action(
         "tree.tidy_up",
         "z",

@@ -6,14 +6,12 @@ import asyncio
 import io
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console
-from textual import events, on
+from textual import events, on, work
 from textual.app import App
 from textual.driver import Driver
 from textual.notifications import Notify
@@ -24,11 +22,12 @@ from typing_extensions import override
 
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
-from roamtui.errors import RoamtuiError, format_reason
+from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
 from roamtui.sources.file_sources import split_sources
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
+from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.messages import (
@@ -46,10 +45,6 @@ from roamtui.tui.terminal_driver import TerminalDriver, make_driver_class
 from roamtui.tui.themes import choose_theme, derive_defaults, load_themes
 
 if TYPE_CHECKING:
-    from roamtui.tui.chat.content_view import SectionTarget
-    from roamtui.tui.controllers.document_links import DocumentLinkController
-    from roamtui.tui.controllers.palette import PaletteController
-    from roamtui.tui.controllers.tables import TableController
     from roamtui.tui.screens.main import MainScreen
     from roamtui.tui.screens.open_document import OpenChoice
 
@@ -117,6 +112,12 @@ class RoamApp(App[None], inherit_bindings=False):
         """The screens of open documents by mode."""
         self._last_model: Model | None = None
         """The model of the document that was closed last, because the person may have chosen it for this run."""
+        self._origins: dict[str, str] = {}
+        """The mode from which a link or a cell led to a document, by the mode of the document."""
+        self._cell_modes: dict[tuple[str, str | None], str] = {}
+        """The mode of each document that a cell led to, by the document's source and conversation."""
+        self._recent_ids: list[str] = []
+        """The actions that the person chose in the palette, the latest last."""
         self._mode_count = 0
         self._message: MessageLine | None = None
         self._make_screen(first)
@@ -157,91 +158,90 @@ class RoamApp(App[None], inherit_bindings=False):
         self.set_keymap(self._keys.keymap)
         if not self.documents and self._table:
             self._table_mode = self.current_mode
-            self.run_worker(self._show_table((self._table,)), exit_on_error=False)
+            self._show_table((self._table,))
         elif not self.documents:
             self.open_document(DocumentRequested())
 
-    @cached_property
-    def _link_controller(self) -> DocumentLinkController:
-        from roamtui.tui.controllers.document_links import DocumentLinkController  # noqa: PLC0415 - few follow a link
-
-        return DocumentLinkController(lambda: self.current_mode, self.open_document, self._show_document)
-
     @on(LinkedFileRequested)
     def _follow_link(self, event: LinkedFileRequested) -> None:
-        self._link_controller.follow(event)
+        self.open_document(DocumentRequested(event.path), event.anchor)
+
+    @on(CellRequested)
+    def _open_cell(self, event: CellRequested) -> None:
+        """Open the document of a cell with the conversation of the cell, and show its quote if one is requested."""
+        target = SectionTarget(event.section_id, event.citation) if event.section_id is not None else None
+        self.open_document(DocumentRequested(event.source, event.log_path), target, is_cell=True)
 
     @on(ReturnRequested)
-    def _return_to_link(self) -> None:
+    def _return_to_origin(self) -> None:
         """Show the document whose link led to the current one, or the table whose cell did."""
-        if self._link_controller.go_back():
-            return
-        tables = self._table_controller
-        mode = tables.get_table_mode(self.current_mode) if tables is not None else ""
+        mode = self._origins.pop(self.current_mode, "")
         if mode in self._open_modes:
             self._switch_to(mode)
         else:
             self.main_screen.post_message(StatusMessage("Nothing to go back to"))
 
-    @cached_property
-    def _table_controller(self) -> TableController | None:
-        from roamtui.tui.controllers.tables import TableController  # noqa: PLC0415 - few open a table
-
-        if self._opener is None or self._opener.open_table is None:
-            return None
-        open_again = partial(self.open_document, reopens=True)
-        return TableController(self, self._keys, self._opener.open_table, open_again, self._show_document)
-
     def action_open_table(self) -> None:
         library = self.main_screen.conversation.state.library
         added = tuple(source.name for source in library.sources)
-        work = self._show_table(added or split_sources(library.source))
-        self.run_worker(work, group="tables", exclusive=True, exit_on_error=False)
+        self._show_table(added or split_sources(library.source))
 
+    @work(group="tables", exclusive=True, exit_on_error=False)
     async def _show_table(self, sources: tuple[str, ...]) -> None:
-        if self._table_controller is None:
+        """Show the table of some sources, or a table by its folder, until the person leaves it."""
+        from roamtui.table.store import read_table  # noqa: PLC0415 - few open a table
+        from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
+
+        failure = None
+        if self._opener is None or self._opener.open_table is None:
             self.notify("Cannot open a table here.", severity="warning")
             return
-        failure = await self._table_controller.show(sources)
+        try:
+            job = await asyncio.to_thread(self._opener.open_table, sources)
+            content = await asyncio.to_thread(read_table, job.store.folder)
+            await self.push_screen_wait(TableScreen(job, content, self._keys))
+        except RoamtuiError as error:
+            failure = error
         if self.current_mode == self._table_mode:
             self._table_mode = ""
             if self.documents:
                 self._switch_to(next(reversed(self.documents)))
         self._on_not_opened(failure)
 
-    @on(CellRequested)
-    def _open_cell(self, event: CellRequested) -> None:
-        if self._table_controller is not None:
-            self._table_controller.open_cell(event)
-
     @on(DocumentRequested)
     def open_document(
         self,
         request: DocumentRequested,
-        on_opened: Callable[[str], None] | None = None,
+        place: str | SectionTarget | None = None,
         *,
         is_added: bool = False,
-        reopens: bool = False,
+        is_cell: bool = False,
     ) -> None:
         """Show a document by its source, or one that the person chooses.
 
         Args:
             request: The document.
-            on_opened: Called with the mode of the document once it is shown.
-            is_added: Whether it is added to the current conversation instead.
-            reopens: Whether to open it again if it is open already.
+            place: An anchor, section or quote to show there. The person can go back from it.
+            is_added: Whether the document is added to the current conversation instead.
+            is_cell: Whether a cell of a table led to it. Each conversation of a cell has a document of its own.
         """
         if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
             return
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only where another is opened
 
+        origin, cell = self.current_mode, (request.source, request.conversation_id)
+
         def show(mode: str, conversation_id: str | None = None) -> None:
             self._switch_to(mode)
             if conversation_id is not None:
                 self.main_screen.resume_conversation(conversation_id)
-            if on_opened is not None:
-                on_opened(mode)
+            if is_cell:
+                self._cell_modes[cell] = mode
+            if (is_cell or place is not None) and mode != origin:
+                self._origins[mode] = origin
+            if place is not None:
+                self.main_screen.show_place(place)
 
         def show_chosen(chosen: OpenChoice | None) -> None:
             if chosen is None:
@@ -253,13 +253,16 @@ class RoamApp(App[None], inherit_bindings=False):
             else:
                 show(self._find_mode(chosen.source), chosen.conversation_id)
 
-        if request.source and not reopens and (mode := self._find_mode(request.source)):
+        if is_cell and (mode := self._cell_modes.get(cell, "")) in self.documents:
+            show(mode)
+            return
+        if request.source and not is_cell and (mode := self._find_mode(request.source)):
             show(mode, request.conversation_id)
             return
         current = self.documents.get(self.current_mode)
         model = current.app_context.agent.model if current is not None else self._last_model
         offers = map(_to_start_offer, sorted(self.documents.values(), key=lambda screen: screen is current))
-        open_documents = tuple(offer for offer in offers if not (reopens and offer.source == request.source))
+        open_documents = tuple(offer for offer in offers if not (is_cell and offer.source == request.source))
         named = request if request.source else None
         dialog = OpenDialog(self._opener, self._keys, model, open_documents, named, self._problems)
         dialog.is_adding = is_added
@@ -287,15 +290,6 @@ class RoamApp(App[None], inherit_bindings=False):
     def _open_modes(self) -> list[str]:
         """The modes of the table, if it was given at the start, and of the open documents."""
         return [*filter(None, [self._table_mode]), *self.documents]
-
-    def _show_document(self, mode: str, place: str | SectionTarget | None = None) -> bool:
-        """Show an open document, at an anchor or section if one is given. Return false if it is not open."""
-        if mode not in self.documents:
-            return False
-        self._switch_to(mode)
-        if place is not None:
-            self.main_screen.show_place(place)
-        return True
 
     def _switch_to(self, mode: str) -> None:
         """Show a document or the table. Work in the other documents continues."""
@@ -425,15 +419,23 @@ class RoamApp(App[None], inherit_bindings=False):
     def copy_to_clipboard(self, text: str) -> None:
         super().copy_to_clipboard(sanitise_text(text))
 
-    @cached_property
-    def palette(self) -> PaletteController:
-        """Lists and runs actions."""
-        from roamtui.tui.controllers.palette import PaletteController  # noqa: PLC0415 - only for those who ask
-
-        return PaletteController(self, self._keys, lambda: self.main_screen.panes if self._is_main_in_front else None)
-
     def action_show_commands(self) -> None:
-        self.palette.show()
+        """Show the actions that make sense here, and run the chosen one as if its key were pressed in its scope."""
+        from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.palette import CommandPalette  # noqa: PLC0415 - the same
+
+        is_main = self._is_main_in_front
+        if is_main or isinstance(self.screen, OpenDialog):  # else dialogs could pile up without end
+            self.push_screen(CommandPalette(self._keys, self._recent_ids, is_main=is_main), self._run_command)
+
+    async def _run_command(self, action_id: str | None) -> None:
+        if action_id is None:
+            return
+        self._recent_ids = [*(recent for recent in self._recent_ids if recent != action_id), action_id]
+        if self._is_main_in_front:
+            await self.main_screen.action_run(action_id, is_focused=True)
+        else:
+            await self.run_action(next(action.call for action in self._keys.actions if action.id == action_id))
 
     @property
     def _is_main_in_front(self) -> bool:
@@ -454,15 +456,6 @@ class RoamApp(App[None], inherit_bindings=False):
         over = Scope.TABLE if isinstance(self.screen, TableScreen) else Scope.START
         scope = self.main_screen.panes.scope if self._is_main_in_front else over
         self.push_screen(HelpDialog(self._keys, scope))
-
-    @override
-    def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
-        """Save a picture of the screen in the current folder."""
-        try:
-            words = f"Saved {self.save_screenshot(filename, path or os.getcwd())}"  # noqa: PTH109
-        except OSError as error:
-            words = f"Could not save a picture here: {format_reason(error)}."
-        self.notify(words, markup=False)
 
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.theme_picker import pick_theme  # noqa: PLC0415 - only for those who ask

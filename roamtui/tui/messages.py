@@ -187,12 +187,6 @@ def make_unfold_all_command(state: ConversationState, section_id: str) -> Comman
     return make_unfold_command(state, *_list_parent_ids(state, section_id))
 
 
-def make_fold_all_command(state: ConversationState, section_id: str) -> Command | str:
-    """Return the command that folds a node and everything below it, or an empty string if nothing is unfolded."""
-    unfolded = tuple(node_id for node_id in _list_parent_ids(state, section_id) if node_id in state.unfolded)
-    return FoldNodes(section_ids=unfolded) if unfolded else ""
-
-
 def make_close_agent_command(state: ConversationState, _section_id: str) -> Command | str:
     """Return the command that closes and folds what the agent opened, or a sentence if there is nothing to close."""
     from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
@@ -206,7 +200,6 @@ SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]
     "close": make_close_command,
     "pin": make_pin_toggle,
     "unfold_all": make_unfold_all_command,
-    "fold_all": make_fold_all_command,
     "close_agent": make_close_agent_command,
     "undo": lambda state, _section_id: Undo() if state.undo_stack else "Nothing to undo",
 }

@@ -112,11 +112,12 @@ class Life:
         await self._hands.press(*keys)
 
     async def _command(self) -> None:
-        found = [action for action in self._app.palette.list_actions() if action.id != "global.quit"]
-        if found and self._app.screen.is_mounted:
+        main = self._app.main_screen
+        if self._app.screen is main and main.is_mounted:
+            found = [action.id for action in ACTIONS if action.in_palette and action.id != "global.quit"]
             chosen = self._chance.choice(found)
-            self._note(chosen.id)
-            await self._app.palette.run(chosen)
+            self._note(chosen)
+            await main.action_run(chosen, is_focused=True)
 
     async def _ask(self) -> None:
         main = self._app.main_screen

@@ -392,8 +392,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_take_out_source(self) -> None:
         self.sources_controller.remove(self.tree_pane.outline.cursor_id)
 
-    async def action_run(self, action_id: str) -> None:
+    async def action_run(self, action_id: str, *, is_focused: bool = False) -> None:
+        """Run an action. With `is_focused`, first focus the pane of its scope."""
         action = next(action for action in self.keys.actions if action.id == action_id)
+        if is_focused:
+            self.panes.focus_scope(action.scope)
         await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
 
     @on(events.Resize)
