@@ -319,19 +319,19 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _navigation_action("reader.read_on", "space", "page down", "Scroll down by a page.", "page(1)"),
     _navigation_action(
-        "reader.next_section", "]", "next section", "Go to the next section.", "screen.step_section(1)", is_hinted=True
+        "reader.next_section", "]", "next section", "Go to the next section.", "step_section(1)", is_hinted=True
     ),
     _navigation_action(
         "reader.previous_section",
         "[",
         "before",
         "Go to the previous section.",
-        "screen.step_section(-1)",
+        "step_section(-1)",
         is_hinted=True,
     ),
     _hinted_action("reader.follow", "o enter", "links", "Number the links and details in view; a number follows one."),
     _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
-    _hinted_action("reader.back", "backspace", "back", "Go back, also to the last document or table.", "screen.back"),
+    _hinted_action("reader.back", "backspace", "back", "Go back, also to the last document or table."),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),
     _hinted_action(
         "reader.focus_mode",
@@ -340,7 +340,7 @@ ACTIONS: tuple[Action, ...] = (
         "Show only the reader, as one column in the middle.",
         synonyms="zen distraction full screen",
     ),
-    _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section.", "screen.edit"),
+    _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section."),
     _navigation_action("saved.choose", "enter", "choose", "Resume the conversation, or go to the note."),
     _navigation_action("saved.edit", "e", "edit", "Rename the conversation, or edit your comment."),
     _navigation_action("saved.delete", "d delete", "delete", "Delete the item, after a question."),

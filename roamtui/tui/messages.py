@@ -37,6 +37,14 @@ class StatusMessage(Message):
 
 
 @dataclass
+class CommandRequested(Message):
+    """A person wants to change the conversation."""
+
+    make_command: Callable[[ConversationState], Command | str]
+    """Returns the command for the newest state or, if there is nothing to do, words for the status line."""
+
+
+@dataclass
 class CopyRequested(Message):
     """A person wants to copy text to the clipboard."""
 

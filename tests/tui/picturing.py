@@ -95,6 +95,7 @@ async def show_answer(pilot: Pilot[None]) -> None:
     await ask(pilot, "Which oven is larger, and must either rest?")
     assert app.main_screen.conversation.state.transcript.exchanges[-1].citations
     assert app.main_screen.conversation.state.open_ids == (stone, deck)
+    await pilot.pause()
 
 
 def _open_text(name: str) -> tuple[Library, None]:

@@ -15,6 +15,7 @@ from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
+from roamtui.tui.messages import LinkClicked
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
@@ -47,9 +48,9 @@ async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
     screen = app.main_screen
     await wait_until(pilot, lambda: screen.has_started)
     library = screen.conversation.state.library
-    screen.reader_controller.read(screen.reader_pane.section_id or next(library.walk()), came_from=None)
+    screen.reader_pane.reader.open(screen.reader_pane.section_id or next(library.walk()))
     screen.panes.focus_reader()
-    screen.warn(screen.reader_controller.open_link(href, screen.reader_pane.section_id))
+    screen.reader_pane.reader.post_message(LinkClicked(href))
     await pilot.pause()
 
 

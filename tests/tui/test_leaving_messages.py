@@ -9,7 +9,7 @@ from tests.tui.driving import make_app, running, wait_until
 async def test_a_message_leaves_with_the_next_key_but_not_while_the_person_types() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         screen = app.main_screen
-        await wait_until(pilot, lambda: "reader_controller" in vars(screen))
+        await wait_until(pilot, lambda: screen.has_started)
         await pilot.press("escape", "full_stop")
         await wait_until(pilot, lambda: screen.status_line.status.message == "No open sections")
         await pilot.press("j")

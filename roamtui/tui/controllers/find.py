@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.quotes.cited_passage import locate_in_span
-from roamtui.tui.controllers.reader import ReaderController
 from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
 from roamtui.tui.messages import SearchKind, StatusMessage
+from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.text_search import TextMatches, TextPosition
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -25,13 +25,13 @@ class FindController:
         agent: Agent,
         outline: OutlineTree,
         reader: ReaderPane,
-        reading: ReaderController,
+        panes: PaneSwitcher,
     ) -> None:
-        """Search the document of `controller`. `reading` shows the matches."""
+        """Search the document of `controller`. `panes` shows the reader."""
         self._agent = agent
         self._outline = outline
         self._reader = reader
-        self._reading = reading
+        self._panes = panes
         self._finder = Finder(agent.load_library, agent.search)
         self.results = FindResults()
         """The results of the last search."""
@@ -69,7 +69,8 @@ class FindController:
         group, section = chosen
         own_span = self._library.own_span(section.section_id)
         quote = locate_in_span(section.sentence, self._library, own_span)
-        self._reading.show(section.section_id, (quote,) if quote else (), came_from=self._outline)
+        self._reader.reader.open(section.section_id, highlight=(quote,) if quote else ())
+        self._panes.show_reader(came_from=self._outline)
         self._matches = results.matches
         offset = section.match_offset
         self._highlight_match(group.words, None if offset is None else TextPosition(own_span.doc, offset))
@@ -79,7 +80,7 @@ class FindController:
         label = f"“{' '.join(words)}”"
         if position is not None:
             label += f" {self._matches.get_number(position):,}/{self._matches.count:,}"
-        self._reader.highlight_matches(words, None if position is None else position.offset, label)
+        self._reader.reader.highlight_matches(words, None if position is None else position.offset, label)
 
     async def go_to_match(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) match, wrapping around at the ends."""
@@ -89,7 +90,8 @@ class FindController:
             words = "No match" if self._matches.words else "Nothing to search for"
             self._outline.post_message(StatusMessage(words))
         else:
-            self._reading.show_match(position)
+            self._reader.reader.show_match(position)
+            self._panes.show_reader_unfocused()
             self._highlight_match(self._matches.words, position)
 
     def _get_search_origin(self, direction: int) -> TextPosition:

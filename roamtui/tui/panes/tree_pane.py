@@ -13,7 +13,7 @@ from typing_extensions import override
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_ancestors, format_library_size
-from roamtui.tui.messages import StatusMessage
+from roamtui.tui.messages import CommandRequested, StatusMessage, make_unfold_command
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.tree.outline_tree import OutlineTree
 
@@ -24,12 +24,6 @@ class TreePane(Vertical):
     """The outline. Keys post messages or move the cursor."""
 
     BINDINGS = make_bindings(Scope.TREE, Scope.SECTION, Scope.MOVE)
-
-    @dataclass
-    class UnfoldRequested(Message):
-        """Asks to unfold nodes, so that the cursor can move to one of their descendants."""
-
-        section_ids: tuple[str, ...]
 
     @dataclass
     class ResizeRequested(Message):
@@ -71,7 +65,8 @@ class TreePane(Vertical):
         """Move the cursor to a section, after unfolding its ancestors if it is hidden."""
         self._pending_id = section_id
         if section_id in self._state.library:
-            self.post_message(self.UnfoldRequested(tuple(self._state.library.ancestors(section_id))))
+            ancestors = self._state.library.ancestors(section_id)
+            self.post_message(CommandRequested(lambda state: make_unfold_command(state, *ancestors)))
         self._go_to_pending()
 
     def _go_to_pending(self) -> None:

@@ -164,6 +164,11 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
         self.refresh()
 
+    @property
+    def highlighted_words(self) -> tuple[str, ...]:
+        """The words whose matches are highlighted."""
+        return self._highlights.words
+
     def toggle_details(self, offset: int) -> None:
         """Fold or unfold the `<details>` element that starts at an offset of the document."""
         self._toggled_details ^= {offset}

@@ -10,6 +10,7 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.reactive import Initialize, reactive
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -48,13 +49,11 @@ from roamtui.tui.controllers.questions import QuestionController
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     SECTION_COMMANDS,
+    CommandRequested,
     CopyRequested,
-    LinkClicked,
     ReadingPositionChanged,
-    ScrolledPastEnd,
     StatusMessage,
     make_fold_toggle,
-    make_unfold_command,
 )
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
@@ -79,9 +78,9 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.controllers.find import FindController
     from roamtui.tui.controllers.models import ModelController
     from roamtui.tui.controllers.notes import NotesController
-    from roamtui.tui.controllers.reader import ReaderController
     from roamtui.tui.controllers.reload import ReloadController
     from roamtui.tui.controllers.sources import SourcesController
+    from roamtui.tui.reader.document_reader import DocumentReader
 
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
@@ -120,7 +119,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.welcome = WelcomeView(state.library, startup.options.examples, label, keys)
         self.chat_log = ChatLog(startup, self.welcome, keys)
         self.tree_pane = TreePane(state)
-        self.reader_pane = ReaderPane(keys, startup.options.image_mode)
+        self.reader_pane = ReaderPane(state, keys, startup.options.image_mode)
         asked = [exchange.question for exchange in state.transcript.exchanges]
         self.question_box = QuestionBox([*reversed(startup.options.examples), *asked], list_slash_commands(keys))
         self.status_line = StatusLine(StatusLineState(model=label.name, model_note=label.short_note), keys)
@@ -152,18 +151,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return ModelController(self, self.app_context, self._show_model, self.chat_log.add_notice)
 
     @cached_property
-    def reader_controller(self) -> ReaderController:
-        """Shows sections in the reader."""
-        from roamtui.tui.controllers.reader import ReaderController
-
-        return ReaderController(self.agent, self.tree_pane, self.reader_pane, self.panes, self.dispatch)
-
-    @cached_property
     def _find_controller(self) -> FindController:
         from roamtui.tui.controllers.find import FindController
 
         outline = self.tree_pane.outline
-        return FindController(self.agent, outline, self.reader_pane, self.reader_controller)
+        return FindController(self.agent, outline, self.reader_pane, self.panes)
 
     @cached_property
     def _notes_controller(self) -> NotesController:
@@ -194,8 +186,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def has_started(self) -> bool:
-        """Whether the first screen has been shown. The controllers, which are cached properties, are made only then."""
-        return "reader_controller" in vars(self)
+        """Whether the first screen has been shown. The agent, which is a cached property, is made only then."""
+        return "agent" in vars(self)
 
     @property
     def app_context(self) -> AppContext:
@@ -247,17 +239,25 @@ class MainScreen(Screen[None], inherit_bindings=False):
         indexing = index_with_progress(self.agent, self.post_message)
         self.run_worker(indexing, group="indexing", exit_on_error=False)
         if self.reader_pane.section_id is None:  # the person may have opened a section already
-            self.reader_controller.show_last_read()
+            self._show_last_read()
         if self._first_place is not None:
-            self.reader_controller.show_place(self._first_place)
+            self.show_place(self._first_place)
         self._show_saved_conversations(is_announced=True)
 
     def show_place(self, place: str | SectionTarget) -> None:
         """Show an anchor of the document, or a section or quote, as soon as the screen has started."""
-        if self.has_started:
-            self.reader_controller.show_place(place)
-        else:
+        if not self.has_started:
             self._first_place = place
+        elif isinstance(place, str):
+            self.reader_pane.reader.show_anchor(place)
+            self.panes.focus_reader()
+        elif self.reader_pane.reader.open_target(place):
+            self.panes.focus_reader()
+
+    def _show_last_read(self) -> None:
+        self.reader_pane.reader.show_last_read()
+        if self.reader_pane.section_id is not None:
+            self.tree_pane.outline.move_to(self.reader_pane.section_id)
 
     def on_unmount(self) -> None:
         """Save unsaved notes."""
@@ -330,6 +330,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def watch_state(self, state: ConversationState) -> None:
         self.tree_pane.show(state)
+        self.reader_pane.show(state)
         self.status_line.show_state(state)
 
     def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:
@@ -353,7 +354,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 outline.set_highlights(opened=opened)
                 outline.reveal(opened[-1])
             case NodesLoaded(section_ids=ids):
-                self.reader_controller.show_loaded(ids)
+                self.reader_pane.reader.show_loaded(ids)
             case QuestionsRewound():
                 self._update_hints()
                 self.question_controller.show_pending()
@@ -364,7 +365,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case DocumentReloaded():
                 self.header.show(state.library.title, state.library.source)
                 self.welcome.show_library(state.library)
-                self.reader_pane.refresh_library(state.library)
+                self.reader_pane.refresh_library()
             case _:
                 pass
         if words:
@@ -385,9 +386,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
         self.dispatch(lambda state: make_fold_toggle(state, event.section_id))
 
-    @on(TreePane.UnfoldRequested)
-    def _unfold_ancestors(self, event: TreePane.UnfoldRequested) -> None:
-        self.dispatch(lambda state: make_unfold_command(state, *event.section_ids))
+    @on(CommandRequested)
+    def _dispatch(self, event: CommandRequested) -> None:
+        self.dispatch(event.make_command)
 
     def action_take_out_source(self) -> None:
         self.sources_controller.remove(self.tree_pane.outline.cursor_id)
@@ -485,7 +486,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """The section that the person points at, and the span of the text selected or highlighted in it, or None."""
         match self.panes.scope:
             case Scope.READER:
-                return self.reader_pane.selection
+                return self.reader_pane.reader.selection
             case Scope.CHAT:
                 target = self.chat_log.selected_section
                 return None if target is None else target.section_id, None
@@ -514,8 +515,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._notes_controller.add_note(section_id, span, cited.citation if cited is not None else None)
 
     def action_notes(self) -> None:
-        came_from = self.tree_pane.outline
-        self._notes_controller.choose(partial(self.reader_controller.jump_to_target, came_from=came_from))
+        self._notes_controller.choose(partial(self._open_target, came_from=self.tree_pane.outline))
 
     def _fill_question(self, question: str | None) -> None:
         """Put a question into the question box, and focus it. None changes nothing."""
@@ -556,7 +556,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._conversation_switcher.fork(event.number)
 
     def _on_switched(self, edited: Exchange | None) -> None:
-        self.reader_controller.show_last_read()
+        self._show_last_read()
         self._show_saved_conversations(is_announced=False)
         self.panes.show_chat()
         self.panes.focus_question_box()
@@ -582,9 +582,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case ConversationTarget(conversation_id):
                 self.resume_conversation(conversation_id)
             case LinkTarget():
-                self.warn(self.reader_controller.open_answer_link(event.target))
+                if self.reader_pane.reader.follow_answer_link(event.target):
+                    self.panes.show_reader(came_from=None)
             case SectionTarget():
-                self.warn(self.reader_controller.jump_to_target(event.target, came_from=self.chat_log))
+                self._open_target(event.target, came_from=self.chat_log)
+
+    def _open_target(self, target: SectionTarget, *, came_from: Widget) -> None:
+        if self.reader_pane.reader.open_target(target):
+            self.panes.show_reader(came_from=came_from)
 
     @on(TargetSelected)
     def _show_selected(self, event: TargetSelected) -> None:
@@ -593,38 +598,28 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_citation(self, target: Target | None) -> None:
         """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
         if isinstance(target, SectionTarget) and target.citation is not None and Pane.READER in self.panes.shown:
-            self.reader_controller.show_citation(target)
+            self.reader_pane.reader.show_citation(target)
 
     @on(OutlineTree.NodeActivated)
     def _read(self, event: OutlineTree.NodeActivated) -> None:
-        self.reader_controller.read(event.section_id, came_from=self.tree_pane.outline)
+        if event.section_id in self.startup.state.library:
+            self.reader_pane.reader.open(event.section_id)
+            self.panes.show_reader(came_from=self.tree_pane.outline)
+
+    def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
+        """Let the outline follow the reader."""
+        if event.is_read:
+            self.tree_pane.go_to(event.section_id)
 
     @on(OutlineTree.CursorMoved)
     def _show_cut_title(self) -> None:
         if self.focused is self.tree_pane.outline and (title := self.tree_pane.outline.get_cut_title()):
             self.status_line.update_status(message=title, is_progress=False)
 
-    def action_back(self) -> None:
-        self.reader_controller.go_back()
-
     @on(ReadingPositionChanged)
-    def _on_position_changed(self, event: ReadingPositionChanged) -> None:
-        self.reader_controller.on_position_changed(event.section_id)
-
-    def action_step_section(self, direction: int) -> None:
-        self.reader_controller.step(direction)
-
-    @on(ScrolledPastEnd)
-    def _continue_reading(self, event: ScrolledPastEnd) -> None:
-        self.reader_controller.continue_past_end(event.direction)
-
-    @on(LinkClicked)
-    def _follow_link(self, event: LinkClicked) -> None:
-        self.warn(self.reader_controller.open_link(event.href, self.reader_pane.section_id))
-
-    def action_edit(self) -> None:
-        if self.reader_pane.section_id is not None:
-            self.warn(self.reader_controller.edit(self.reader_pane.section_id))
+    def _move_cursor(self, event: ReadingPositionChanged) -> None:
+        if not self.tree_pane.outline.has_focus:
+            self.tree_pane.outline.move_to(event.section_id)
 
     def action_find(self) -> None:
         from roamtui.tui.screens.find import FindDialog
@@ -636,8 +631,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_step_match(self, direction: int) -> None:
         await self._find_controller.go_to_match(direction)
 
-    def action_go_page(self) -> None:
-        self.warn(self.reader_controller.choose_page(came_from=self.focused))
+    @work(group="pages", exclusive=True, exit_on_error=False)
+    async def action_go_page(self) -> None:
+        came_from = self.focused
+        if await self.reader_pane.reader.ask_for_page(self.tree_pane.outline.cursor_id):
+            self.panes.show_reader(came_from=came_from)
 
     @work(group="looking", exit_on_error=False)
     async def check_for_changes(self) -> None:

@@ -49,7 +49,8 @@ async def _read(
     app = RoamApp(AppContext(agent=Agent(Conversation.start(library), ScriptedModel(())), options=options))
     async with running(app, (100, 40)) as (_, pilot):
         screen = app.main_screen
-        screen.reader_controller.read(next(library.walk()), came_from=None)
+        screen.reader_pane.reader.open(next(library.walk()))
+        screen.panes.show_reader(came_from=None)
         screen.panes.focus_reader()
         await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
         yield app, pilot
@@ -121,7 +122,8 @@ async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> N
         assert section_id is not None
         quote = library.get_content_span(section_id)
         span = type(quote)(doc="", start=start, end=start + len("of oak and tar"))
-        app.main_screen.reader_controller.read(section_id, came_from=None, highlight=(span,))
+        app.main_screen.reader_pane.reader.open(section_id, highlight=(span,))
+        app.main_screen.panes.show_reader(came_from=None)
         await pilot.pause()
         screen = await _look(app, pilot)
         assert screen.drawing is not None

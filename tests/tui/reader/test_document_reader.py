@@ -9,7 +9,7 @@ import pytest
 from roamtui.document.links import locate_section
 from roamtui.library_loader import open_library
 from roamtui.tui.app import RoamApp
-from roamtui.tui.controllers import reader
+from roamtui.tui.reader import document_reader
 from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
 
 
@@ -43,7 +43,7 @@ def cursor(app: RoamApp) -> str:
 async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outline_and_conversation_follow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reader, "_READING_SECONDS", 3600.0)
+    monkeypatch.setattr(document_reader, "_READING_SECONDS", 3600.0)
     async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
         await pilot.press("escape", "j", "enter", "3")
         await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
@@ -56,7 +56,7 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
         assert passed == {f"Chapter {number}" for number in range(6)}
         # What is only scrolled past is not read.
         assert app.main_screen.conversation.state.reading_id == find_id(app, "Chapter 0")
-        monkeypatch.setattr(reader, "_READING_SECONDS", 0.01)
+        monkeypatch.setattr(document_reader, "_READING_SECONDS", 0.01)
         await pilot.press("pageup", "pagedown")
         await wait_until(pilot, lambda: app.main_screen.conversation.state.reading_id == find_id(app, "Chapter 5"))
         await pilot.press("backspace")

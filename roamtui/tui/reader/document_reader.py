@@ -1,0 +1,360 @@
+"""`DocumentReader`: the reader of the main screen, which follows links, steps through the document and goes back."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+
+from textual import on
+from textual.app import SuspendNotSupported
+from textual.message import Message
+from textual.timer import Timer
+
+from roamtui.conversation.commands import Command, ReadSection
+from roamtui.conversation.state import ConversationState
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.links import (
+    DeadLink,
+    FileLink,
+    SectionLink,
+    WebLink,
+    find_fragment,
+    locate_section,
+    resolve_link,
+)
+from roamtui.document.node import NodeKind, Span
+from roamtui.editor import build_editor_command, find_editor
+from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
+from roamtui.sources.convert.conversion import SLOW_SUFFIXES
+from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
+from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
+from roamtui.tui.messages import (
+    CommandRequested,
+    FullScreenRequested,
+    LinkClicked,
+    LinkedFileRequested,
+    ReadingPositionChanged,
+    ReturnRequested,
+    ScrolledPastEnd,
+    StatusMessage,
+)
+from roamtui.tui.pictures import PictureStore
+from roamtui.tui.reader.reader import Reader
+from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from roamtui.tui.text_search import TextPosition
+
+_READING_SECONDS = 0.5
+"""A section counts as read once it has been at the top of the view for this long."""
+
+
+class DocumentReader(Reader):
+    """The reader of a conversation's document. It is hidden until it shows a section."""
+
+    @dataclass
+    class Opened(Message):
+        """The reader went to a section."""
+
+        section_id: str
+        is_read: bool
+        """Whether the person went there to read, so that the outline must follow."""
+
+    def __init__(self, state: ConversationState, pictures: PictureStore | None) -> None:
+        """Start empty. Without `pictures`, only their words are shown."""
+        super().__init__(id="reader", pictures=pictures)
+        self.display = False
+        self.state = state
+        """The state of the conversation. The screen replaces it."""
+        self.match_label = ""
+        """Number of the match that was jumped to, and the total. Empty after the reader has moved away."""
+        self._position_timer: Timer | None = None
+
+    def open(
+        self,
+        section_id: str,
+        *,
+        highlight: Sequence[Span] = (),
+        offset: int = 0,
+        can_go_back: bool = True,
+        is_read: bool = True,
+    ) -> None:
+        """Show a section, and remember the previous position if `can_go_back`. See `show_section`.
+
+        With `is_read`, the outline follows, and the conversation records that the person reads the section.
+        """
+        self.display = True
+        with self.remembering_jump() if can_go_back else nullcontext():
+            self.show_section(self.state.library, section_id, highlight=highlight, offset=offset)
+        self.match_label = ""
+        self.post_message(self.Opened(section_id, is_read))
+        if is_read:
+            self._record(section_id)
+
+    def _record(self, section_id: str | None) -> None:
+        """Record that the person reads a section. If it failed to load, that tries again."""
+
+        def make_command(state: ConversationState) -> Command | str:
+            has_failed = section_id in state.library and bool(state.library.problem_of(section_id or ""))
+            return ReadSection(section_id=section_id) if state.reading_id != section_id or has_failed else ""
+
+        self.post_message(CommandRequested(make_command))
+
+    @on(ReadingPositionChanged)
+    def _record_after_rest(self) -> None:
+        if self._position_timer is not None:
+            self._position_timer.stop()
+        self._position_timer = self.set_timer(_READING_SECONDS, lambda: self._record(self.section_id))
+
+    def show_last_read(self) -> None:
+        """Show the section that was last read in the conversation."""
+        section_id = self.state.reading_id
+        if section_id is not None and section_id in self.state.library:
+            self.open(section_id, is_read=False)
+
+    def show_loaded(self, section_ids: tuple[str, ...]) -> None:
+        """If the file in view has just been loaded, show its text."""
+        if self.section_id is not None and self.section_id in section_ids:
+            self.open(self.section_id, is_read=False)
+
+    def open_target(self, target: SectionTarget) -> bool:
+        """Open a section or quote that the conversation refers to. Return whether the section exists.
+
+        If another section contains the quote, show that section. If none does, show the nearest passage.
+        """
+        passage = self._find_passage(target)
+        if passage.section_id not in self.state.library:
+            self._warn(f"The model cited an id that does not exist: {passage.section_id}.")
+            return False
+        self.open(passage.section_id, highlight=passage.spans)
+        if passage.is_missing:
+            self.post_message(StatusMessage(passage.warning))
+        return True
+
+    def show_citation(self, target: SectionTarget) -> None:
+        """Show the passage of a citation, if the document has it. The outline stays where it is."""
+        passage = self._find_passage(target)
+        if passage.section_id in self.state.library:
+            self.open(passage.section_id, highlight=passage.spans, is_read=False)
+            self.post_message(StatusMessage(passage.warning))
+
+    def _find_passage(self, target: SectionTarget) -> CitedPassage:
+        if target.citation is None:
+            return CitedPassage(section_id=target.section_id)
+        return find_cited_passage(target.citation, self.state)
+
+    def show_match(self, position: TextPosition) -> None:
+        """Open the section of a match of the search, unless its document is in view already."""
+        library = self.state.library
+        section_id = library.section_at(position.doc, position.offset)
+        if section_id is None:
+            return
+        shown_id = self.section_id
+        if shown_id is None or shown_id not in library or library.get_content_span(shown_id).doc != position.doc:
+            self.open(section_id)
+        else:
+            self.post_message(self.Opened(section_id, is_read=True))
+            self._record(section_id)
+
+    async def ask_for_page(self, cursor_id: str | None) -> bool:
+        """Ask for a page, and go there. Return whether the person did. Must be called from a worker.
+
+        `cursor_id` is a section of the document, if the reader is empty.
+        """
+        section_id, library = self.section_id or cursor_id, self.state.library
+        document = library.root
+        if section_id is not None and section_id in library:
+            document = self._get_document(section_id)
+        count = len(document.page_starts)
+        if not count:
+            self._warn("This document has no pages.")
+            return False
+        current = f", now on {page:,}" if self.section_id and (page := self.page_in_view) is not None else ""
+        answer = await self.app.push_screen_wait(PromptDialog(f"Go to page (1 to {count:,}{current})", ""))
+        if answer is None:
+            return False
+        if not (answer.isdecimal() and 1 <= int(answer) <= count):
+            self._warn(f"No page {answer}. Enter 1 to {count:,}.")
+            return False
+        start = document.page_starts[int(answer) - 1]
+        page_id = self.state.library.section_at(document.key, start)  # the section that contains the start of the page
+        if page_id is not None:
+            self.open(page_id, offset=start - self.state.library.get_content_span(page_id).start)
+        return page_id is not None
+
+    def _get_document(self, section_id: str) -> Document:
+        return self.state.library.loaded_document(section_id) or self.state.library.locate(section_id)[0]
+
+    def action_back(self) -> None:
+        """Go back to the position before the last jump, or to the document whose link led to this one."""
+        while (position := self.pop_jump()) is not None:
+            if position.section_id in self.state.library:
+                self.open(position.section_id, offset=position.offset, can_go_back=False, is_read=False)
+                self._record(self.section_id)
+                return
+        self.post_message(ReturnRequested())
+
+    def action_step_section(self, direction: int) -> None:
+        """Show the section after (1) or before (-1) the current one."""
+        section_id = self.section_id
+        if section_id is None or not self._step_from(section_id, direction, can_go_back=True):
+            self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
+
+    @on(ScrolledPastEnd)
+    def _continue_past_end(self, event: ScrolledPastEnd) -> None:
+        """Show the section after the last one or before the first one of the document."""
+        if self.section_id is not None and self.section_id in self.state.library:
+            ids = self._get_document(self.section_id).ids or (self.section_id,)  # a file may be empty
+            edge_id = ids[-1 if event.direction > 0 else 0]
+            if self._step_from(edge_id, event.direction) and event.direction < 0:
+                self.scroll_to_end()
+
+    def _step_from(self, section_id: str, direction: int, *, can_go_back: bool = False) -> bool:
+        adjacent_id = get_adjacent_section(self.state.library, section_id, direction)
+        if adjacent_id is not None:
+            self.open(adjacent_id, can_go_back=can_go_back)
+        return adjacent_id is not None
+
+    def follow_answer_link(self, target: LinkTarget) -> bool:
+        """Follow a link in an answer. Return whether it leads to a section."""
+        library, section_id = self.state.library, target.href.lstrip("#")
+        if section_id in library:  # some models write a section's id as a URL
+            return self.open_target(SectionTarget(section_id))
+        origin_id = target.section_id if target.section_id in library else next(library.walk(), None)
+        return origin_id is not None and self._follow_link(target.href, origin_id, with_files=False)
+
+    @on(LinkClicked)
+    def _follow_clicked_link(self, event: LinkClicked) -> None:
+        if self.section_id is None:
+            return
+        if event.href.partition("#")[0].lower().endswith(PICTURE_SUFFIXES) and "://" not in event.href:
+            self.post_message(FullScreenRequested(self.state.library, self.section_id, href=event.href))
+        else:
+            self._follow_link(event.href, self.section_id)
+
+    def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> bool:
+        """Follow a link in a section. Return whether it leads to another section.
+
+        `with_files` allows links to other files on this machine. A link that a model wrote must not open a file.
+        """
+        match resolve_link(href, self.state.library, section_id, with_files=with_files):
+            case SectionLink(target, span):
+                self.open(target, highlight=(span,) if span is not None else ())
+                return True
+            case WebLink(url):
+                dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
+                dialog.ask(self.app, partial(self._open_page, url))
+            case FileLink(path, fragment, is_outside):
+                request = partial(self.post_message, LinkedFileRequested(str(path), fragment))
+                if is_outside:
+                    question = "Open a file outside the folder that you opened?"
+                    ConfirmDialog(question, str(path), yes="Open").ask(self.app, request)
+                else:
+                    request()
+            case DeadLink(reason):
+                self._warn(reason)
+        return False
+
+    def _open_page(self, url: str) -> None:
+        self.app.open_url(url)
+        self.post_message(StatusMessage(f"Opened {url} in your browser"))
+
+    def show_anchor(self, anchor: str) -> None:
+        """Show an anchor that a link in another document names, or the start if it is empty."""
+        library = self.state.library
+        first_id = next(library.walk(), None)
+        if first_id is None:
+            return
+        found = find_fragment(library, first_id, anchor) if anchor else SectionLink(first_id)
+        target = found or SectionLink(first_id)
+        self.open(target.section_id, highlight=(target.span,) if target.span else ())
+        if found is None:
+            self.post_message(StatusMessage(f'No heading with the anchor "#{anchor}"'))
+
+    def action_edit(self) -> None:
+        """Open the document at the current section in the person's editor."""
+        if self.section_id is not None and (problem := self._edit(self.section_id)):
+            self._warn(problem)
+
+    def _edit(self, section_id: str) -> str:
+        own = locate_section(self.state.library, section_id)
+        if own is None:
+            return "Only local files can be edited."
+        file = own.path
+        if file.suffix.lower() in SLOW_SUFFIXES:  # the reader shows text that was converted from the file
+            return f"{file.name} is not a text file. Edit it in its own program, then reload."
+        editor = find_editor()
+        if not editor:
+            return "No editor configured. Set $EDITOR."
+        try:
+            line = self.state.library.node(section_id).start_line
+            command = build_editor_command(editor, file.absolute(), line)
+            with self.app.suspend():
+                subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+        except SuspendNotSupported:
+            return "This terminal cannot suspend the app for an editor."
+        except (OSError, ValueError) as error:
+            return f"Could not start {editor}: {error}."
+        self.app.refresh(layout=True)
+        return ""
+
+    def highlight_matches(self, words: tuple[str, ...], match: int | None, match_label: str) -> None:
+        """Highlight search words in everything shown until the search ends, and jump to offset `match` of the document.
+
+        `match_label` is the number of the match, and the total.
+        """
+        self.match_label = match_label
+        self.highlight_words(words, match)
+        self.post_message(self.Opened(self.section_id or "", is_read=False))
+
+    def end_search(self) -> bool:
+        """Remove the search highlights. Return whether there were any."""
+        if not self.highlighted_words:
+            return False
+        self.highlight_matches((), None, "")
+        return True
+
+    @property
+    def selection(self) -> tuple[str | None, Span | None]:
+        """The section and the span of the selection or the highlight, otherwise the current section and None."""
+        span = self.get_selection_span()
+        if span is None:
+            return self.section_id, None
+        return self.state.library.section_at(span.doc, span.start) or self.section_id, span
+
+    def _warn(self, problem: str) -> None:
+        self.notify(problem, severity="warning", markup=False)
+
+
+def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
+    """Return the node whose text follows (1) or precedes (-1) the text of a node, or None. Folders are skipped."""
+    start = library.get_content_span(section_id)
+    node_id = _get_adjacent_node(library, section_id, direction)
+    while node_id is not None:
+        span = library.get_content_span(node_id)
+        is_same = (span.doc, span.start) == (start.doc, start.start)
+        if not is_same and library.node(node_id).kind is not NodeKind.FOLDER:
+            return node_id
+        node_id = _get_adjacent_node(library, node_id, direction)
+    return None
+
+
+def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str | None:
+    """Return the next (1) or previous (-1) node in the order of the document."""
+    if direction > 0 and (children := library.children(section_id)):
+        return children[0]
+    parent: str | None = section_id
+    while parent is not None:
+        child, parent = parent, library.parent(parent)
+        siblings = library.children(parent or library.root_id)
+        index = siblings.index(child) + direction
+        if index in range(len(siblings)):
+            node_id = siblings[index]
+            while direction < 0 and (children := library.children(node_id)):
+                node_id = children[-1]
+            return node_id
+        if direction < 0:
+            return parent
+    return None
