@@ -271,7 +271,7 @@ ACTIONS: tuple[Action, ...] = (
         "delete",
         "take out",
         "Take the source out of this conversation.",
-        "screen.take_out_source",
+        "app.take_out_source",
         synonyms="remove",
     ),
     _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),

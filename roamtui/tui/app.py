@@ -20,7 +20,9 @@ from textual.theme import BUILTIN_THEMES, Theme
 from textual.types import CSSPathType
 from typing_extensions import override
 
+from roamtui.document.added_sources import list_sources_of
 from roamtui.document.counts import format_count
+from roamtui.document.library_source import make_short_name
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
@@ -247,7 +249,7 @@ class RoamApp(App[None], inherit_bindings=False):
             if chosen is None:
                 self._on_not_opened(None)
             elif chosen.is_added:
-                self.main_screen.sources_controller.add(chosen.source)
+                self._add_source(chosen.source)
             elif chosen.opened is not None:
                 show(self._make_mode(chosen.opened))
             else:
@@ -306,6 +308,40 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_add_source(self) -> None:
         self.open_document(DocumentRequested(), is_added=True)
+
+    @work(group="sources", exit_on_error=False)
+    async def _add_source(self, name: str) -> None:
+        """Add a document, folder or site to the conversation. While a question is being answered, it waits."""
+        main, words = self.main_screen, ""
+        main.post_message(StatusMessage(f"Adding {make_short_name(name)}…", is_progress=True))
+        try:
+            source = await main.agent.conversation.add_source(name)
+            words = f"Added {sanitise_line(source.title)}: your next question sees it"
+        except RoamtuiError as error:  # a narrow screen may not show the conversation
+            main.warn(str(error))
+        finally:
+            main.post_message(StatusMessage(words))
+
+    @work(group="sources", exit_on_error=False)
+    async def action_take_out_source(self) -> None:
+        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - few take out a source
+
+        main = self.main_screen
+        conversation, section_id = main.agent.conversation, main.tree_pane.outline.cursor_id
+        is_only = len(list_sources_of(conversation.state.library)) < 2
+        source = None if is_only or section_id is None else conversation.state.library.source_of(section_id)
+        if source is None:
+            main.warn("This is the only source of the conversation. Add another one first.")
+            return
+        title = sanitise_line(source.title)
+        question = f"Take {title} out of this conversation?"
+        dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
+        if await self.push_screen_wait(dialog):
+            try:
+                await conversation.remove_source(source.key)
+                main.post_message(StatusMessage(f"Took out {title}; its files stay as they are"))
+            except RoamtuiError as error:
+                main.warn(str(error))
 
     def action_turn_to(self, number: int) -> None:
         """Show the open document with this number, counted from 1. 0 shows the next document."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.counts import format_count
 from roamtui.document.node import Span
+from roamtui.errors import StoreError
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Keymap, Scope, list_slash_commands, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
@@ -51,6 +54,7 @@ from roamtui.tui.messages import (
     SECTION_COMMANDS,
     CommandRequested,
     CopyRequested,
+    DocumentRequested,
     ReadingPositionChanged,
     StatusMessage,
     make_fold_toggle,
@@ -74,12 +78,10 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.loop import Agent
     from roamtui.conversation.conversation import CommandFactory, Conversation
-    from roamtui.tui.controllers.conversations import ConversationSwitcher
     from roamtui.tui.controllers.find import FindController
     from roamtui.tui.controllers.models import ModelController
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reload import ReloadController
-    from roamtui.tui.controllers.sources import SourcesController
     from roamtui.tui.reader.document_reader import DocumentReader
 
 _CHECK_SECONDS = 2.0
@@ -164,25 +166,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return NotesController(self.agent, self.tree_pane.outline, self.keys)
 
     @cached_property
-    def _conversation_switcher(self) -> ConversationSwitcher:
-        from roamtui.tui.controllers.conversations import ConversationSwitcher
-
-        return ConversationSwitcher(self.agent, self, self.keys, self.warn_if_busy, self._on_switched)
-
-    @cached_property
     def _reload_controller(self) -> ReloadController:
         from roamtui.tui.controllers.reload import ReloadController
 
         key = self.keys.format_first_key("global.reload")
         context, chat = self.app_context, self.chat_log
         return ReloadController(context, self.agent, chat, self._stamp, key, lambda: self.is_asking)
-
-    @cached_property
-    def sources_controller(self) -> SourcesController:
-        """Adds sources to the conversation, and takes them out."""
-        from roamtui.tui.controllers.sources import SourcesController
-
-        return SourcesController(self.agent, self)
 
     @property
     def has_started(self) -> bool:
@@ -227,8 +216,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _finish_startup(self) -> None:
         """Load everything that the first screen did not need, such as the agent and the notes, and show it."""
-        from roamtui.tui.controllers.startup import index_with_progress
-
         context = self.app_context
         if context.options.examples != self.startup.options.examples:
             self.welcome.show_examples(context.options.examples)
@@ -236,8 +223,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for note in context.notices:
             self.chat_log.add_notice(note)
         self._warm_up()
-        indexing = index_with_progress(self.agent, self.post_message)
-        self.run_worker(indexing, group="indexing", exit_on_error=False)
+        self._index_ahead()
         if self.reader_pane.section_id is None:  # the person may have opened a section already
             self._show_last_read()
         if self._first_place is not None:
@@ -320,13 +306,33 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="earlier", exit_on_error=False)
     async def _show_saved_conversations(self, *, is_announced: bool) -> None:
         """Show the saved conversations. With `is_announced`, the status line shows how many there are."""
-        from roamtui.tui.controllers.startup import list_saved_conversations
+        from roamtui.conversation.library_sync import get_source_key
 
-        saved = await list_saved_conversations(self.conversation)
-        if saved and is_announced:
-            words = format_count(len(saved), "earlier conversation")
-            self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
-        self.welcome.show_saved_conversations(saved)
+        state, store = self.conversation.state, self.conversation.store
+        if store is None or store.problem:
+            return
+        with suppress(StoreError):
+            summaries = await asyncio.to_thread(store.list, get_source_key(state.library))
+            answered = (summary for summary in summaries if summary.is_answered and not summary.is_one_shot)
+            saved = tuple(summary for summary in answered if summary.id != state.id)
+            if saved and is_announced:
+                words = format_count(len(saved), "earlier conversation")
+                self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
+            self.welcome.show_saved_conversations(saved)
+
+    @work(group="indexing", exit_on_error=False)
+    async def _index_ahead(self) -> None:
+        """Bring the search index of a large source up to date before a question needs it, and show the progress."""
+        loop = asyncio.get_running_loop()
+
+        def report(done: int, total: int) -> None:  # called in another thread, where no message may be posted
+            words = f"Indexing {done:,} of {total:,} sections…"
+            loop.call_soon_threadsafe(self.post_message, StatusMessage(words, is_progress=True))
+
+        try:
+            await self.agent.index_ahead(report)
+        finally:
+            self.post_message(StatusMessage("", is_progress=True))
 
     def watch_state(self, state: ConversationState) -> None:
         self.tree_pane.show(state)
@@ -389,9 +395,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(CommandRequested)
     def _dispatch(self, event: CommandRequested) -> None:
         self.dispatch(event.make_command)
-
-    def action_take_out_source(self) -> None:
-        self.sources_controller.remove(self.tree_pane.outline.cursor_id)
 
     async def action_run(self, action_id: str, *, is_focused: bool = False) -> None:
         """Run an action. With `is_focused`, first focus the pane of its scope."""
@@ -541,26 +544,53 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"Nothing to copy or stop. Press {quit_key} to quit.", markup=False)
 
     def action_conversations(self) -> None:
-        self._conversation_switcher.choose()
+        from roamtui.tui.screens.conversations import ConversationsScreen
 
-    def resume_conversation(self, conversation_id: str) -> None:
-        """Switch to a saved conversation about this document."""
-        self._conversation_switcher.resume(conversation_id)
+        def switch(chosen: DocumentRequested | None) -> None:
+            if chosen is not None and chosen.source:
+                self.post_message(chosen)
+            elif chosen is not None and chosen.conversation_id != self.conversation.state.id:
+                self.resume_conversation(chosen.conversation_id)
+
+        if self.warn_if_busy():
+            return
+        if (store := self.agent.conversation.store) is None:
+            self.warn("No saved conversations: saving is off here.")
+        else:
+            self.app.push_screen(ConversationsScreen(self.agent, store, self.keys), switch)
+
+    def resume_conversation(self, conversation_id: str | None) -> None:
+        """Switch to a saved conversation about this document, or to a new one for None."""
+        if self.warn_if_busy():
+            return
+        if conversation_id is None:
+            self._switch(self.agent.conversation.start_new(), "Started a new conversation")
+        else:
+            self._switch(self.agent.conversation.open(conversation_id), "Resumed the conversation")
 
     def action_new_conversation(self) -> None:
         self.question_controller.take_back()
-        self._conversation_switcher.resume(None)
+        self.resume_conversation(None)
 
     @on(ChatLog.ForkRequested)
     def _fork_conversation(self, event: ChatLog.ForkRequested) -> None:
-        self._conversation_switcher.fork(event.number)
+        if not self.warn_if_busy():
+            exchange = self.agent.conversation.state.transcript.exchanges[event.number - 1]
+            words = f"Branched before question {event.number}; the original is kept"
+            self._switch(self.agent.conversation.fork(exchange), words, exchange)
 
-    def _on_switched(self, edited: Exchange | None) -> None:
-        self._show_last_read()
-        self._show_saved_conversations(is_announced=False)
-        self.panes.show_chat()
-        self.panes.focus_question_box()
-        self.question_controller.on_conversation_switched(edited)
+    @work(group="commands", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
+    async def _switch(self, switching: Awaitable[None], words: str, edited: Exchange | None = None) -> None:
+        """Switch to another conversation. The person will edit the question of `edited`, if it is given."""
+        before_id = self.agent.conversation.state.id
+        await switching
+        if self.agent.conversation.state.id != before_id:
+            self._show_last_read()
+            self._show_saved_conversations(is_announced=False)
+            self.panes.show_chat()
+            self.panes.focus_question_box()
+            self.question_controller.on_conversation_switched(edited)
+            self.post_message(StatusMessage(words))
 
     def action_choose_model(self) -> None:
         if not self.warn_if_busy():
