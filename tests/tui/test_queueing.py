@@ -72,7 +72,7 @@ async def test_after_a_failure_the_question_returns_to_the_box_with_its_section(
         screen.question_box.fill(FIRST)
         await pilot.press("enter")
         await wait_until(pilot, lambda: len(model_of(app).requests) == 1)
-        screen.question_controller.ask_about_section(find_id(app, "Deck oven"))
+        screen.questions.ask_about_section(find_id(app, "Deck oven"))
         screen.question_box.fill(SECOND)
         await pilot.press("enter")
         await wait_until(pilot, lambda: bool(screen.query(QueuedLine)))

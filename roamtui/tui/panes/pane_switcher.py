@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Container, Horizontal, Vertical
-from textual.content import Content
+from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
-from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.tui.actions import Scope
@@ -16,7 +14,8 @@ from roamtui.tui.messages import FocusModeToggled
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
-from roamtui.tui.question_box import CommandList, QuestionBox, QueuedLine
+from roamtui.tui.question_area import QuestionArea
+from roamtui.tui.question_box import QuestionBox
 
 # Widths are in cells.
 _TWO_PANES_COLUMNS = 64
@@ -69,17 +68,16 @@ class ChatPane(Vertical):
 class PaneSwitcher(Horizontal):
     """The container of the panes. It shows the panes that fit and moves the focus between visible widgets."""
 
-    def __init__(self, tree: TreePane, log: ChatLog, reader: ReaderPane, box: QuestionBox) -> None:
+    def __init__(self, tree: TreePane, log: ChatLog, reader: ReaderPane, questions: QuestionArea) -> None:
         super().__init__(id="body")
         self._tree = tree
         self._log_view = log
         self._chat = ChatPane(log)
         self._reader = reader
-        self._box = box
-        self._scope_widgets = {Scope.TREE: tree, Scope.CHAT: log, Scope.READER: reader, Scope.INPUT: box}
+        self._box = questions.box
+        self._scope_widgets = {Scope.TREE: tree, Scope.CHAT: log, Scope.READER: reader, Scope.INPUT: questions.box}
         self._right = Vertical(id="right")
-        self._question_area = Container(id="ask")
-        self._frame = Horizontal(id="ask-frame")
+        self._question_area = questions
         self._columns = 0
         self._tree_columns: int | None = None
         """Width of the outline that the person dragged it to, or None for the default."""
@@ -99,9 +97,7 @@ class PaneSwitcher(Horizontal):
             with Horizontal(id="upper"):
                 yield self._chat
                 yield self._reader
-            with self._question_area, self._frame:
-                yield Static(Content("❯"), id="prompt")
-                yield self._box
+            yield self._question_area
 
     def on_mount(self) -> None:
         # The switcher's own width is known only after the first layout. Until then, it would show a single pane.
@@ -156,22 +152,6 @@ class PaneSwitcher(Horizontal):
             self._reader.reader.action_page(event.direction)
         else:
             self._log_view.action_page(event.direction)
-
-    def show_queued(self, question: str, back_key: str) -> None:
-        """Show a waiting question above the box. An empty question hides it."""
-        self._question_area.query(QueuedLine).remove()
-        if question:
-            self._question_area.mount(QueuedLine(question, back_key), before=self._frame)
-
-    @on(QuestionBox.CommandsListed)
-    async def _show_commands(self, event: QuestionBox.CommandsListed) -> None:
-        command_list = self._question_area.query(CommandList)
-        if not event.commands:
-            await command_list.remove()
-            return
-        if not command_list:
-            await self._question_area.mount(CommandList(), before=self._frame)
-        self._question_area.query_one(CommandList).show(event.commands, event.chosen)
 
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""

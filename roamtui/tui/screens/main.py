@@ -48,7 +48,6 @@ from roamtui.tui.chat.content_view import (
 )
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
-from roamtui.tui.controllers.questions import QuestionController
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     SECTION_COMMANDS,
@@ -63,6 +62,7 @@ from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
+from roamtui.tui.question_area import QuestionArea
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.status_line import (
     OFFLINE,
@@ -127,14 +127,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.status_line = StatusLine(StatusLineState(model=label.name, model_note=label.short_note), keys)
         self.header = HeaderLine(state.library.title, state.library.source)
         self._hints = HintLine(keys)
-        self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.question_box)
-        self.question_controller = QuestionController(
-            self.question_box,
-            lambda: self.startup.state,
-            self._run_question,
-            self._show_pending_question,
-            lambda question: self.panes.show_queued(question, keys.format_first_key("global.back")),
-        )
+        back_key = keys.format_first_key("global.back")
+        show_pending = self._show_pending_question
+        self.questions = QuestionArea(self.question_box, state, back_key, self._run_question, show_pending)
+        self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions)
 
     @cached_property
     def agent(self) -> Agent:
@@ -191,7 +187,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @property
     def is_asking(self) -> bool:
         """Whether a question is being answered."""
-        return self.question_controller.is_running
+        return self.questions.is_asking
 
     @override
     def compose(self) -> ComposeResult:
@@ -260,7 +256,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error keep all
             # their values, such as a request with the whole conversation.
             error.__traceback__ = error.__context__ = error.__cause__ = None
-        if self.question_controller.restore_unasked(event.worker):
+        if self.questions.restore_unasked(event.worker):
             self.chat_log.discard_pending()
             self.status_line.update_status(is_asking=False)
 
@@ -337,6 +333,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def watch_state(self, state: ConversationState) -> None:
         self.tree_pane.show(state)
         self.reader_pane.show(state)
+        self.questions.state = state
         self.status_line.show_state(state)
 
     def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:
@@ -348,7 +345,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         outline = self.tree_pane.outline
         match event:
             case QuestionAsked():
-                self.question_controller.on_question_asked()
+                self.questions.on_question_asked()
             case QuestionAnswered():
                 self.tree_pane.reveal_cited()
                 self._update_hints()
@@ -363,11 +360,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.reader_pane.reader.show_loaded(ids)
             case QuestionsRewound():
                 self._update_hints()
-                self.question_controller.show_pending()
+                self.questions.show_pending()
             case ConversationSwitched():
                 self._update_hints()
                 outline.set_highlights(found=())
-                self.question_controller.show_pending()
+                self.questions.show_pending()
             case DocumentReloaded():
                 self.header.show(state.library.title, state.library.source)
                 self.welcome.show_library(state.library)
@@ -430,9 +427,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_step_out(self) -> None:
         is_done = self.focused is self.question_box and (
-            self.question_box.close_commands()
-            or self.question_controller.reset_options()
-            or self.question_controller.take_back()
+            self.question_box.close_commands() or self.questions.reset_options() or self.questions.take_back()
         )
         if not is_done:
             self.panes.step_out()
@@ -440,7 +435,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(QuestionBox.Submitted)
     def _submit_question(self, event: QuestionBox.Submitted) -> None:
         self.panes.show_chat()
-        self.warn(self.question_controller.submit(event.question))
+        self.warn(self.questions.submit(event.question))
 
     @on(QuestionBox.CommandSubmitted)
     async def _run_command(self, event: QuestionBox.CommandSubmitted) -> None:
@@ -468,17 +463,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.is_asking or not self.conversation.state.transcript.exchanges:
             return
         if event.is_edited:
-            self.question_controller.edit_last()
+            self.questions.edit_last()
             self.panes.focus_question_box()
         else:
-            self.question_controller.ask_again(len(self.conversation.state.transcript.exchanges), event.open_first)
+            self.questions.ask_again(len(self.conversation.state.transcript.exchanges), event.open_first)
 
     @on(ChatLog.ModelRequested)
     def _retry_with_model(self, event: ChatLog.ModelRequested) -> None:
         """Ask a model a question that was answered by passages. If no model is in use, let the person choose one."""
         if self.warn_if_busy():
             return
-        ask = partial(self.question_controller.ask_again, event.number, event.section_ids)
+        ask = partial(self.questions.ask_again, event.number, event.section_ids)
         if self.app_context.agent.model.name == OFFLINE:
             self._model_controller.choose(ask)
         else:
@@ -505,7 +500,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
             selected = self.conversation.state.library.text_at(span) if span and is_selected else ""
-            self.question_controller.ask_about_section(section_id, selected)
+            self.questions.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_question_box()
 
@@ -538,7 +533,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.post_message(CopyRequested(selected, "the selection"))
             self.clear_selection()
         elif self.is_asking:
-            self.question_controller.stop()
+            self.questions.stop()
         else:
             quit_key = self.keys.format_first_key("global.quit")
             self.notify(f"Nothing to copy or stop. Press {quit_key} to quit.", markup=False)
@@ -569,7 +564,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._switch(self.agent.conversation.open(conversation_id), "Resumed the conversation")
 
     def action_new_conversation(self) -> None:
-        self.question_controller.take_back()
+        self.questions.take_back()
         self.resume_conversation(None)
 
     @on(ChatLog.ForkRequested)
@@ -589,7 +584,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._show_saved_conversations(is_announced=False)
             self.panes.show_chat()
             self.panes.focus_question_box()
-            self.question_controller.on_conversation_switched(edited)
+            self.questions.on_conversation_switched(edited)
             self.post_message(StatusMessage(words))
 
     def action_choose_model(self) -> None:

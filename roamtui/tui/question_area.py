@@ -1,17 +1,23 @@
-"""`QuestionController`: sends or queues questions from the box, asks the last one again, and stops an answer."""
+"""`QuestionArea`: the question box with the lines above it, and the questions that were sent and not asked yet."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal
+from textual.content import Content
+from textual.widgets import Static
 from textual.worker import Worker
+from typing_extensions import override
 
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.question_box import QuestionBox
+from roamtui.tui.question_box import CommandList, QuestionBox, QueuedLine
 
 _SELECTION_LENGTH_MAX = 500
 """Maximum number of selected characters in a question. The model receives the whole section with the question."""
@@ -30,27 +36,30 @@ class _QueuedQuestion:
     worker: Worker[None]
 
 
-class QuestionController:
+class QuestionArea(Container):
     """Asks one question at a time; one more can wait. A label on the box says how the next one will be asked."""
 
     def __init__(
         self,
         box: QuestionBox,
-        get_state: Callable[[], ConversationState],
+        state: ConversationState,
+        back_key: str,
         ask: Callable[[str, AskOptions], Worker[None]],
-        draw_pending: Callable[[str, str | None], None],
-        draw_queued: Callable[[str], None],
+        show_pending: Callable[[str, str | None], None],
     ) -> None:
         """Ask the questions that are typed into `box`.
 
-        `draw_pending` shows a question, and its section, until the conversation contains it. `draw_queued` shows the
-        question that waits. An empty string removes it.
+        `back_key` takes a waiting question back. `show_pending` shows a question, and its section, until the
+        conversation contains it.
         """
-        self._box = box
-        self._get_state = get_state
+        super().__init__(id="ask")
+        self.box = box
+        self.state = state
+        """The state of the conversation. The screen replaces it."""
+        self._back_key = back_key
         self._ask = ask
-        self._draw_pending = draw_pending
-        self._draw_queued = draw_queued
+        self._show_pending = show_pending
+        self._frame = Horizontal(Static(Content("❯"), id="prompt"), box, id="ask-frame")
         self._options = AskOptions()
         self._worker: Worker[None] | None = None
         self._pending: tuple[str, AskOptions] | None = None
@@ -58,20 +67,33 @@ class QuestionController:
         self._queued: _QueuedQuestion | None = None
         """The question that waits for the answer to the previous question."""
 
+    @override
+    def compose(self) -> ComposeResult:
+        yield self._frame
+
+    @on(QuestionBox.CommandsListed)
+    async def _show_commands(self, event: QuestionBox.CommandsListed) -> None:
+        command_list = self.query(CommandList)
+        if not event.commands:
+            await command_list.remove()
+            return
+        if not command_list:
+            await self.mount(CommandList(), before=self._frame)
+        self.query_one(CommandList).show(event.commands, event.chosen)
+
     @property
-    def is_running(self) -> bool:
+    def is_asking(self) -> bool:
         """Whether a question waits for its answer."""
         return self._queued is not None or (self._worker is not None and not self._worker.is_finished)
 
     def edit_last(self) -> None:
         """Put the last question into the box. The edited question will replace it."""
-        state = self._get_state()
-        exchange = state.transcript.exchanges[-1]
-        self._options = make_retry_options(exchange, state.library)
-        self._box.fill(exchange.question)
+        exchange = self.state.transcript.exchanges[-1]
+        self._options = make_retry_options(exchange, self.state.library)
+        self.box.fill(exchange.question)
         within = self._options.within
-        where = f" in {format_full_path(state.library, within)}" if within is not None else ""
-        self._box.set_border_label(f"Editing last question{where} · esc to cancel")
+        where = f" in {format_full_path(self.state.library, within)}" if within is not None else ""
+        self.box.set_border_label(f"Editing last question{where} · esc to cancel")
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Limit the next question to one section. If text is selected there, begin the question with it as a quote."""
@@ -79,32 +101,31 @@ class QuestionController:
             return
         self._options = AskOptions(within=section_id)
         if selected:
-            self._box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self._box.text}")
-        path = format_full_path(self._get_state().library, section_id)
-        self._box.set_border_label(f"in {path} · esc for the whole document")
+            self.box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
+        path = format_full_path(self.state.library, section_id)
+        self.box.set_border_label(f"in {path} · esc for the whole document")
 
     def reset_options(self) -> bool:
         """Make the next question a new one about the whole document. Return whether that changes anything."""
         options = self._pop_options()
         if options.replaces is not None:
-            self._box.clear()
+            self.box.clear()
         return options != AskOptions()
 
     def _pop_options(self) -> AskOptions:
         options, self._options = self._options, AskOptions()
         if options != AskOptions():
-            self._box.set_border_label("")
+            self.box.set_border_label("")
         return options
 
     def on_conversation_switched(self, edited: Exchange | None) -> None:
         """Prepare the box for another conversation. If `edited` is given, put its question into the box for editing."""
-        state = self._get_state()
         self.reset_options()
-        for exchange in state.transcript.exchanges:
-            self._box.remember(exchange.question)
+        for exchange in self.state.transcript.exchanges:
+            self.box.remember(exchange.question)
         if edited is not None:
-            self._box.fill(edited.question)
-            self.ask_about_section(make_retry_options(edited, state.library).within)
+            self.box.fill(edited.question)
+            self.ask_about_section(make_retry_options(edited, self.state.library).within)
 
     def submit(self, question: str) -> str | None:
         """Ask a question from the box, or queue it while another question is being answered.
@@ -114,14 +135,14 @@ class QuestionController:
         """
         if self._queued is not None:
             return "A question is already queued. Wait for its turn, or take it back."
-        is_running = self.is_running
-        self._box.clear()
-        self._box.remember(question)
+        is_asking = self.is_asking
+        self.box.clear()
+        self.box.remember(question)
         options = self._pop_options()
-        if is_running:
+        if is_asking:
             options = replace(options, needs_previous_answer=True)
             self._queued = _QueuedQuestion(question=question, options=options, worker=self._ask(question, options))
-            self._draw_queued(question)
+            self.mount(QueuedLine(question, self._back_key), before=self._frame)
         else:
             self._start(question, options)
         return None
@@ -132,8 +153,8 @@ class QuestionController:
         if queued is None:
             return False
         queued.worker.cancel()
-        typed = self._box.text
-        self._box.fill(f"{queued.question}\n{typed}" if typed else queued.question)
+        typed = self.box.text
+        self.box.fill(f"{queued.question}\n{typed}" if typed else queued.question)
         if not typed:
             self.ask_about_section(queued.options.within)
         return True
@@ -141,7 +162,7 @@ class QuestionController:
     def _pop_queued(self) -> _QueuedQuestion | None:
         queued, self._queued = self._queued, None
         if queued is not None:
-            self._draw_queued("")
+            self.query(QueuedLine).remove()
         return queued
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = ()) -> None:
@@ -149,10 +170,9 @@ class QuestionController:
 
         If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new question.
         """
-        state = self._get_state()
-        exchanges = state.transcript.exchanges
+        exchanges = self.state.transcript.exchanges
         exchange = exchanges[number - 1]
-        options = replace(make_retry_options(exchange, state.library), open_first=open_first)
+        options = replace(make_retry_options(exchange, self.state.library), open_first=open_first)
         if number < len(exchanges):
             options = replace(options, replaces=None)
         self._start(exchange.question, options)
@@ -173,7 +193,7 @@ class QuestionController:
         """Show the question that is not part of the conversation yet, if there is one."""
         if self._pending is not None:
             question, options = self._pending
-            self._draw_pending(question, options.within)
+            self._show_pending(question, options.within)
 
     def on_question_asked(self) -> None:
         """Record that the pending question, or else the queued one, is now part of the conversation."""
@@ -193,7 +213,7 @@ class QuestionController:
         if worker is not self._worker or not worker.is_finished or self._pending is None:
             return False
         (question, options), self._pending = self._pending, None
-        if not self._box.text:
-            self._box.fill(question)
+        if not self.box.text:
+            self.box.fill(question)
             self.ask_about_section(options.within)
         return True
