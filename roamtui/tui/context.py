@@ -91,6 +91,18 @@ class TuiOptions:
     """Saves settings, by name, for the next start, or raises `RoamtuiError`."""
 
 
+@dataclass(slots=True)
+class TriedModels:
+    """What a person has found out about models since the start."""
+
+    failures: dict[str, str] = field(default_factory=dict)
+    """Why tested models cannot be used, by name. Empty for models that replied."""
+    approved_providers: set[str] = field(default_factory=set)
+    """Providers to which the person allowed questions and sections to be sent."""
+    unsaved_url: str | None = None
+    """URL of the current model, empty for the provider's own. None if there is nothing to save."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppContext:
     """One open document: its agent, and how to reload and watch it."""
@@ -104,6 +116,7 @@ class AppContext:
     """Returns the stamps of all files. None if the document is a single file."""
     reload_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
+    tried_models: TriedModels = field(default_factory=TriedModels)
     notices: tuple[str, ...] = ()
     """Sentences to show at the start, for example that characters of the document were replaced."""
 

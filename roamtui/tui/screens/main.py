@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.counts import format_count
 from roamtui.document.node import Span
-from roamtui.errors import StoreError
+from roamtui.errors import RoamtuiError, StoreError
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Keymap, Scope, list_slash_commands, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
@@ -54,6 +54,7 @@ from roamtui.tui.messages import (
     CommandRequested,
     CopyRequested,
     DocumentRequested,
+    ModelReleased,
     ReadingPositionChanged,
     StatusMessage,
     make_fold_toggle,
@@ -79,7 +80,6 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.loop import Agent
     from roamtui.conversation.conversation import CommandFactory, Conversation
     from roamtui.tui.controllers.find import FindController
-    from roamtui.tui.controllers.models import ModelController
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reload import ReloadController
     from roamtui.tui.reader.document_reader import DocumentReader
@@ -141,12 +141,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             lambda event: self._show_event(event, agent.conversation.state), draws_exchanges=True
         )
         return agent
-
-    @cached_property
-    def _model_controller(self) -> ModelController:
-        from roamtui.tui.controllers.models import ModelController
-
-        return ModelController(self, self.app_context, self._show_model, self.chat_log.add_notice)
 
     @cached_property
     def _find_controller(self) -> FindController:
@@ -475,7 +469,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         ask = partial(self.questions.ask_again, event.number, event.section_ids)
         if self.app_context.agent.model.name == OFFLINE:
-            self._model_controller.choose(ask)
+            self._choose_model(ask)
         else:
             ask()
 
@@ -589,7 +583,36 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_choose_model(self) -> None:
         if not self.warn_if_busy():
-            self._model_controller.choose()
+            self._choose_model()
+
+    @work(group="models", exit_on_error=False)
+    async def _choose_model(self, after_switch: Callable[[], None] | None = None) -> None:
+        """Let the person choose a model, and offer to save it for the next start."""
+        from roamtui.tui.screens.dialogs import ConfirmDialog
+        from roamtui.tui.screens.model_dialog import ModelPicker
+
+        agent, options, tried = self.agent, self.app_context.options, self.app_context.tried_models
+        picker = ModelPicker(agent.model.name, options, tried)
+        name = await self.app.push_screen_wait(picker)
+        if picker.chosen is not None:
+            self.post_message(ModelReleased(agent.model))
+            agent.model, tried.unsaved_url = picker.chosen
+            self._show_model(agent.model.name)
+            if after_switch is not None:
+                after_switch()
+        url, save = tried.unsaved_url, options.save_settings
+        if name is None or url is None or save is None:
+            return
+
+        def save_choice() -> None:  # not in a worker, which would be lost if the person quits before it continues
+            try:
+                save({"model": agent.model.name, "api_base": url})
+                tried.unsaved_url = None
+            except RoamtuiError as error:
+                self.chat_log.add_notice(str(error))
+
+        question = "Make this model the default? Saves its name and URL in config.toml, never the key."
+        ConfirmDialog(question, agent.model.name, yes="Make default", no="Just this time").ask(self.app, save_choice)
 
     def _show_model(self, name: str) -> None:
         label = make_model_label(name)

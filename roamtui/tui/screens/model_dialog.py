@@ -1,4 +1,4 @@
-"""`ModelDialog`: adds a model by its name, URL and key, after a test."""
+"""`ModelPicker` and `ModelDialog`: choose a model, or add one by its name, URL and key, after a test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 
-from textual import on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -17,10 +17,104 @@ from roamtui.conversation.transcript import Message, Role
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
+from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import get_recommended_key_variable
-from roamtui.tui.context import ModelFactory
-from roamtui.tui.screens.dialogs import Dialog
+from roamtui.tui.context import ModelFactory, TriedModels, TuiOptions
+from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, PickerDialog, PickerItem
 from roamtui.tui.status_line import adapt_flags
+
+_HINT = "enter to test and use, esc to cancel · ✓ works"
+_OTHER_MODEL = "Other model…"
+_READY_GROUP = "Ready"
+_MISSING_KEY_GROUP = "Missing a key"
+
+
+class ModelPicker(PickerDialog):
+    """Lists the models, and tests the chosen one. The result is its name, or None if the person leaves."""
+
+    def __init__(self, current: str, options: TuiOptions, tried: TriedModels) -> None:
+        """List the models of `options`. `current` is the name of the model in use."""
+        self._current_name = current
+        self._options = options
+        self._tried = tried
+        self._offers = {offer.name: offer for offer in options.model_offers}
+        self.chosen: tuple[Model, str] | None = None
+        """The chosen model and the URL of its server, which is empty for the provider's own. None to keep the current
+        model."""
+        super().__init__("Model", self._list_choices(), current, foot=_HINT, on_chosen=self._choose)
+
+    @on(events.Mount)
+    def _discover(self) -> None:
+        if self._options.discover_models is not None:
+            self.run_worker(self._add_discovered(), exit_on_error=False)
+
+    def _list_choices(self) -> tuple[PickerItem, ...]:
+        """List the current model, then the models that work, are not tested yet, have failed, or lack a key."""
+        current = self._current_name
+        choices = [PickerItem(value=current, label=current, note="in use", group=_READY_GROUP, sign="●")]
+        offers = [offer for offer in self._offers.values() if offer.name != current]
+        failures = self._tried.failures
+        for offer in sorted(offers, key=lambda offer: (bool(failures.get(offer.name)), not self._works(offer))):
+            sign = "✗" if failures.get(offer.name) else "✓" if self._works(offer) else ""
+            note = failures.get(offer.name) or offer.note
+            choices.append(PickerItem(value=offer.name, label=offer.name, note=note, group=_READY_GROUP, sign=sign))
+        if self._options.make_model is not None:
+            choices.append(
+                PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
+            )
+            choices += [
+                PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)
+                for report in inspect_providers(os.environ)
+                if not report.is_usable and report.name != current and report.name not in self._offers
+            ]
+        return tuple(choices)
+
+    def _works(self, offer: ModelOffer) -> bool:
+        return offer.is_known_to_work or self._tried.failures.get(offer.name) == ""
+
+    async def _add_discovered(self) -> None:
+        assert self._options.discover_models is not None
+        self.show_foot(f"{_HINT}\nLooking for models on this machine…")
+        offers, summary = await asyncio.to_thread(self._options.discover_models)
+        self._offers |= {offer.name: offer for offer in offers}
+        if self.is_attached:
+            self.set_choices(self._list_choices())
+            self.show_foot(f"{_HINT}\n{sanitise_line(summary)}")
+
+    def _choose(self, name: str) -> None:
+        offer, make_model = self._offers.get(name), self._options.make_model
+        if name == self._current_name:
+            self.dismiss(name)
+        elif offer is not None and offer.provider and offer.provider not in self._tried.approved_providers:
+            question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
+            ConfirmDialog(question, offer.note, yes="Use").ask(self.app, lambda: self._test(offer))
+        elif offer is not None:
+            self._test(offer)
+        elif make_model is not None:
+            self.app.push_screen(ModelDialog(make_model, "" if name == _OTHER_MODEL else name), self._use_form)
+
+    def _use_form(self, chosen: tuple[Model, str] | None) -> None:
+        if chosen is not None:
+            self.chosen = chosen
+            self.dismiss(chosen[0].name)
+
+    @work(group="testing", exclusive=True, exit_on_error=False)
+    async def _test(self, offer: ModelOffer) -> None:
+        """Choose a model if it replies to a request of one token. Otherwise, show why it does not."""
+        self._tried.approved_providers.add(offer.provider)
+        make_model = self._options.make_model
+        try:
+            if offer.needs_test and make_model is not None:
+                self.show_foot(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
+                await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
+            self.chosen = offer.make_model(), offer.api_base
+        except RoamtuiError as error:
+            failure = self._tried.failures[offer.name] = adapt_flags(sanitise_line(str(error)))
+            self.set_choices(self._list_choices())
+            self.show_foot(failure)
+        else:
+            self._tried.failures[offer.name] = ""
+            self.finish(offer.name)
 
 
 class ModelDialog(Dialog[tuple[Model, str] | None]):
