@@ -438,9 +438,9 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(FullScreenRequested)
     def _show_full_screen(self, event: FullScreenRequested) -> None:
-        from roamtui.tui.controllers.pictures import PictureController  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
 
-        self.main_screen.warn(PictureController(self, self._keys, self.app_context.options).show_full_screen(event))
+        self.main_screen.warn(show_full_screen(self, self._keys, self.app_context.options, event))
 
     @on(TerminalWriteRequested)
     def _write_image(self, event: TerminalWriteRequested) -> None:

@@ -46,8 +46,6 @@ class ReloadController:
         """The stamps of the loaded files, by key."""
         self._seen_stamps: Mapping[str, SourceStamp] | None = self._loaded_stamps
         """The stamps at the last check."""
-        self._tried_stamps: Mapping[str, SourceStamp] | None = self._loaded_stamps
-        """The stamps at the last attempt to reload. If it failed, only a person or another change repeats it."""
         self._is_checking = False
         self._is_reloading = False
         self._next_check_at = 0.0
@@ -59,18 +57,20 @@ class ReloadController:
         """Check the files. If they have changed, say so, or reload the document if the settings ask for it.
 
         Only one check runs at a time, and none is cancelled. The thread of a cancelled check would continue, and record
-        a change that nobody is told about.
+        a change that nobody is told about. If a reload fails, only a person or another change repeats it.
         """
+        reloads = self._context.reload_on_change
         if self._context.reload_library is None or self._is_checking or self._is_reloading:
+            return
+        if reloads and self._is_asking():
             return
         self._is_checking = True
         try:
-            is_new_change = await self._detect_change()
-            is_untried = self._seen_stamps not in (None, self._loaded_stamps, self._tried_stamps)
-            if self._context.reload_on_change and is_untried:
-                if not self._is_asking():
-                    await self.reload()
-            elif is_new_change:
+            if not await self._detect_change():
+                return
+            if reloads:
+                await self.reload()
+            else:
                 words = f"Document changed on disk · {self._reload_key} to reload"
                 self._chat_log.post_message(StatusMessage(words, is_alert=True))
         finally:
@@ -89,7 +89,7 @@ class ReloadController:
             return False  # the document was reloaded meanwhile, with newer stamps
         if self.needs_baseline:
             self.needs_baseline = False
-            self._loaded_stamps = self._seen_stamps = self._tried_stamps = stamps
+            self._loaded_stamps = self._seen_stamps = stamps
             return False
         if stamps is None or stamps == self._seen_stamps:
             return False
@@ -133,7 +133,7 @@ class ReloadController:
         self._is_reloading = True
         try:
             stamps = await asyncio.to_thread(self._read_stamps)
-            self.needs_baseline, self._tried_stamps = False, stamps
+            self.needs_baseline = False
             self._seen_stamps = self._seen_stamps if stamps is None else stamps
             old_stamps, new_stamps = self._loaded_stamps or {}, stamps or {}
             keys = old_stamps.keys() | new_stamps.keys()

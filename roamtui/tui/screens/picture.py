@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from rich.segment import Segment
 from textual import on, work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
@@ -22,15 +24,20 @@ from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
 from roamtui.editor import open_in_viewer
-from roamtui.errors import OpeningCancelledError, RoamtuiError
-from roamtui.sources.convert.drawing import Drawing, DrawingRequest
+from roamtui.errors import OpeningCancelledError, RoamtuiError, SourceError
+from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
+from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, locate_document, read_picture
+from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.image_mode import ImageMode
-from roamtui.tui.messages import TerminalWriteRequested
-from roamtui.tui.pictures import CELL_PIXELS, DrawnPicture, draw_row
+from roamtui.tui.messages import FullScreenRequested, TerminalWriteRequested
+from roamtui.tui.pictures import CELL_PIXELS, DrawnPicture, choose_image_mode, draw_row, get_source_and_doc
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.status_line import ScreenKeyHints
 from roamtui.tui.terminal_images import CELLS_MAX, encode_deletion, encode_image, take_image_id
 
+_SVG_SUFFIX = ".svg"
 _ZOOM_STEP = 1.5
 _ZOOM_MAX = 40.0
 _MOVE_SHARE = 0.4
@@ -256,3 +263,65 @@ class PictureScreen(Screen[None]):
         if isinstance(self._canvas.drawn, int):
             self._write_to_terminal(encode_deletion(self._canvas.drawn))
         self.dismiss(None)
+
+
+def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request: FullScreenRequested) -> str | None:
+    """Show a picture or page. Ask first if it must be fetched. Return a sentence if it cannot be shown."""
+    source, doc = get_source_and_doc(request.library, request.section_id)
+    document = request.library.document(request.library.get_content_span(request.section_id).doc)
+
+    def show(shown: ShownFile) -> None:
+        mode = choose_image_mode(options.image_mode, app)
+        app.push_screen(PictureScreen(shown, keys, mode if mode is not ImageMode.OFF else ImageMode.CELLS))
+
+    if request.href and (url := resolve_href(document.url or "", request.href)):
+        fetch = options.fetch_picture
+        if fetch is None:
+            return f"{url} cannot be fetched here."
+        name = urlsplit(url).path.rpartition("/")[2] or urlsplit(url).netloc
+        shown = ShownFile(name=name, read=partial(fetch, url, source), path=None)
+        ConfirmDialog("Fetch this picture?", url, yes="Fetch").ask(app, lambda: show(shown))
+        return None
+    if not request.href:
+        owner = locate_document(source, doc) if document.url is None else None
+        file = PictureFile(owner.path.resolve()) if owner is not None else None
+        problem = "The pages of this document are not on this machine."
+    else:
+        file = find_picture(source, doc, request.href)
+        problem = f'"{request.href}" is not a picture in the folder that you opened.'
+    if file is None:
+        return problem
+    if request.href and file.name.lower().endswith(_SVG_SUFFIX):
+        return _offer_viewer(app, file)
+    show(
+        ShownFile(
+            name=file.name,
+            read=partial(_read, file, size_max=PICTURE_BYTES_MAX if request.href else PDF_BYTES_MAX),
+            path=None if file.member else file.path,
+            page=None if request.href else request.page - 1,
+            page_count=0 if request.href else len(document.page_starts),
+            quote=request.quote,
+        )
+    )
+    return None
+
+
+def _offer_viewer(app: App[None], file: PictureFile) -> str | None:
+    if file.member:
+        return f"{file.name} is an SVG drawing inside {file.path.name}. Unpack it to see it in its own program."
+
+    def open_file() -> None:
+        if not open_in_viewer(file.path):
+            app.copy_to_clipboard(str(file.path))
+            app.notify(f"No program to open it here. Copied its path: {file.path}", markup=False)
+
+    question = "Open this SVG drawing in its own program?"
+    ConfirmDialog(question, str(file.path), yes="Open").ask(app, open_file)
+    return None
+
+
+def _read(file: PictureFile, size_max: int) -> bytes:
+    data = read_picture(file, size_max=size_max)
+    if not data:
+        raise SourceError(f"{file.name} cannot be read, or is too large.")
+    return data
