@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -154,64 +154,43 @@ class SearchKind(StrEnum):
     MEANING = "Meaning"
 
 
-# Each function below returns a command for the session or, if there is nothing to do, a sentence for the status line.
-# The sentence is empty if nothing needs to be said.
+def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:
+    """Return the command on a section that the table of actions names.
 
-
-def make_open_command(_state: ConversationState, section_id: str) -> Command:
-    """Return the command that opens a section for the conversation."""
-    return ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
-
-
-def make_close_command(state: ConversationState, section_id: str) -> Command | str:
-    """Return the command that closes a section, or a sentence if it is not open or is pinned."""
+    If there is nothing to do, return words for the status line, which may be empty.
+    """
     section = state.get_open(section_id)
-    if section is None:
-        return "Section is not open"
-    if section.is_pinned:
-        return "Section is pinned. Unpin it first"
-    return CloseSections(section_ids=(section_id,), origin=Origin.PERSON)
+    command: Command | str
+    match name:
+        case "open":
+            command = ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
+        case "close" if section is None:
+            command = "Section is not open"
+        case "close" if section is not None and section.is_pinned:
+            command = "Section is pinned. Unpin it first"
+        case "close":
+            command = CloseSections(section_ids=(section_id,), origin=Origin.PERSON)
+        case "pin":
+            command = PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
+        case "fold":
+            command = FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
+        case "unfold_all":
+            command = make_unfold_command(state, *_list_parent_ids(state, section_id))
+        case "close_agent":
+            from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
 
-
-def make_pin_toggle(state: ConversationState, section_id: str) -> Command:
-    """Return the command that pins or unpins a section."""
-    section = state.get_open(section_id)
-    return PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
-
-
-def make_fold_toggle(state: ConversationState, section_id: str) -> Command:
-    """Return the command that folds or unfolds a node."""
-    return FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
+            command = CloseAgentOpened() if update(state, CloseAgentOpened()) else "The model has no open sections"
+        case "undo":
+            command = Undo() if state.undo_stack else "Nothing to undo"
+        case _:
+            raise ValueError(name)
+    return command
 
 
 def make_unfold_command(state: ConversationState, *section_ids: str) -> Command | str:
     """Return the command that unfolds the folded ones of these nodes, or an empty string if none is folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return FoldNodes(section_ids=folded, is_folded=False) if folded else ""
-
-
-def make_unfold_all_command(state: ConversationState, section_id: str) -> Command | str:
-    """Return the command that unfolds a node and everything below it, or an empty string if nothing is folded."""
-    return make_unfold_command(state, *_list_parent_ids(state, section_id))
-
-
-def make_close_agent_command(state: ConversationState, _section_id: str) -> Command | str:
-    """Return the command that closes and folds what the agent opened, or a sentence if there is nothing to close."""
-    from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
-
-    command = CloseAgentOpened()
-    return command if update(state, command) else "The model has no open sections"
-
-
-SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]] = {
-    "open": make_open_command,
-    "close": make_close_command,
-    "pin": make_pin_toggle,
-    "unfold_all": make_unfold_all_command,
-    "close_agent": make_close_agent_command,
-    "undo": lambda state, _section_id: Undo() if state.undo_stack else "Nothing to undo",
-}
-"""Commands on a section, by their names in the table of actions."""
 
 
 def _list_parent_ids(state: ConversationState, section_id: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from roamtui.document.loader import build_library
 from roamtui.sources.read import read_file
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.messages import make_fold_toggle
+from roamtui.tui.messages import make_section_command
 from roamtui.tui.screens.help import HelpDialog
 from tests.fakes.scripted_model import ScriptedModel
 from tests.sources.convert.sample_files import FILES
@@ -65,7 +65,7 @@ async def test_only_an_event_that_changes_the_state_shows_it_again() -> None:
         main, shown = app.main_screen, list[ConversationState]()
         await wait_until(pilot, lambda: "agent" in vars(main))
         main.watch(main, "state", lambda state: shown.append(state), init=False)  # noqa: PLW0108 - Textual asks its code
-        await main.conversation.dispatch(lambda state: make_fold_toggle(state, find_id(app, "Dough")))
+        await main.conversation.dispatch(lambda state: make_section_command("fold", state, find_id(app, "Dough")))
         assert shown == [main.conversation.state]
         main.conversation.publish(AnswerStreamed(text="Forty."))
         assert len(shown) == 1

@@ -50,14 +50,13 @@ from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
-    SECTION_COMMANDS,
     CommandRequested,
     CopyRequested,
     DocumentRequested,
     ModelReleased,
     ReadingPositionChanged,
     StatusMessage,
-    make_fold_toggle,
+    make_section_command,
 )
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
@@ -371,7 +370,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_apply(self, command_name: str) -> None:
         section_id, _ = self._selection
         if section_id is not None:
-            self.dispatch(lambda state: SECTION_COMMANDS[command_name](state, section_id))
+            self.dispatch(lambda state: make_section_command(command_name, state, section_id))
         else:
             self._ask_for_selection()
 
@@ -381,7 +380,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(OutlineTree.FoldToggled)
     def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
-        self.dispatch(lambda state: make_fold_toggle(state, event.section_id))
+        self.dispatch(lambda state: make_section_command("fold", state, event.section_id))
 
     @on(CommandRequested)
     def _dispatch(self, event: CommandRequested) -> None:
