@@ -18,6 +18,7 @@ from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.types import CSSPathType
+from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.added_sources import list_sources_of
@@ -32,6 +33,7 @@ from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
+from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     CellRequested,
     DocumentRequested,
@@ -308,6 +310,11 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_add_source(self) -> None:
         self.open_document(DocumentRequested(), is_added=True)
+
+    @on(Worker.StateChanged)
+    def _tell_defect(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.notify(format_error(event.worker.error), severity="error", markup=False)
 
     @work(group="sources", exit_on_error=False)
     async def _add_source(self, name: str) -> None:

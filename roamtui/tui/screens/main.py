@@ -85,7 +85,7 @@ if TYPE_CHECKING:  # the first screen does without them
 
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
-_HEADER_ROWS_MIN = 22
+_HEADER_ROWS_MIN = 20
 """Minimum height of a terminal with a header and hints. In a lower one, the panes need their lines."""
 
 
