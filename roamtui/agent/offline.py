@@ -23,7 +23,7 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import find_unread_pages, suggest_ids
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.lexicon import Language, detect_language, get_implied_words, get_synonyms, list_words, stem
+from roamtui.search.lexicon import Language, detect_language, get_implied_words, get_synonyms
 from roamtui.search.passages import Passage, QuestionWords, find_passage, find_question_words, split_passages
 from roamtui.search.query import has_pronoun, is_continuation
 from roamtui.search.sentences import get_first_sentence, rank_sentences
@@ -69,7 +69,6 @@ _SCORE_EVIDENCE_MAX = 0.2
 """Maximum evidence that the score of the best passage adds. It is higher if the words are close together."""
 _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
-_COMMON_WORD_EVIDENCE = 0.3
 _SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
@@ -87,8 +86,6 @@ _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
 _BESIDE_MAX = 50
 """Maximum number of sections beside a passage in which its exceptions are looked for."""
-_COMMON_WORDS = frozenset(map(stem, list_words("light")))
-"""Stems of words that occur in questions about any subject."""
 _LIMITING_TITLE = re.compile(
     r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|restrictions?|ausnahmen?|excepciones)\b", re.IGNORECASE
 )
@@ -413,13 +410,13 @@ class _Weighing:
         return weights
 
     def _weigh_evidence(self, question: str, language: Language) -> dict[str, float]:
-        """Weigh each term as evidence: more for names, less for words that occur in any question."""
+        """Weigh each term as evidence: more for names."""
         names = extract_code_names(question)
         if language is Language.ENGLISH:  # in other languages, words that are not names have capital letters too
             names |= {fold_term(name) for name in _NAME.findall(question)}
         weights = {}
         for term in self.terms:
-            weight = _NAME_WEIGHT if term in names else _COMMON_WORD_EVIDENCE if stem(term) in _COMMON_WORDS else 1.0
+            weight = _NAME_WEIGHT if term in names else 1.0
             is_unseen_pair = is_unspaced(term) and term not in self._words.present
             weights[term] = weight * (_UNSEEN_PAIR_WEIGHT if is_unseen_pair else 1.0)
         return weights

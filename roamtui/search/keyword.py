@@ -7,7 +7,6 @@ library, very common words are left out, because finding a section takes 0.03 µ
 from __future__ import annotations
 
 import math
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,8 +44,6 @@ _IMPLIED_WEIGHT = 1.0
 """Weight of the words that a question implies. Contracts, for example, often use none of the question's own words."""
 _FORM_WEIGHT = 1.0
 """Weight of inflected forms and of compounds that start with a query word, in German."""
-_GLOSSARY_PENALTY = 0.3
-"""Share of its score that a glossary entry loses, unless the query contains its whole title."""
 _TOPIC_WEIGHT = 2.0
 """Weight of the boost for sections that belong to a topic of the conversation."""
 _TERMS_MIN = 2
@@ -57,10 +54,6 @@ _LARGE = 8_000
 """Number of sections from which words in more than `_COMMON_SHARE` of them are left out, and only the words themselves
 are searched: no synonyms, and no other forms."""
 _COMMON_SHARE = 0.1
-_QUOTED_TITLE = re.compile(r"[\W\d_]*[\"“”„«‘]")
-_GLOSSARY_STEMS = frozenset({"definit", "glossari", "terminolog", "acronym", "abbrevi"})
-_PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appendix", "term", "defin", "interpret"})
-"""Other words that the title of a glossary may contain."""
 
 
 class KeywordSearcher:
@@ -180,10 +173,6 @@ def rank_by_text(
     if not scores:
         return {}
     scores = _boost_by_titles(index, scores, query)
-    for number in scores:
-        # A glossary entry has many words of a subject, but answers little beyond its own term.
-        if is_glossary_entry(index, number) and not index.title_stems(number) <= query.stems:
-            scores[number] *= 1 - _GLOSSARY_PENALTY
     if topics:
         scores = boost_topics(scores, topics, index, query, _TOPIC_WEIGHT)
     # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
@@ -255,16 +244,6 @@ def _select_title_words(stems: frozenset[str], query: Query) -> frozenset[str]:
     if query.language is Language.ENGLISH:
         return stems
     return frozenset(reduce_to_root(word, query.language) for word in stems - STOP_WORDS_BY_LANGUAGE[query.language])
-
-
-def is_glossary_entry(index: SectionIndex, number: int) -> bool:
-    """Check whether a section only defines a term: its title is quoted, or its parent is a glossary."""
-    if _QUOTED_TITLE.match(index.title(number)):
-        return True
-    parent = index.layout.parent(number)
-    stems = index.title_stems(parent) if parent >= 0 else frozenset()
-    stems = frozenset(word_stem for word_stem in stems if not word_stem.isdigit())
-    return bool(stems & _GLOSSARY_STEMS) and stems <= _GLOSSARY_STEMS | _PART_STEMS
 
 
 def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:

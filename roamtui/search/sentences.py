@@ -50,26 +50,9 @@ _ORDINAL = re.compile(r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|z
 """A German ordinal number, without its full stop."""
 _MONTH = re.compile(rf"\s*(?:{make_pattern('months')})\b", re.IGNORECASE)
 
-_DEFINITION = re.compile(
-    r"(?!(?:after|although|as|because|before|for|if|in|once|since|there|to|unless|when|where|while|with)\b)"
-    r"[\s*_]*+(?P<subject>[^.;:!?\n]{1,60}?)[*_]*+\s"
-    r"(?:is|are|means?|refers? to|lets?|allows?|enables?|provides?|defines?|describes?|specif(?:y|ies)|represents?"
-    r"|determines?|controls?|denotes?|consists? of|contains?|holds?|returns?|sets?|shows?|shall mean)\s",
-    re.IGNORECASE,
-)
-_GLOSSARY_ENTRY = re.compile(
-    r"(?P<subject>\*\*[^*\n]{1,60}\*\*|__[^_\n]{1,60}__|`+[^`\n]{1,60}`+|[\w./-]{2,40})"
-    r"(?:[ \t]*\([^)\n]{1,40}\))?(?:[ \t]*:|[ \t]+[–—-])\s"
-)
-_FIRST_CELL = re.compile(r"\|?(?P<subject>[^|]{1,80})\|")
 _LINK_TEXT = re.compile(r"!?\[[^\[\]]*\]\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)")
 _WORD = re.compile(r"\w+")
 
-_HEADING_SHARE = 0.3
-"""Weight of a term that is in the heading above a sentence, but not in the sentence."""
-_COLUMN_SHARE = 0.6
-"""Weight of a term that is in the head of a table, but not in the row. A row means little without the head."""
-_DEFINITION_BONUS = 0.25
 _PROXIMITY_BONUS = 0.15
 _PROXIMITY_LENGTH = 60
 """Distance between the first and last term that halves the bonus, in characters."""
@@ -126,8 +109,7 @@ def rank_sentences(
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that match a query best, best first.
 
-    Sentences that define a term, or have the terms close together, rank higher. Headings and table heads are never
-    returned, but their terms count in part for the sentences below them.
+    Sentences that have the terms close together rank higher. Headings and table heads are never returned.
 
     `query_terms` comes from `roamtui.search.terms.extract_query_terms`. `idf` has the weight of each term, which is
     otherwise computed from the text. `forms` maps inflected forms to the term that each counts as.
@@ -141,20 +123,13 @@ def rank_sentences(
         weights = {term: log(1 + (len(units) + 1) / (unit_counts[term] + 0.5)) for term in query_terms}
     total = sum(weights.values())
     ranked: dict[str, RankedSentence] = {}
-    heading_shares: dict[str, float] = {}  # terms of the heading above a unit, and the share of their weight
-    column_shares: dict[str, float] = {}  # the same for the head of its table
     for index, unit in enumerate(units):
-        if unit.kind is UnitKind.HEADING:
-            heading_shares = {term: _HEADING_SHARE for _, term in terms_by_unit.get(index, ())}
-        if unit.kind is not UnitKind.ROW:
-            head_terms = terms_by_unit.get(index, ()) if unit.kind is UnitKind.TABLE_HEAD else ()
-            column_shares = {term: _COLUMN_SHARE for _, term in head_terms}
         if unit.kind in _HEADING_KINDS or index not in terms_by_unit:
             continue
         sentences = [Unit(start, end, unit.kind) for start, end in _iter_divided_spans(text, unit)]
         for number, terms in _assign_terms(sentences, terms_by_unit[index]).items():
             sentence = sentences[number]
-            score = _score_sentence(text, sentence, terms, heading_shares | column_shares, weights) / total
+            score = _score_sentence(text, sentence, terms, weights) / total
             score += _EARLY_BONUS / (1 + index + number)
             ranked.setdefault(text[sentence.start : sentence.end], RankedSentence(sentence.start, sentence.end, score))
     return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))[:limit])
@@ -297,26 +272,16 @@ def _score_sentence(
     text: str,
     sentence: Unit,
     terms: Sequence[tuple[int, str]],
-    shares_above: Mapping[str, float],
     weights: Mapping[str, float],
 ) -> float:
-    """Return the weight of the terms in a sentence, with bonuses for definitions and for terms close together.
-
-    `shares_above` has the terms in the heading and the table head above it, and the share of their weight that counts.
-    """
+    """Return the weight of the terms in a sentence, with a bonus for terms close together."""
     first_offsets: dict[str, int] = {}
     for offset, term in terms:
         first_offsets.setdefault(term, offset)
-    covered = sum(weights[term] for term in first_offsets)
-    distance = max(first_offsets.values()) - min(first_offsets.values())
-    score = covered + sum(share * weights[term] for term, share in shares_above.items() if term not in first_offsets)
+    score = sum(weights[term] for term in first_offsets)
     if len(first_offsets) > 1:
-        score += _PROXIMITY_BONUS * covered / (1 + distance / _PROXIMITY_LENGTH)
-    # A definition begins with its subject, so terms there count more.
-    patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_GLOSSARY_ENTRY, _DEFINITION)
-    definitions = filter(None, (pattern.match(text, sentence.start, sentence.end) for pattern in patterns))
-    subject_end = next((match.end("subject") for match in definitions), sentence.start)
-    score += _DEFINITION_BONUS * sum(weights[term] for term, offset in first_offsets.items() if offset < subject_end)
+        distance = max(first_offsets.values()) - min(first_offsets.values())
+        score *= 1 + _PROXIMITY_BONUS / (1 + distance / _PROXIMITY_LENGTH)
     return score * _compute_form_factor(text, sentence)
 
 

@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.search import keyword
 from roamtui.search.excerpts import SNIPPET_LENGTH
 from roamtui.search.index import SectionIndex
-from roamtui.search.keyword import CANDIDATES, KeywordSearcher, is_glossary_entry, rank_by_text
+from roamtui.search.keyword import CANDIDATES, KeywordSearcher, rank_by_text
 from roamtui.search.query import parse_query
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
@@ -261,11 +261,6 @@ _MOVED = {
         "# Rat\n\nDer Rat der Stadt tagt.",
         "# Wahl\n\nGewählt wird der Rat der ganzen Stadt hier.",
     ),
-    "_GLOSSARY_PENALTY": (
-        "fuel and crew",
-        "# A\n\n## Definitions\n\n### Ship\n\nShip fuel, ship crew.",
-        "# B\n\n## Trips\n\nFuel and crew of a ship.",
-    ),
     "_SYNONYM_WEIGHT": (
         "buyer",
         "# One\n\nThe buyer of it.",
@@ -324,20 +319,6 @@ def test_a_number_in_a_title_is_no_word_of_it(
     assert _rank(index, query)[0] == index.title(0)
     enable_only("_TITLE_SHARE")
     assert _rank(index, query)[0] == index.title(1)
-
-
-def test_a_glossary_entry_answers_a_question_about_its_term(enable_only: Callable[..., None]) -> None:
-    entry = "# A\n\n## Definitions\n\n### Ship\n\nShip fuel, ship crew."
-    index = _make_index(entry, "# B\n\n## Trips\n\nFuel and crew of a ship.")
-    enable_only("_GLOSSARY_PENALTY")
-    assert _rank(index, "what is a ship with fuel")[0] == "Ship"
-
-
-def test_glossary_entries_are_recognised() -> None:
-    text = '# A\n\n## 1.2 "Ship"\n\nIt floats.\n\n## Type definitions in code\n\n### Loops\n\nWhile.\n'
-    index = SectionIndex(make_library(text))
-    titles = {index.title(number): is_glossary_entry(index, number) for number in range(len(index))}
-    assert titles == {"A": False, '1.2 "Ship"': True, "Type definitions in code": False, "Loops": False}
 
 
 def test_a_title_that_is_only_a_number_includes_its_parents() -> None:

@@ -186,34 +186,18 @@ def test_best_sentences_are_sentences(text: str, limit: int) -> None:
     assert [sentence.score for sentence in best] == sorted((s.score for s in best), reverse=True)
 
 
-_SHARDS = "First start a shard with care. Each shard counts.\n\nA shard is a part of an index. Keep each shard small."
-_ROWS_OF_NAMES = "| Name | What |\n|---|---|\n| top_k | Overrides temperature if set |\n| temperature | How random |\n"
-_PLANS = "Basic is the plan for one person here.\n\n| Plan | Price |\n|---|---|\n| Basic | 5 euros a month |\n"
 _BACKUPS = "Backups are kept. Restore is manual. Backups are kept for thirty days. Ask the desk about days."
 _LEASES = """Some words go before.
 
 The lease of a car that you have rented may end when you decide on renewal. Ask for lease renewal in person here."""
-_MONEY = "# Other\n\nMoney comes every ten days.\n\n# Refunds\n\nMoney comes ten days after asking.\n"
 _RETRIES = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can set the retry limit yourself.\n"
 
 
 @pytest.mark.parametrize(
     ("text", "question", "best"),
     [
-        pytest.param(_SHARDS, "What is a shard?", "A shard is a part of an index.", id="a definition"),
-        pytest.param(
-            "If the shard is lost then stop.\n\nThe shard is a part of an index.",
-            "shard",
-            "The shard is a part of an index.",
-            id="a condition is no definition",
-        ),
-        pytest.param(
-            _ROWS_OF_NAMES, "temperature", "| temperature | How random |", id="a row that starts with the term"
-        ),
-        pytest.param(_PLANS, "What is the price of basic?", "| Basic | 5 euros a month |", id="a table head counts"),
         pytest.param(_BACKUPS, "How many days are backups kept?", "Backups are kept for thirty days.", id="more terms"),
         pytest.param(_LEASES, "lease renewal", "Ask for lease renewal in person here.", id="terms close together"),
-        pytest.param(_MONEY, "refunds of money in days", "Money comes ten days after asking.", id="a heading counts"),
         pytest.param(
             _RETRIES, "retry limit", "You can set the retry limit yourself.", id="prose, not code or questions"
         ),
@@ -221,19 +205,6 @@ _RETRIES = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can
 )
 def test_the_best_sentence_comes_first(text: str, question: str, best: str) -> None:
     assert _choose(text, question) == [best]
-
-
-@pytest.mark.parametrize(
-    "definition",
-    [
-        "- `shard`: part of an index kept alone",
-        "- **Shard** (short) - part of an index",
-        "Shards let you scale an index.",
-    ],
-)
-def test_other_forms_of_definitions_come_first(definition: str) -> None:
-    text = f"Start the shard with care now.\n\n{definition}\n"
-    assert _choose(text, "shard") == [definition.removeprefix("- ")]
 
 
 @pytest.mark.parametrize(
