@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import textual.notifications
+from textual.geometry import Region
 from textual.message_pump import MessagePump
 from textual.notifications import Notification, Notify
 from textual.timer import Timer
@@ -26,12 +27,17 @@ async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> No
     async with make_app().run_test(size=(120, 30), notifications=True) as pilot:
         app = app_of(pilot)
         await wait_until(pilot, lambda: app.main_screen.chat_log.region.x > 0 and "ctrl+q" in screen_text(app))
-        places = {pane: pane.region for pane in app.main_screen.panes.walk_children(Widget)}
+
+        def list_places() -> dict[Widget, Region]:
+            shown = app.main_screen.panes.walk_children(Widget)
+            return {pane: pane.region for pane in shown if pane.region.area}
+
+        places = list_places()
         hints = screen_text(app).splitlines()[-1]
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: tell(app) == [_NOTHING])
         assert screen_text(app).splitlines()[-1].strip() == _NOTHING
-        assert {pane: pane.region for pane in app.main_screen.panes.walk_children(Widget)} == places
+        assert list_places() == places
         await pilot.press("tab")
         await wait_until(pilot, lambda: not tell(app) and app.main_screen.query_one(HintLine).display)
         await pilot.press("shift+tab")

@@ -205,8 +205,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _finish_startup(self) -> None:
         """Load everything that the first screen did not need, such as the agent and the notes, and show it."""
-        _ = self.agent  # has_started from here on
-        context = self.app_context
+        if not self.is_attached:  # the person, or the terminal, has gone already
+            return
+        context, _ = self.app_context, self.agent  # `has_started` from here on
         if context.options.examples != self.startup.options.examples:
             self.welcome.show_examples(context.options.examples)
             self.question_box.prepend_history(reversed(context.options.examples))
