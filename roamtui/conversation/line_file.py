@@ -106,8 +106,8 @@ def prepare_folder(folder: Path) -> None:
 
 
 @contextmanager
-def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `StoreError`. Its message is `failure` with ``{reason}`` and ``{folder}`` replaced.
+def map_store_errors(action: str, folder: Path) -> Iterator[None]:
+    """Turn an `OSError` into a `StoreError` that says which action failed, such as ``save the note``, why, and where.
 
     Raises:
         StoreError: An operation on disk failed.
@@ -115,6 +115,4 @@ def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # `str.format` would fail if the sentence already contains a path with braces.
-        message = failure.replace("{folder}", str(folder)).replace("{reason}", format_reason(error))
-        raise StoreError(message) from None
+        raise StoreError(f"Could not {action}: {format_reason(error)} ({folder}).") from None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,39 +27,31 @@ from roamtui.conversation.state import ConversationState, apply, fold_events, ma
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, format_reason
-from roamtui.paths import open_private_file
+from roamtui.paths import write_private_file
 
 _FORMAT = "roamtui conversation"
 _VERSION = 1
 _HEAD = json.dumps({"format": _FORMAT, "version": _VERSION}).encode("ascii") + b"\n"
 """First line of every log."""
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
-_DECODE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
+_DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
 _COPY = "(copy)"
 _TORN = "The last entry of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read. You continue in a copy of what comes before it."
 _BUSY = "Another program uses this conversation. You continue in a copy."
 _LOCKED_OUT = "This conversation cannot be written: {}. You continue in a copy."
-_INDEX_NAME = "index.sqlite3"
-"""An index for listing and searching the logs. It may be deleted at any time, and is then rebuilt from the logs."""
-_INDEX_VERSION = 3
-_TABLE = (
-    "CREATE TABLE conversations (id TEXT PRIMARY KEY, size INTEGER, changed INTEGER, source TEXT, title TEXT, "
-    "model TEXT, created_at TEXT, updated_at TEXT, questions INTEGER, "
-    "is_answered INTEGER, is_one_shot INTEGER, words TEXT) STRICT"
-)
-_INSERT = "INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_BUSY_SECONDS = 5.0
+_INDEX_NAME = "index.json"
+"""Holds what lists and searches show of each log. It may be deleted at any time, and is then made again."""
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
 """Takes the place of the document if a conversation is read without its document."""
 
 
-def encode_events(events: Iterable[ConversationEvent], at: datetime | None = None) -> bytes:
-    """Encode events as lines that all have the same time, by default the current one."""
-    moment = (at or datetime.now(UTC)).isoformat(timespec="milliseconds")
-    lines = ({"event": EVENT_NAMES[type(event)], "at": moment, **msgspec.to_builtins(event)} for event in events)
+def encode_events(events: Iterable[ConversationEvent]) -> bytes:
+    """Encode events as lines with the current time."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    lines = ({"event": EVENT_NAMES[type(event)], "at": now, **msgspec.to_builtins(event)} for event in events)
     return b"".join(json.dumps(line).encode("ascii") + b"\n" for line in lines)
 
 
@@ -77,7 +68,7 @@ def decode_log(content: bytes, name: str) -> tuple[list[ConversationEvent], int]
     Raises:
         StoreError: The log does not begin with the format and version that this program writes.
     """
-    head = content[: content.find(b"\n") + 1]
+    head, *lines = content.splitlines(keepends=True) or (b"",)
     try:
         format_name, version = json.loads(head)["format"], json.loads(head)["version"]
     except _DECODE_ERRORS:
@@ -88,7 +79,7 @@ def decode_log(content: bytes, name: str) -> tuple[list[ConversationEvent], int]
         raise StoreError(f"{name} was written by another version of roamtui, which this one cannot read.")
     events: list[ConversationEvent] = []
     size = len(head)
-    for line in content[size:].splitlines(keepends=True):
+    for line in lines:
         try:
             fields: dict[str, Any] = json.loads(line)
             event = msgspec.convert(fields, _KINDS[fields["event"]])
@@ -132,7 +123,7 @@ class ConversationLog:
         path = self._path
         if path is None or self.is_saved:
             return
-        with self._writing, map_store_errors("Could not save the conversation: {reason} ({folder}).", path.parent):
+        with self._writing, map_store_errors("save the conversation", path.parent):
             if self._file is None:
                 self._file = LineFile.open(path)
             if self._file.was_deleted:
@@ -142,11 +133,8 @@ class ConversationLog:
             self._file.append(lines if self._saved_count else _HEAD + lines)
             self._saved_count = count
 
-    def copy(self, count: int, title: str = "") -> ConversationLog:
-        """Make the log of a new conversation that begins with the first `count` events. Nothing is written yet.
-
-        Without a title, the copy keeps the title that these events lead to.
-        """
+    def copy(self, count: int) -> ConversationLog:
+        """Make the log of a new conversation that begins with the first `count` events. Nothing is written yet."""
         conversation_id = make_conversation_id()
         events = [
             replace(event, conversation_id=conversation_id, copied_from=event.copied_from or event.conversation_id)
@@ -155,7 +143,7 @@ class ConversationLog:
             for event in self.events[:count]
         ]
         path = None if self._path is None else self._path.with_name(f"{conversation_id}{LOG_SUFFIX}")
-        return ConversationLog(path, [*events, *([ConversationRenamed(title=title)] if title else [])])
+        return ConversationLog(path, events)
 
     def close(self) -> None:
         """Let other programs write the log."""
@@ -181,6 +169,15 @@ class ConversationSummary:
     """Whether any question has an answer, or the last one is unfinished, as after the program was killed."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked all questions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _IndexEntry:
+    size: int
+    changed_ns: int
+    summary: ConversationSummary
+    words: str
+    """All questions and answers."""
 
 
 class ConversationStore:
@@ -237,8 +234,10 @@ class ConversationStore:
             return ConversationLog(path, events, file), _TORN if rest else ""
         if file is not None:
             file.close()
+        copy = ConversationLog(path, events).copy(len(events))
         title = fold_events(_NO_LIBRARY, events).title.removesuffix(_COPY).rstrip()
-        return ConversationLog(path, events).copy(len(events), f"{title} {_COPY}".lstrip()), warning
+        copy.events.append(ConversationRenamed(title=f"{title} {_COPY}".lstrip()))
+        return copy, warning
 
     def read(self, conversation_id: str) -> list[ConversationEvent]:
         """Return the events of a conversation, without locking it.
@@ -263,14 +262,9 @@ class ConversationStore:
         Raises:
             StoreError: The folder cannot be read.
         """
-        if not self._is_listed:
-            return ()
-        rows = self._query(
-            "SELECT id, source, title, model, created_at, updated_at, questions, is_answered, is_one_shot "
-            "FROM conversations ORDER BY updated_at DESC, changed DESC"
-        )
-        summaries = (ConversationSummary(**dict(row)) for row in rows)
-        return tuple(summary for summary in summaries if source is None or summary.source == source)
+        entries = self._update_index().values() if self._is_listed else ()
+        newest_first = sorted(entries, key=lambda entry: (entry.summary.updated_at, entry.changed_ns), reverse=True)
+        return tuple(entry.summary for entry in newest_first if source in (None, entry.summary.source))
 
     def read_search_texts(self) -> dict[str, str]:
         """Return the questions and answers of each conversation as one text, by id.
@@ -278,7 +272,7 @@ class ConversationStore:
         Raises:
             StoreError: The folder cannot be read.
         """
-        return {row["id"]: row["words"] for row in self._query("SELECT id, words FROM conversations")}
+        return {conversation_id: entry.words for conversation_id, entry in self._update_index().items()}
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses.
@@ -287,7 +281,7 @@ class ConversationStore:
             StoreError: The conversation does not exist, is in use, or cannot be written.
         """
         with self._using(conversation_id, "rename") as file:
-            decode_log(self._read(conversation_id), f"The conversation {conversation_id}")
+            self.read(conversation_id)
             file.append(encode_events((ConversationRenamed(title=title),)))
 
     def delete(self, conversation_id: str) -> None:
@@ -299,14 +293,14 @@ class ConversationStore:
         with self._using(conversation_id, "delete"):
             self._get_path(conversation_id).unlink()
             with suppress(StoreError):
-                self._query("SELECT 1")  # removes its words from the index
+                self._update_index()  # its words are there too
 
     @contextmanager
     def _using(self, conversation_id: str, verb: str) -> Iterator[LineFile]:
         path = self._get_path(conversation_id)
         if not path.exists():
             raise StoreError(_NO_SUCH.format(conversation_id))
-        with map_store_errors(f"Could not {verb} the conversation: {{reason}} ({{folder}}).", self._folder):
+        with map_store_errors(f"{verb} the conversation", self._folder):
             file = LineFile.open(path)
             try:
                 yield file
@@ -319,65 +313,58 @@ class ConversationStore:
 
     def _read(self, conversation_id: str) -> bytes:
         path = self._get_path(conversation_id)
-        with map_store_errors(f"Could not read the conversation {conversation_id}: {{reason}}.", path):
+        with map_store_errors(f"read the conversation {conversation_id}", self._folder):
             content = path.read_bytes() if path.exists() else b""
         if not content:
             raise StoreError(_NO_SUCH.format(conversation_id))
         return content
 
-    def _query(self, query: str) -> Sequence[sqlite3.Row]:
-        """Update the index, then query it. If the index cannot be used, build one in memory."""
-        with map_store_errors("Could not read {folder}: {reason}.", self._folder):
-            path = self._folder / _INDEX_NAME
-            for _ in range(2):
-                with suppress(sqlite3.Error, OSError):
-                    os.close(open_private_file(path))
-                    return _refresh_index(self._folder, str(path), query)
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
-            return _refresh_index(self._folder, ":memory:", query)
+    def _update_index(self) -> dict[str, _IndexEntry]:
+        """Return the entry of each log by its id, after making those of new and changed logs."""
+        path, before, entries = self._folder / _INDEX_NAME, dict[str, _IndexEntry](), dict[str, _IndexEntry]()
+        with suppress(OSError, msgspec.DecodeError):
+            before = msgspec.json.decode(path.read_bytes(), type=dict[str, _IndexEntry])
+        with map_store_errors("read the conversations", self._folder), os.scandir(self._folder) as files:
+            for file in files:
+                if not file.name.endswith(LOG_SUFFIX) or not (status := file.stat()).st_size:
+                    continue
+                conversation_id = file.name.removesuffix(LOG_SUFFIX)
+                entry = before.get(conversation_id)
+                if entry is None or (entry.size, entry.changed_ns) != (status.st_size, status.st_mtime_ns):
+                    try:
+                        entry = _make_index_entry(conversation_id, Path(file).read_bytes(), status)
+                    except (FileNotFoundError, StoreError):
+                        continue
+                entries[conversation_id] = entry
+        if entries != before:
+            with suppress(OSError):
+                write_private_file(path, msgspec.json.encode(entries))
+        return entries
 
 
-def _refresh_index(folder: Path, database: str, sql: str) -> Sequence[sqlite3.Row]:
-    """Bring the index up to date with the logs in `folder`, and return the rows of the query `sql`.
-
-    `database` is the path of the index, or ":memory:" to build one for this query only.
-    """
-    with closing(sqlite3.connect(database, timeout=_BUSY_SECONDS)) as connection, connection:
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA synchronous = OFF")
-        if connection.execute("PRAGMA user_version").fetchone()[0] != _INDEX_VERSION:
-            connection.execute("DROP TABLE IF EXISTS conversations")
-            connection.execute(_TABLE)
-            connection.execute(f"PRAGMA user_version = {_INDEX_VERSION}")
-        indexed = {key: tuple(rest) for key, *rest in connection.execute("SELECT id, size, changed FROM conversations")}
-        on_disk: dict[str, tuple[int, int]] = {}
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(LOG_SUFFIX) and (status := entry.stat()).st_size:
-                    on_disk[entry.name.removesuffix(LOG_SUFFIX)] = (status.st_size, status.st_mtime_ns)
-        for conversation_id in indexed.keys() - on_disk.keys():
-            connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
-        for conversation_id, size_and_time in on_disk.items():
-            if indexed.get(conversation_id) != size_and_time:
-                with suppress(FileNotFoundError, StoreError):
-                    content = (folder / f"{conversation_id}{LOG_SUFFIX}").read_bytes()
-                    row = (conversation_id, *size_and_time, *_summarise(content))
-                    connection.execute(_INSERT, row)
-        return connection.execute(sql).fetchall()
-
-
-def _summarise(content: bytes) -> tuple[str | int, ...]:
-    """Compute the columns of a log's entry in the index, starting with `source`."""
+def _make_index_entry(conversation_id: str, content: bytes, status: os.stat_result) -> _IndexEntry:
     events, size = decode_log(content, "")
     state = fold_events(_NO_LIBRARY, events)
     exchanges = state.transcript.exchanges
-    words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
     lines = content[:size].splitlines()[1:]
-    times = (json.loads(lines[0])["at"], json.loads(lines[-1])["at"]) if lines else ("", "")
-    texts = (state.source, state.title, state.model, *times, words)
-    *storable, words = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)  # no surrogates
-    is_answered = state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges)
     asked = [event.is_one_shot for event in events if isinstance(event, QuestionAsked)]
-    return (*storable, len(exchanges), is_answered, bool(asked) and all(asked), words)
+    words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
+    summary = ConversationSummary(
+        id=conversation_id,
+        source=state.source,
+        title=_remove_surrogates(state.title),
+        model=state.model,
+        created_at=json.loads(lines[0])["at"] if lines else "",
+        updated_at=json.loads(lines[-1])["at"] if lines else "",
+        questions=len(exchanges),
+        is_answered=state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges),
+        is_one_shot=bool(asked) and all(asked),
+    )
+    return _IndexEntry(
+        size=status.st_size, changed_ns=status.st_mtime_ns, summary=summary, words=_remove_surrogates(words)
+    )
+
+
+def _remove_surrogates(text: str) -> str:
+    """Escape lone surrogates, which `msgspec.json` refuses."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

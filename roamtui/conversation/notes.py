@@ -84,7 +84,7 @@ class NoteStore:
         Raises:
             StoreError: The notes cannot be read.
         """
-        with self._lock, map_store_errors("Could not read the notes: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("read the notes", self._path.parent):
             return tuple((_read(self._path) | self._unsaved).values())
 
     def save(self, *notes: Note) -> None:
@@ -93,7 +93,7 @@ class NoteStore:
         Raises:
             StoreError: The notes are not on disk. The next call tries again.
         """
-        with self._lock, map_store_errors("Could not save the note: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("save the note", self._path.parent):
             self._unsaved |= {note.id: note for note in notes}
             self._change(lambda saved: saved | self._unsaved)
             self._unsaved = {}
@@ -104,7 +104,7 @@ class NoteStore:
         Raises:
             StoreError: The notes could not be deleted.
         """
-        with self._lock, map_store_errors("Could not delete the note: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("delete the note", self._path.parent):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
             self._change(lambda saved: {key: note for key, note in saved.items() if key not in ids})
 

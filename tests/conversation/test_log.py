@@ -172,7 +172,7 @@ def test_the_list_has_the_last_changed_conversation_first_and_follows_every_chan
     assert store.list("other.md") == ()
     assert "Because." in store.read_search_texts()["aaa"]
     store.delete("bbb")
-    (folder / "index.sqlite3").write_bytes(b"no database" * 100)
+    (folder / "index.json").write_bytes(b"no database" * 100)
     assert [summary.id for summary in store.list()] == ["aaa"]
     assert not _path(folder, "bbb").exists()
 
@@ -181,13 +181,12 @@ def test_a_copy_begins_with_the_same_events_and_words_around_sections(store: Con
     played = Recorder().ask("Why?", "Alpha").ask("And?")
     log = store.start("c0ffee", played.events)
     log.save()
-    copy = log.copy(len(played.events), "Branch")
+    copy = log.copy(len(played.events))
     copy.save()
     log.close()
     copy.close()
     (copied_id,) = {summary.id for summary in store.list()} - {"c0ffee"}
     state = store.load(copied_id)
-    assert state.title == "Branch"
     assert state.nonce == played.state.nonce
     assert state.transcript == played.state.transcript
 
