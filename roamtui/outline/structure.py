@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from pathlib import PurePosixPath
 
-from roamtui.document.counts import format_count
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.links import INDEX_NAMES
@@ -29,16 +28,6 @@ _RANGE_CHILDREN_MAX = 60
 """Maximum number of children in a range. It doubles if there would be more than `_RANGES_MAX` ranges."""
 _RANGES_MAX = 64
 _TITLE_LENGTH_MAX = 80
-_DESCRIBED_MAX = 10_000
-"""Maximum number of nodes at the top of a library that are counted."""
-_NOUNS = {
-    "chapter": {NodeKind.SECTION},
-    "part": {NodeKind.TEXT},
-    "linked page": {NodeKind.LINK},
-    "folder": {NodeKind.FOLDER},
-    "document": {NodeKind.FILE},
-}
-"""What people call the nodes at the top of a library."""
 _CHAIN_MAX = 100
 """Maximum number of nodes in a chain. A longer one is split into several lines."""
 _REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
@@ -119,22 +108,6 @@ def list_roots(library: Library) -> tuple[str, ...]:
         return tuple(root for root in roots if root not in hidden) if hidden else roots
     preambles = tuple(root for root in roots if root != title_id and root not in hidden)
     return preambles + library.children(title_id)
-
-
-def describe_contents(library: Library) -> tuple[str, tuple[str, ...]]:
-    """Say what a document consists of, such as ``8 chapters, 24 pages``, and return the titles at its top."""
-    labels = [library.get_label(root_id) for root_id in list_roots(library)[:_DESCRIBED_MAX]]
-    parts = [label for label in labels if label.kind is not NodeKind.PREAMBLE]
-    counts = [
-        format_count(sum(label.kind in kinds for label in parts), noun)
-        for noun, kinds in _NOUNS.items()
-        if any(label.kind in kinds for label in parts)
-    ]
-    if library.root.page_starts:
-        counts.append(format_count(len(library.root.page_starts), "page"))
-    elif not library.list_unloaded_files():
-        counts.append(f"{format_tokens(library.tokens)} tokens")
-    return ", ".join(counts), tuple(label.title for label in parts if label.kind is not NodeKind.TEXT)
 
 
 def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:

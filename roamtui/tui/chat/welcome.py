@@ -1,29 +1,35 @@
-"""The view before the first question: what the document is, keys, where the person left off, and example questions."""
+"""The view before the first question: what the document is, where the person left off, keys and example questions."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 from typing_extensions import override
 
+from roamtui.document.counts import format_count
 from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
-from roamtui.outline.structure import describe_contents
+from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import (
-    ContentView,
-    ConversationTarget,
-    ExampleTarget,
-    Target,
-    attach_target,
-    wrap,
-)
+from roamtui.tui.chat.content_view import ContentView, ConversationTarget, ExampleTarget, Target, attach_target, wrap
 from roamtui.tui.status_line import ModelLabel
+from roamtui.tui.tree.line_renderer import estimate_row_tokens
 
 if TYPE_CHECKING:  # the first screen does without the store
     from roamtui.conversation.log import ConversationSummary
 
+_NOUNS = {
+    NodeKind.SECTION: "chapter",
+    NodeKind.TEXT: "part",
+    NodeKind.LINK: "linked page",
+    NodeKind.FOLDER: "folder",
+    NodeKind.FILE: "document",
+}
+"""What people call the nodes at the top of a library."""
+_TITLES_MAX = 100
 _CHAPTERS_LINES_MAX = 2
 """Maximum number of lines with the titles of chapters."""
 _LINE_END_LENGTH = 8
@@ -43,12 +49,12 @@ class WelcomeView(ContentView):
 
     def __init__(self, library: Library, examples: tuple[str, ...], model: ModelLabel, keys: Keymap) -> None:
         super().__init__(id="welcome")
-        self._library = library
         self._is_title_shown = False
         self._examples = examples
         self._model = model
         self._keys = keys
         self._saved_conversations: tuple[ConversationSummary, ...] = ()
+        self.show_library(library)
 
     @property
     @override
@@ -63,8 +69,9 @@ class WelcomeView(ContentView):
             self.invalidate()
 
     def show_library(self, library: Library) -> None:
-        """Describe another version of the document."""
-        self._library = library
+        """Describe a document, or another version of it."""
+        self._title = strip_anchor(sanitise_line(library.title))
+        self._contents, self._chapters = describe_contents(library)
         self.invalidate()
 
     def show_examples(self, examples: tuple[str, ...]) -> None:
@@ -84,42 +91,47 @@ class WelcomeView(ContentView):
     def render_content(self, width: int) -> Content:
         lines = []
         if self._is_title_shown:
-            title = strip_anchor(sanitise_line(self._library.title))
-            lines += [*wrap(Content.styled(title, "bold $primary"), width), Content()]
-        contents, titles = describe_contents(self._library)
-        chapters = " · ".join(strip_anchor(sanitise_line(title)) for title in titles)
-        chapters = shorten(chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
-        lines += wrap(Content(contents), width)
-        lines += wrap(Content.styled(chapters, "$muted"), width) if chapters else []
+            lines += [*wrap(Content.styled(self._title, "bold $primary"), width), Content()]
+        lines += wrap(Content(self._contents), width)
+        if self._chapters:
+            chapters = shorten(self._chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
+            lines += wrap(Content.styled(chapters, "$muted"), width)
         lines.append(Content())
         for action_id, words in _KEY_HINTS:
             lead = Content.styled(f"{self._keys.format_first_key(action_id):<6} ", "bold $accent")
             lines += wrap(Content(words), width, lead=lead, follow=" " * 7)
-        lines += self._render_last_time(width)
+        saved = self._saved_conversations[:_CONVERSATIONS_SHOWN]
+        if saved:
+            more = len(self._saved_conversations) - len(saved)
+            key = self._keys.format_first_key("global.conversations")
+            about = f" · {key} lists {f'{more:,} more' if more > 0 else 'them'}"
+            lines += [Content(), Content.assemble(("Saved", "bold $muted"), (about, "$muted"))]
+        for index, conversation in enumerate(saved):
+            title = Content(sanitise_line(conversation.title)).truncate(max(4, width - 2), ellipsis=True)
+            lines.append(_LIST_MARKER + attach_target(title, index, is_selected=index == self.selected))
         if self._examples:
             lines += [Content(), Content.assemble(("Try", "bold $muted"), (" · ↑ takes one", "$muted"))]
-            first = len(self.targets) - len(self._examples)  # the index of an example as a target
-            for index, question in enumerate(self._examples, first):
-                row = attach_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
-                lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
+        for index, question in enumerate(self._examples, len(saved)):
+            row = attach_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
+            lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
         how = f"{self._keys.format_first_key('global.choose_model')} changes it."
         model = Content.assemble(
             ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
         )
         return Content("\n").join([*lines, Content(), *wrap(model, width)])
 
-    def _render_last_time(self, width: int) -> list[Content]:
-        """Return the lines about saved conversations."""
-        lines: list[Content] = []
-        if self._saved_conversations:
-            more = len(self._saved_conversations) - _CONVERSATIONS_SHOWN
-            key = self._keys.format_first_key("global.conversations")
-            about = f" · {key} lists {f'{more:,} more' if more > 0 else 'them'}"
-            lines.append(Content.assemble(("Saved", "bold $muted"), (about, "$muted")))
-            for index, saved in enumerate(self._saved_conversations[:_CONVERSATIONS_SHOWN]):
-                lines.append(_LIST_MARKER + self._link(saved.title, index, width - 2))
-        return [Content(), *lines] if lines else []
 
-    def _link(self, words: str, index: int, width: int) -> Content:
-        cut = Content(sanitise_line(words)).truncate(max(4, width), ellipsis=True)
-        return attach_target(cut, index, is_selected=index == self.selected)
+def describe_contents(library: Library) -> tuple[str, str]:
+    """Say what a document consists of, such as ``8 chapters, 24 pages``, and list the first titles at its top."""
+    root, columns = library.root, library.root.columns
+    rows = list(columns.children(-1 if root.title_row is None else root.title_row))
+    counted = Counter(columns.kinds[row] for row in rows)
+    parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
+    if root.page_starts:
+        parts.append(format_count(len(root.page_starts), "page"))
+    elif not library.list_unloaded_files():
+        tokens = sum(estimate_row_tokens(document, 0, len(document.columns)) for document in library.documents)
+        parts.append(f"~{format_tokens(tokens)} tokens")
+    titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
+    titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
+    return ", ".join(parts), " · ".join(titles)

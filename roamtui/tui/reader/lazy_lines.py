@@ -69,10 +69,14 @@ class ReadingProgress(NamedTuple):
 
 
 class LinkPosition(NamedTuple):
-    """A link within a chunk, by its number."""
+    """A link within a chunk, by its number, and where it starts."""
 
     chunk: int
     number: int
+    y: int = 0
+    """Number of its line."""
+    x: int = 0
+    """Its first cell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,18 +201,6 @@ class LazyLines:
         chunk = self.get_chunk_at(offset) if self.chunks else 0
         return self.get_top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_y(offset)
 
-    def locate_links(self, chunk: int) -> dict[int, tuple[int, int]]:
-        """Return the line and the first cell of each link of a chunk, by the link's number, in order."""
-        links: dict[int, tuple[int, int]] = {}
-        text, span = self.document.text, self.chunks[chunk]
-        if text.find("[", span.start, span.end) < 0 and text.find("<", span.start, span.end) < 0:
-            return links
-        for number, line in enumerate(self.get_chunk_lines(chunk).lines):
-            for index, run in enumerate(line.runs):
-                if run.style.link_number is not None and run.style.link_number not in links:
-                    links[run.style.link_number] = self.get_top(chunk) + number, measure_runs(line.runs[:index])
-        return links
-
     def iter_pictures(self, view: range) -> Iterator[tuple[PictureLine, int]]:
         """Yield the lines of pictures in view, each with its chunk."""
         if not self._has_pictures:  # most documents have none, and this runs for each line that is scrolled
@@ -232,13 +224,15 @@ class LazyLines:
 
     def list_links(self, view: range) -> list[LinkPosition]:
         """List the links that start in view, in order."""
-        chunks = {found.position.chunk: None for found in filter(None, map(self.get_line, view))}
-        return [
-            LinkPosition(chunk, number)
-            for chunk in chunks
-            for number, (y, _) in self.locate_links(chunk).items()
-            if y in view
-        ]
+        links: dict[tuple[int, int], LinkPosition] = {}
+        first = self.get_top(self.locate(view.start).chunk)  # a link that starts above the view may continue in it
+        for y in range(first, view.stop):
+            found = self.get_line(y)
+            for index, run in enumerate(found.line.runs if found else ()):
+                if found and run.style.link_number is not None:
+                    key = found.position.chunk, run.style.link_number
+                    links.setdefault(key, LinkPosition(*key, y, measure_runs(found.line.runs[:index])))
+        return [link for link in links.values() if link.y in view]
 
     def _compute_tops(self) -> list[int]:
         if self._tops is None:

@@ -175,6 +175,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._lay_out_again(self.lines.get_chunk_at(offset))
 
     def _lay_out_again(self, chunk: int) -> None:
+        self._set_hints(())
         with self._keep_view():
             self.lines.lay_out_again(chunk)
         self._highlights.forget_lines()
@@ -222,15 +223,12 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         lines = self.lines.get_chunk_lines(link.chunk)
         target = lines.links[link.number]
         if link.number in lines.image_link_numbers:
-            self._look_at(str(target))
+            if self._library is not None and self.section_id is not None:
+                self.post_message(FullScreenRequested(self._library, self.section_id, href=str(target)))
         elif isinstance(target, int):
             self.toggle_details(target)
         else:
             self.post_message(LinkClicked(target))
-
-    def _look_at(self, image: str) -> None:
-        if self._library is not None and self.section_id is not None:
-            self.post_message(FullScreenRequested(self._library, self.section_id, href=image))
 
     def action_look(self) -> None:
         """Ask to show the first image in view, or else the page, on the whole screen."""
@@ -477,9 +475,8 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             drawn = self._pictures.get(line.picture) if self._pictures is not None else None
             strip = palette.draw_picture(line, drawn, left + width)
         for number, link in enumerate(self._hints, start=1):
-            y_of_link, x = self.lines.locate_links(link.chunk)[link.number]
-            if y_of_link == line_y and str(number).startswith(self._typed):
-                strip = palette.draw_hint(strip, x, str(number))
+            if link.y == line_y and str(number).startswith(self._typed):
+                strip = palette.draw_hint(strip, link.x, str(number))
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
     def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:

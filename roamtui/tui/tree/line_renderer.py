@@ -189,8 +189,8 @@ class LineRenderer:
         if document.columns.kinds[row] is NodeKind.FOLDER:
             return self._lines.library.node(document.ids[row]).tokens if self._is_loaded else 0
         graft = self._lines.library.grafts.get(document.ids[row])
-        below = _estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
-        return below + _estimate_row_tokens(document, row, document.columns.ends[row])
+        below = estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
+        return below + estimate_row_tokens(document, row, document.columns.ends[row])
 
 
 def _draw_guides(guide_flags: tuple[bool, ...], width: int) -> str:
@@ -204,7 +204,7 @@ def _draw_guides(guide_flags: tuple[bool, ...], width: int) -> str:
     return "".join(guides[:depth_max])
 
 
-def _estimate_row_tokens(document: Document, first: int, end: int) -> int:
+def estimate_row_tokens(document: Document, first: int, end: int) -> int:
     """Return the tokens of the rows `first` to `end` of a document: roughly, unless they have been counted."""
     if "tokens_before" in vars(document):
         return document.tokens_before[end] - document.tokens_before[first]

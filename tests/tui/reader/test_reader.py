@@ -208,7 +208,7 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
     async with _run(library, "Page") as (app, reader, pilot):
         assert _lines(reader)[3:8] == ["▸ Why is it so?", "", "▾ Shown", "  At once.", ""]
         lines, summaries = reader.lines, (_HTML.index("<summary>Why"), _HTML.index("<details open"))
-        targets = [lines.get_chunk_lines(chunk).links[number] for chunk, number in lines.list_links(range(99))]
+        targets = [lines.get_chunk_lines(chunk).links[number] for chunk, number, *_ in lines.list_links(range(99))]
         assert targets == [summaries[0], "why.md", summaries[1], "alert.md", "tide.png"]
         await pilot.press("o")
         await pilot.pause()
