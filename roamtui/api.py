@@ -1,6 +1,7 @@
 """The public names of `import roamtui`: the parts that the command line itself uses. docs/library.md lists them."""
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -11,7 +12,6 @@ from roamtui.conversation.events import (
 )
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.library_loader import open_library
 from roamtui.models.registry import make_model
 from roamtui.outline.render import render_outline
 from roamtui.quotes.find import find_quote

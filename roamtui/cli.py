@@ -14,15 +14,15 @@ from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from typing import Any
 
+    from roamtui.bootstrap import Bootstrap
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
-    from roamtui.document.loading import LoadingOptions
     from roamtui.headless.recheck import ClaimGroup
-    from roamtui.settings import ConversationArguments, Settings
+    from roamtui.settings import ConversationArguments
 
     Command = Callable[[Namespace], int]
     Argument = tuple[tuple[str, ...], dict[str, Any]]
@@ -90,11 +90,10 @@ def _run(words: list[str]) -> int:
         return _print(make_parser(name).format_help())
     if len(words) == 1 and not words[0].startswith("-") and any(mark in words[0] for mark in "./"):
         # For a single path, loading argparse takes longer than reading the document. No command name contains . or /.
-        from roamtui.launch import AppArguments, run_app
-        from roamtui.library_loader import make_loading_options
-        from roamtui.settings import load_settings
+        from roamtui.bootstrap import Bootstrap
+        from roamtui.launch import Launch
 
-        return run_app(AppArguments(sources=(words[0],), loading=make_loading_options(load_settings())))
+        return Launch(bootstrap=Bootstrap(), sources=(words[0],)).run()
     if name:
         gc.enable()
     elif words and words[0].isalpha() and not os.path.lexists(words[0]) and (hint := _suggest(words[0], COMMANDS)):
@@ -191,17 +190,15 @@ def _get_overrides(args: Namespace) -> dict[str, Any]:
     return {name.removeprefix(_CONFIG): value for name, value in given.items() if name.startswith(_CONFIG)}
 
 
-def _load_settings(args: Namespace) -> Settings:
+def _make_bootstrap(args: Namespace) -> Bootstrap:
+    from roamtui.bootstrap import Bootstrap
     from roamtui.settings import load_settings
 
-    return load_settings(_get_overrides(args))
-
-
-def _get_loading_options(args: Namespace) -> LoadingOptions:
-    from roamtui.library_loader import make_loading_options
-
-    settings, origins = _load_settings(args), args.allow_origin
-    return make_loading_options(settings, is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr)
+    settings = load_settings(_get_overrides(args))
+    if "no_network" not in args:
+        return Bootstrap(settings=settings)
+    origins = tuple(args.allow_origin)
+    return Bootstrap(settings=settings, is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr)
 
 
 def _get_conversation_arguments(args: Namespace) -> ConversationArguments:
@@ -210,13 +207,13 @@ def _get_conversation_arguments(args: Namespace) -> ConversationArguments:
     return ConversationArguments(resume_latest=args.resumes, conversation_id=args.conversation)
 
 
-def _open_and_report(args: Namespace, index: str | None = None) -> tuple[Library, Loader | None]:
+def _open_and_report(
+    bootstrap: Bootstrap, sources: Sequence[str], *, uses_index: bool = False
+) -> tuple[Library, Loader | None]:
     # Opens the sources of a command with all their files, and writes what went wrong to stderr.
     from roamtui.headless.output import write_notices
-    from roamtui.library_loader import open_lazily
 
-    sources = args.sources if "sources" in args else [args.source]
-    library, loader = open_lazily(sources, _get_loading_options(args), load_all=True, index=index)
+    library, loader = bootstrap.open(sources, load_all=True, uses_index=uses_index)
     write_notices(library.notes)
     return library, loader
 
@@ -298,18 +295,15 @@ def app(args: Namespace) -> int:
     """Open documents in the app."""
     if args.print_completion:
         return _print(render_completion(args.print_completion))
-    from roamtui.launch import AppArguments, run_app
+    from roamtui.launch import Launch
 
-    return run_app(
-        AppArguments(
-            sources=tuple(args.sources),
-            loading=_get_loading_options(args),
-            overrides=_get_overrides(args),
-            conversation=_get_conversation_arguments(args),
-            is_plain=args.plain,
-            is_watching=args.watch,
-        )
-    )
+    return Launch(
+        bootstrap=_make_bootstrap(args),
+        sources=tuple(args.sources),
+        conversation=_get_conversation_arguments(args),
+        is_plain=args.plain,
+        is_watching=args.watch,
+    ).run()
 
 
 @command(
@@ -329,14 +323,13 @@ def ask(args: Namespace) -> int:
 
     from roamtui.conversation.state import start_conversation
     from roamtui.headless.ask import run_ask
-    from roamtui.wiring import build_agent
 
-    settings, question = _load_settings(args), _decode(args.question)
+    bootstrap, question = _make_bootstrap(args), _decode(args.question)
     if not question.strip():
         raise UsageError("the question is empty.")
-    library, loader = _open_and_report(args, settings.retrieval.index)
-    state = start_conversation(library, settings.open_section_options())
-    agent = build_agent(state, loader, settings, _get_conversation_arguments(args), loading=_get_loading_options(args))
+    library, loader = _open_and_report(bootstrap, [args.source], uses_index=True)
+    state = start_conversation(library, bootstrap.settings.open_section_options())
+    agent = bootstrap.make_agent(state, loader, _get_conversation_arguments(args))
     agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
     output_format = "events" if args.events else "json" if args.json else "text"
@@ -355,7 +348,7 @@ def outline(args: Namespace) -> int:
     """Print the outline exactly as the model reads it."""
     from roamtui.headless.sections import print_outline
 
-    library, _ = _open_and_report(args, _load_settings(args).retrieval.index)
+    library, _ = _open_and_report(_make_bootstrap(args), args.sources, uses_index=True)
     print_outline(library, budget_tokens=args.budget, as_json=args.json)
     return 0
 
@@ -376,7 +369,7 @@ def show(args: Namespace) -> int:
     from roamtui.headless.output import write_notices
     from roamtui.headless.sections import find_reference, print_sections
 
-    library, loader = _open_and_report(args)
+    library, loader = _open_and_report(_make_bootstrap(args), [args.source])
     references = [find_reference(library, name) for name in args.ids]
     if loader is not None:
         reported = library.notes
@@ -390,16 +383,15 @@ def show(args: Namespace) -> int:
 def search(args: Namespace) -> int:
     """Print the sections that best match a query."""
     from roamtui.headless.hits import print_hits
-    from roamtui.search_setup import make_searcher_factory
 
-    settings = _load_settings(args)
-    make_searcher = make_searcher_factory(settings)
-    library, _ = _open_and_report(args)
+    bootstrap = _make_bootstrap(args)
+    make_searcher, options = bootstrap.make_searcher_factory(), bootstrap.settings.retrieval
+    library, _ = _open_and_report(bootstrap, [args.source])
     searcher = make_searcher(library)
     if searcher is None:
         raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
-    hits = searcher.search(_decode(args.query), limit=settings.retrieval.limit or _HITS_DEFAULT)
-    print_hits(library, hits, settings.retrieval.mode, as_json=args.json)
+    hits = searcher.search(_decode(args.query), limit=options.limit or _HITS_DEFAULT)
+    print_hits(library, hits, options.mode, as_json=args.json)
     return 0
 
 
@@ -413,18 +405,26 @@ def search(args: Namespace) -> int:
 )  # fmt: skip
 def index(args: Namespace) -> int:
     """Build or update the search index of a source on disk."""
-    from roamtui.headless.index import add_summaries
-    from roamtui.library_loader import open_library
-    from roamtui.paths import indexes_path
-    from roamtui.search.index import IndexLocation
-    from roamtui.search_setup import update_search_index
-    from roamtui.wiring import build_model
+    from dataclasses import replace
 
-    settings, library = _load_settings(args), open_library(args.sources, _get_loading_options(args))
+    from roamtui.headless.index import add_summaries, update_database, update_index
+    from roamtui.headless.output import warn
+    from roamtui.paths import indexes_path
+    from roamtui.search.factory import make_searcher
+    from roamtui.search.index import IndexLocation
+
+    bootstrap = _make_bootstrap(args)
+    library, _ = bootstrap.open(args.sources, load_all=True)
+    options, location = bootstrap.settings.retrieval, IndexLocation(folder=indexes_path(), on_warning=warn)
     if args.summaries and not args.delete:
-        location = IndexLocation(folder=indexes_path())
-        library = add_summaries(library, build_model(settings), location, assume_yes=args.yes)
-    update_search_index(library, settings, delete=args.delete)
+        library = add_summaries(library, bootstrap.make_model(), location, assume_yes=args.yes)
+    services = replace(bootstrap.make_search_services(), needs_vectors=True)
+    if options.index is not None:
+        update_database(library, options, services, delete=args.delete)
+        return 0
+    update_index(library, location, delete=args.delete)
+    if options.needs_vectors and not args.delete and (searcher := make_searcher(library, options, services, location)):
+        searcher.search("")  # embeds what is new
     return 0
 
 
@@ -446,13 +446,11 @@ def table(args: Namespace) -> int:
     """Ask the same questions about many documents."""
     from roamtui.headless.table import check_output, run_table
     from roamtui.table.columns import parse_question, read_columns
-    from roamtui.table_setup import TableOptions, prepare_table
 
     check_output(args.output)
     columns = [parse_question(_decode(question)) for question in args.questions]
     columns += read_columns(args.file) if args.file is not None else ()
-    options = TableOptions(folder=args.folder, jobs=args.jobs)
-    job = prepare_table(tuple(args.sources), columns, _load_settings(args), _get_loading_options(args), options)
+    job = _make_bootstrap(args).make_table(tuple(args.sources), columns, folder=args.folder, jobs=args.jobs)
     return run_table(job.store, job.defined, job.plan, args.output)
 
 
@@ -471,21 +469,19 @@ def evaluate(args: Namespace) -> int:
     """Measure search, or with --model answers, on your own questions."""
     from roamtui.evaluation.runner import EvalPlan
     from roamtui.headless.evaluate import run_evaluation
-    from roamtui.library_loader import open_library
-    from roamtui.search_setup import make_searcher_factory
-    from roamtui.wiring import build_model, make_agent_options
 
-    settings = _load_settings(args)
-    if settings.retrieval.index is not None and args.scope != "all":
+    bootstrap = _make_bootstrap(args)
+    options = bootstrap.settings.retrieval
+    if options.index is not None and args.scope != "all":
         raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
     plan = EvalPlan(
         docs=args.docs,
         scope=args.scope,
-        mode=settings.retrieval.mode,
-        open_library=lambda path: open_library((str(path),)),
-        make_searcher=make_searcher_factory(settings, needs_vectors=True),
-        model=build_model(settings) if "model" in _get_overrides(args) else None,
-        agent_options=make_agent_options(settings),
+        mode=options.mode,
+        open_library=lambda path: bootstrap.open((str(path),), load_all=True)[0],
+        make_searcher=bootstrap.make_searcher_factory(needs_vectors=True),
+        model=bootstrap.make_model() if "model" in _get_overrides(args) else None,
+        agent_options=bootstrap.agent_options,
         jobs=args.jobs,
     )
     return run_evaluation(args.questions, plan, args.questions_out, as_json=args.json)
@@ -500,12 +496,9 @@ def evaluate(args: Namespace) -> int:
 )
 def conversations(args: Namespace) -> int:
     """List, show, export or delete saved conversations."""
-    from functools import partial
-
     from roamtui.conversation.log import ConversationStore
     from roamtui.headless.conversations import print_conversation, print_conversations
     from roamtui.headless.output import write_notices
-    from roamtui.library_loader import make_loading_options, reopen_source
     from roamtui.paths import conversations_path
 
     if (args.id is None) != (args.action == "list"):
@@ -517,8 +510,7 @@ def conversations(args: Namespace) -> int:
         store.delete(args.id)
         write_notices((f"Deleted {args.id}.",))
     else:  # show and export are the same: both write to stdout
-        open_source = partial(reopen_source, options=make_loading_options())
-        print_conversation(store, args.id, args.format, open_source)
+        print_conversation(store, args.id, args.format, _make_bootstrap(args).reopen)
     return 0
 
 
@@ -530,15 +522,12 @@ def conversations(args: Namespace) -> int:
 )
 def notes(args: Namespace) -> int:
     """Print your notes on a document, or list documents with notes."""
-    from functools import partial
-
     from roamtui.headless.notes import list_notes, print_notes
-    from roamtui.library_loader import open_library
     from roamtui.sources.file_sources import split_sources
 
     if args.source is not None:
-        open_source = partial(open_library, split_sources(args.source), _get_loading_options(args))
-        print_notes(args.source, open_source, delete=args.delete)
+        bootstrap, sources = _make_bootstrap(args), split_sources(args.source)
+        print_notes(args.source, lambda: bootstrap.open(sources, load_all=True)[0], delete=args.delete)
     elif args.delete:
         raise UsageError("--delete needs a SOURCE.")
     else:
@@ -558,17 +547,16 @@ def recheck(args: Namespace) -> int:
     """Check whether saved quotes are still there; exit 1 if not."""
     from roamtui.conversation.log import ConversationStore
     from roamtui.headless.recheck import collect_claims, print_rows, recheck_claims
-    from roamtui.library_loader import reopen_source
     from roamtui.paths import conversations_path
 
     if bool(args.targets) == args.all:
         raise UsageError("give conversation ids, Markdown files or tables, or --all.")
     groups = collect_claims(ConversationStore(conversations_path()), args.targets, all_conversations=args.all)
-    options = _get_loading_options(args)
+    bootstrap = _make_bootstrap(args)
 
     def open_source(source: str, group: ClaimGroup) -> Library:
         added = group.sources if source == group.source else ()
-        return reopen_source(source, options, group.links, group.approved, is_own=group.is_typed, added=added)
+        return bootstrap.reopen(source, group.links, group.approved, is_own=group.is_typed, added=added)
 
     return print_rows(recheck_claims(groups, open_source, args.source or None), as_json=args.json)
 
@@ -581,22 +569,21 @@ def mcp(args: Namespace) -> int:
 
     from roamtui.headless.mcp_session import ServedLibrary
     from roamtui.headless.output import write_notices
-    from roamtui.library_loader import open_lazily
     from roamtui.search.options import SearchMode
-    from roamtui.search_setup import make_searcher_factory
     from roamtui.sources.file_sources import FileStamps
 
     if "-" in args.sources:
         raise UsageError("cannot read the document from standard input, where the client speaks. Give a file.")
-    settings = _load_settings(args)
+    bootstrap = _make_bootstrap(args)
+    settings = bootstrap.settings
     if find_spec("mcp") is None:
         raise RoamtuiError("`roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'")
     from roamtui.headless import mcp as server
 
     served = ServedLibrary(
-        partial(open_lazily, args.sources, _get_loading_options(args), index=settings.retrieval.index),
+        partial(bootstrap.open, args.sources, uses_index=True),
         options=settings.open_section_options(),
-        make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make_searcher_factory(settings),
+        make_searcher=None if settings.retrieval.mode is SearchMode.OFF else bootstrap.make_searcher_factory(),
         read_stamps=FileStamps(args.sources).read,
     )
     write_notices(served.library.notes)
@@ -608,13 +595,13 @@ def mcp(args: Namespace) -> int:
 def serve(args: Namespace) -> int:
     """Serve the app to a browser on this machine only."""
     from roamtui.tui.web_server import run_server
-    from roamtui.wiring import build_model
 
     if args.source == "-":
         raise UsageError("serve needs a file, not standard input.")
     # The browser starts the app with the same arguments. Errors in them must be reported here.
-    _open_and_report(args)
-    build_model(_load_settings(args))
+    bootstrap = _make_bootstrap(args)
+    _open_and_report(bootstrap, [args.source])
+    bootstrap.make_model()
     named = {options.get("dest"): names[0] for names, options in _ARGUMENTS["serve"]}
     flags = [f"{named[_CONFIG + key]}={value}" for key, value in _get_overrides(args).items()]
     flags += ["--no-network"] if args.no_network else []
@@ -634,7 +621,7 @@ def doctor(args: Namespace) -> int:
     given, problem, options = _get_overrides(args), "", None
     model, api_base = given.get("model"), given.get("api_base")
     try:
-        options = _load_settings(args).model_options(model or "")
+        options = _make_bootstrap(args).settings.model_options(model or "")
     except UsageError as error:
         problem = str(error)
     diagnostics = collect_diagnostics(problem, model, api_base=api_base, model_options=options)

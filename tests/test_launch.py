@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,26 +15,18 @@ from urllib.parse import urlsplit
 import pytest
 from typing_extensions import override
 
+from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.document.loader import build_library
 from roamtui.launch import (
-    AppArguments,
-    _confirm_url,
-    _has_screen,
-    _make_options,
-    _make_reloader,
-    _open_document,
-    _open_initial_document,
-    _should_run_plain,
-    _validate_arguments_eagerly,
+    Launch,
+    confirm_url,
+    has_screen,
 )
-from roamtui.library_loader import make_loading_options, open_library, reopen_source
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer
 from roamtui.paths import config_path
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.settings import Settings, load_settings
-from roamtui.sources.read import RawText, read_source
-from roamtui.wiring import discover_local_models, list_model_offers
+from roamtui.tui.context import StartupContext
 from tests.fakes.site import FakeSite, make_ollama
 
 
@@ -43,7 +34,7 @@ def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_doe
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    offers = list_model_offers(Settings(model="openai/gpt-4.1"))
+    offers = Bootstrap(settings=Settings(model="openai/gpt-4.1")).list_model_offers()
     assert [(offer.name.split("/")[0], offer.provider) for offer in offers] == [
         ("openai", ""),
         ("anthropic", "Anthropic"),
@@ -53,32 +44,33 @@ def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_doe
 
 
 def test_without_a_name_the_one_of_the_settings_is_the_named_one() -> None:
-    assert [offer.name for offer in list_model_offers(Settings())] == ["offline"]
-    first, *_ = list_model_offers(Settings(model="ollama_chat/qwen3"))
+    assert [offer.name for offer in Bootstrap().list_model_offers()] == ["offline"]
+    first, *_ = Bootstrap(settings=Settings(model="ollama_chat/qwen3")).list_model_offers()
     assert (first.name, first.provider, first.make_model().name) == ("ollama_chat/qwen3", "", "ollama_chat/qwen3")
 
 
+def open_app(source: str, settings: Settings | None = None) -> StartupContext:
+    bootstrap = Bootstrap(settings=settings or Settings())
+    return Launch(bootstrap=bootstrap).open_another(source, None, None, lambda *_: None)
+
+
 def test_choices_go_to_the_settings(home_dir: Path) -> None:
-    options = _make_options(Settings(), ())
+    options = Launch(bootstrap=Bootstrap()).make_options(())
     assert options.save_settings is not None
     options.save_settings({"theme": "dawn"})
     assert config_path().is_relative_to(home_dir)
     assert load_settings().theme == "dawn"
 
 
-def test_only_what_came_from_a_file_is_read_again(tmp_path: Path) -> None:
+def test_only_what_came_from_a_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.md"
     file.write_text("# A\n", "utf-8")
-    library = build_library(read_source(str(file)))
-    read = _make_reloader(library, AppArguments(sources=(str(file),)))
+    read = open_app(str(file)).app_context.reload_library
     assert read is not None
     file.write_text("# B\n", "utf-8")
-    assert read(library, frozenset()).title == "B"
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    for source in ("-", str(pipe)):
-        piped = build_library(RawText(text="# A\n", source=source, name="a"))
-        assert _make_reloader(piped, AppArguments(sources=(source,))) is None
+    assert read(open_library([str(file)]), frozenset()).title == "B"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"# A\n")))
+    assert open_app("-").app_context.reload_library is None
 
 
 class ServersHere(NamedTuple):
@@ -102,7 +94,7 @@ def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServersHere]:
             server._replace(default_url=f"{fake.origin}/v1" if "/v1" in server.default_url else fake.origin)
             for server, fake in zip(LOCAL_SERVERS, fakes, strict=True)
         ]
-        monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", usual)
+        monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", usual)
         yield ServersHere(fakes[0], (fakes[1], fakes[2], fakes[3]))
 
 
@@ -111,7 +103,7 @@ def test_models_of_the_servers_on_this_machine_are_offered_without_those_that_on
 ) -> None:
     for name in ("OPENAI_API_KEY", "LM_STUDIO_API_KEY", "HOSTED_VLLM_API_KEY", "LLAMAFILE_API_KEY"):
         monkeypatch.setenv(name, "sk-0123456789abcdef")
-    offers, words = discover_local_models(Settings())
+    offers, words = Bootstrap().discover_local_models()
     ollama, (studio, llama, vllm) = servers_here
     assert [(offer.name, offer.provider, offer.api_base) for offer in offers] == [
         ("ollama_chat/qwen3:8b", "", ollama.origin),
@@ -138,11 +130,11 @@ def test_servers_that_do_not_run_are_named_in_one_sentence_unless_a_person_set_t
 ) -> None:
     del servers_here
     closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
-    monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", closed)
+    monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", closed)
     expected = "No local model server found (Ollama, LM Studio, llama.cpp, vLLM)"
-    assert discover_local_models(Settings()) == ((), expected)
+    assert Bootstrap().discover_local_models() == ((), expected)
     monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:2")
-    assert discover_local_models(Settings()) == ((), "Ollama at http://127.0.0.1:2: no server")
+    assert Bootstrap().discover_local_models() == ((), "Ollama at http://127.0.0.1:2: no server")
 
 
 def test_silent_servers_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +148,8 @@ def test_silent_servers_are_waited_for_together(monkeypatch: pytest.MonkeyPatch)
 
     with FakeSite({}, before=wait) as site, ThreadPoolExecutor(1) as pool:
         usual = [server._replace(default_url=site.origin) for server in LOCAL_SERVERS]
-        monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", usual)
-        looking = pool.submit(discover_local_models, Settings())
+        monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", usual)
+        looking = pool.submit(Bootstrap().discover_local_models)
         together.wait(20)  # all have been asked before any of them has been given up
         offers, words = looking.result()
     assert asked == ["/v1/models"] * 4
@@ -172,7 +164,7 @@ def test_a_server_on_another_machine_is_not_asked(
 ) -> None:
     del servers_here
     monkeypatch.setenv(server.variable, address)
-    offers, words = discover_local_models(Settings())
+    offers, words = Bootstrap().discover_local_models()
     assert not any(offer.name.startswith(server.provider) for offer in offers)
     assert f"{server.title} runs on another machine" in words
     assert "--model" not in words
@@ -186,10 +178,9 @@ def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str,
         path.write_text(f"# Of {path.name}\n\nText.\n", "utf-8")
     library = open_library([str(path) for path in paths])
     assert not is_source_missing(library.source)
-    opened = _open_document(AppArguments(), Settings(), library.source, None, None, lambda *_: None)
-    again = opened.initial_state.library
+    again = open_app(library.source).initial_state.library
     assert (again.source, again.content_hash) == (library.source, library.content_hash)
-    again = reopen_source(library.source, make_loading_options())
+    again = Bootstrap().reopen(library.source)
     assert again.content_hash == library.content_hash
     for path in paths:
         path.unlink()
@@ -221,11 +212,11 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
     monkeypatch.setenv("TERM", kind)
     monkeypatch.setattr(sys, "stdin", Stream(is_terminal=is_input))
     monkeypatch.setattr(sys, "stdout", Stream(is_terminal=is_output))
-    assert _should_run_plain(AppArguments(is_plain=True))
-    assert _should_run_plain(AppArguments()) is (kind == "dumb" and is_input and is_output)
-    assert _has_screen() is (is_input and is_output)
+    assert Launch(bootstrap=Bootstrap(), is_plain=True).should_run_plain
+    assert Launch(bootstrap=Bootstrap()).should_run_plain is (kind == "dumb" and is_input and is_output)
+    assert has_screen() is (is_input and is_output)
     monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
-    assert _has_screen()
+    assert has_screen()
 
 
 @pytest.mark.parametrize(
@@ -236,10 +227,10 @@ def test_an_address_without_a_scheme_is_opened_after_a_yes(
     typed: str,
     is_meant: bool,  # noqa: FBT001
 ) -> None:
-    named = AppArguments(sources=("docs.example.com",))
+    named = ("docs.example.com",)
     monkeypatch.setattr(sys, "stdout", shown := Stream())
     monkeypatch.setattr(sys, "stdin", Stream(typed))
-    assert _confirm_url(named).sources == (("https://docs.example.com",) if is_meant else named.sources)
+    assert confirm_url(named) == (("https://docs.example.com",) if is_meant else named)
     assert "There is no file docs.example.com. Open https://docs.example.com? [y/N]" in shown.getvalue()
 
 
@@ -247,10 +238,10 @@ def test_an_address_without_a_scheme_is_opened_after_a_yes(
 def test_nobody_is_asked_for_an_address_where_nobody_can_answer(
     monkeypatch: pytest.MonkeyPatch, *, is_input: bool, is_output: bool
 ) -> None:
-    named = AppArguments(sources=("docs.example.com",))
+    named = ("docs.example.com",)
     monkeypatch.setattr(sys, "stdin", Stream("y\n", is_terminal=is_input))
     monkeypatch.setattr(sys, "stdout", shown := Stream(is_terminal=is_output))
-    assert _confirm_url(named) == named
+    assert confirm_url(named) == named
     assert not shown.getvalue()
 
 
@@ -268,7 +259,4 @@ def test_all_is_made_before_the_screen_only_where_something_may_be_refused(
     is_made: bool,  # noqa: FBT001
 ) -> None:
     (tmp_path / "a.md").write_text("# A\n", "utf-8")
-    arguments = AppArguments(sources=(str(tmp_path / "a.md"),))
-    first = _open_initial_document(arguments, settings)
-    _validate_arguments_eagerly(first, arguments, settings)
-    assert first.is_ready is is_made
+    assert open_app(str(tmp_path / "a.md"), settings).is_ready is is_made

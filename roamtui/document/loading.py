@@ -9,8 +9,10 @@ from pathlib import Path
 from roamtui.document.document import Document, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import LOADED_ON_DEMAND, NodeKind
+from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.read import RawText
+from roamtui.sources.web.urls import origin_of
 
 FileReader = Callable[[], RawText]
 """Reads a file. Any thread may call it. Raises `SourceError`."""
@@ -43,6 +45,17 @@ class LoadingOptions:
     proxy: str = ""
     """As `web.proxy` in the settings: the URL of a proxy, "environment", or empty for none."""
     conversion: ConversionOptions = DEFAULT_OPTIONS
+
+    def parse_allowed(self) -> frozenset[str]:
+        """Return the origins of the allowed URLs.
+
+        Raises:
+            UsageError: A URL is invalid.
+        """
+        try:
+            return frozenset(map(origin_of, self.allowed))
+        except SourceError as error:
+            raise UsageError(f"--allow-origin or web.allow: {error}") from None
 
 
 def is_loadable(library: Library, node_id: str) -> bool:

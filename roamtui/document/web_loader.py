@@ -34,7 +34,7 @@ from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
 from roamtui.sources.web.page import FetchedPage, FetchError, FetchOptions, OriginNotApprovedError
-from roamtui.sources.web.urls import AllowedOrigins, origin_of, parse_origins, resolve_href
+from roamtui.sources.web.urls import AllowedOrigins, origin_of, resolve_href
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _LINK_TAG = re.compile(r"<link(?![\w-])", re.IGNORECASE)
@@ -170,7 +170,7 @@ def make_markdown_url(url: str, suffix: str) -> str | None:
 
 
 class PageLoader:
-    """Fetches the pages of one source, and learns where each site keeps the Markdown variants of its pages."""
+    """Fetches the pages of all sources, and learns where each site keeps the Markdown variants of its pages."""
 
     def __init__(self, options: LoadingOptions, typed: frozenset[str]) -> None:
         """`typed` are the origins that the person opened. Connections are closed at the latest at garbage collection.
@@ -186,7 +186,7 @@ class PageLoader:
             always_revalidate=options.always_revalidate,
             proxy=resolve_proxy(options.proxy, os.environ),
         )
-        self.typed = typed | parse_origins(options.allowed, "--allow-origin or web.allow")
+        self.typed = typed | options.parse_allowed()
         self.fetcher = Fetcher(cache_dir=options.cache_dir, options=fetching)
         finalize(self, self.fetcher.close)
         self._suffixes: dict[str, str] = {}

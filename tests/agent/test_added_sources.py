@@ -8,13 +8,13 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed
 from roamtui.conversation.log import ConversationStore
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.recheck import collect_claims, recheck_claims
-from roamtui.library_loader import make_loading_options, open_added_source, open_lazily, reopen_source
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import expanding
 from tests.conversation.conversations import find
@@ -36,9 +36,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def make(folder: Path, *replies: Reply) -> tuple[Agent, ScriptedModel]:
-    library, loader = open_lazily([str(folder / "manual.md")])
+    library, loader = Bootstrap().open([str(folder / "manual.md")])
     store = ConversationStore(folder / "conversations")
-    conversation = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
+    conversation = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
     model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
     options = AgentOptions(sends_hits=True)
     return Agent(conversation, model, KeywordSearcher(library), options), model
@@ -48,10 +48,10 @@ def resume(agent: Agent, folder: Path) -> Conversation:
     """Resume the conversation as a new program does."""
     conversation = agent.conversation
     conversation.close()
-    library, loader = open_lazily([str(folder / "manual.md")])
+    library, loader = Bootstrap().open([str(folder / "manual.md")])
     assert conversation.store is not None
     return Conversation.resume(
-        library, conversation.state.id, store=conversation.store, loader=loader, open_source=open_added_source
+        library, conversation.state.id, store=conversation.store, loader=loader, open_source=Bootstrap().open_added
     )
 
 
@@ -160,9 +160,7 @@ async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path)
     groups = collect_claims(store, [], all_conversations=True)
     rows = recheck_claims(
         groups,
-        lambda source, group: reopen_source(
-            source, make_loading_options(), group.links, group.approved, added=group.sources
-        ),
+        lambda source, group: Bootstrap().reopen(source, group.links, group.approved, added=group.sources),
     )
     assert [(row["quote"], row["state"]) for row in rows] == [("90 euros", "same")]
 

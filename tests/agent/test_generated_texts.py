@@ -12,14 +12,13 @@ from roamtui.agent.generated_texts import (
     suggest_questions,
     write_summary,
 )
+from roamtui.bootstrap import choose_example_questions, open_library
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError
-from roamtui.library_loader import open_library
 from roamtui.paths import get_resource_dir
-from roamtui.wiring import choose_example_questions
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 

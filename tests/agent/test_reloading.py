@@ -9,13 +9,13 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.commands import ReadSection
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files, open_sources
-from roamtui.library_loader import reload_library
 from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import answer
@@ -77,7 +77,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
         agent = _make_agent(conversation, MADE_UP, MADE_UP)
     else:
         changed = frozenset({"b.md", "c.md"})
-        library = reload_library(conversation.state.library, changed, sources=[str(folder)])
+        library = Bootstrap().reload(conversation.state.library, changed, sources=[str(folder)])
         await conversation.reload(library)
     assert verify_citations(f'They "{QUOTE}".', conversation.state) == ()
     assert verify_citations('They "turn their heads in the deep wood".', conversation.state) == ()
@@ -126,7 +126,7 @@ async def test_a_second_file_adds_the_tool_that_lists_documents(folder: Path) ->
     agent = _make_agent(conversation, NOT_FOUND, listing, NOT_FOUND)
     await answer(agent, QUESTION)
     other.rename(folder / "b.md")
-    library = reload_library(conversation.state.library, frozenset({"b.md"}), sources=[str(folder)])
+    library = Bootstrap().reload(conversation.state.library, frozenset({"b.md"}), sources=[str(folder)])
     await conversation.reload(library)
     await answer(agent, QUESTION)
     assert isinstance(agent.model, ScriptedModel)

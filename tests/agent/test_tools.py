@@ -13,11 +13,11 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import SYSTEM
 from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import ToolContext, parse_section_ids, parse_tool_arguments
+from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import SourceError
-from roamtui.library_loader import open_library
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher

@@ -24,7 +24,7 @@ _NOT_NEEDED_FOR_HELP = (
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "argparse", "json", "litellm", "markdown_it", "pathspec", "rapidfuzz",
     "roamtui.agent.loop",
-    "roamtui.wiring", "roamtui.conversation.conversation", "roamtui.models.registry",
+    "roamtui.conversation.conversation", "roamtui.models.registry",
     "roamtui.search.base",
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
@@ -39,7 +39,6 @@ _NOT_NEEDED_FOR_OUTLINE = (
     "rapidfuzz",
     "roamtui.agent.loop",
     "roamtui.models.registry",
-    "roamtui.wiring",
     "roamtui.search.base",
     "sqlite3",
     "tomlkit",
@@ -63,7 +62,7 @@ def _list_core_modules() -> list[str]:
     names = []
     for path in sorted((PROJECT_DIR / "roamtui").rglob("*.py")):
         parts = path.relative_to(PROJECT_DIR).with_suffix("").parts
-        if parts[1] != "tui" and parts[-1] not in ("__main__", "mcp"):  # headless.mcp needs an extra
+        if parts[1] != "tui" and parts[-1] not in ("__main__", "launch", "mcp"):  # headless.mcp needs an extra
             names.append(".".join(part for part in parts if part != "__init__"))
     return names
 
@@ -87,7 +86,7 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
 def test_the_first_screen_loads_only_what_it_shows() -> None:
     loaded = _list_loaded(
         "import roamtui.cli, roamtui.launch, roamtui.tui.app, roamtui.tui.screens.main\n"
-        "from roamtui.library_loader import open_lazily\nopen_lazily(['examples/handbook.md'])"
+        "from roamtui.bootstrap import Bootstrap\nBootstrap().open(['examples/handbook.md'])"
     )
     assert "roamtui.tui.screens.main" in loaded
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []

@@ -14,10 +14,10 @@ from statistics import median
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
-from roamtui.library_loader import open_library
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

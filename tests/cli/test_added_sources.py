@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.library_loader import open_added_source, open_lazily
 from roamtui.paths import conversations_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -24,9 +24,9 @@ def acts(tmp_path: Path) -> Path:
 
 
 def test_a_conversation_says_which_of_its_sources_is_gone(run: RunCommand, garden: Path, acts: Path) -> None:
-    library, loader = open_lazily((str(garden),))
+    library, loader = Bootstrap().open((str(garden),))
     store = ConversationStore(conversations_path())
-    conversation = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
+    conversation = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
     agent = Agent(conversation, ScriptedModel([ScriptedReply(text="So.")]))
 
     async def converse() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.cli import COMMANDS, main, make_parser, parse_arguments
-from roamtui.launch import AppArguments
+from roamtui.launch import Launch
 from roamtui.settings import ConversationArguments, list_keys, load_settings
 from tests.cli.conftest import RunCommand
 from tests.cli.test_terminal import run_in_terminal
@@ -114,13 +114,13 @@ def test_the_options_of_one_model_override_those_of_all(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [["a.md"], ["--continue", "a.md"], ["--watch", "a.md", "--plain"]])
 def test_the_app_gets_its_arguments(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[AppArguments] = []
+    opened: list[Launch] = []
 
-    def open_app(arguments: AppArguments) -> int:
-        opened.append(arguments)
+    def run(launch: Launch) -> int:
+        opened.append(launch)
         return 0
 
-    monkeypatch.setattr("roamtui.launch.run_app", open_app)
+    monkeypatch.setattr(Launch, "run", run)
     assert main(words) == 0
     assert opened[0].sources == ("a.md",)
     assert opened[0].conversation == ConversationArguments(resume_latest="--continue" in words)

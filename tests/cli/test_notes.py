@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from roamtui.bootstrap import open_library
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.library_loader import open_library
 from roamtui.paths import conversations_path
 from roamtui.quotes.recheck import cite_span
 from tests.cli.conftest import RunCommand

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.state import OpenSectionOptions, start_conversation
-from roamtui.library_loader import open_lazily
 from roamtui.paths import conversations_path
-from roamtui.settings import ConversationArguments, Settings
+from roamtui.settings import ConversationArguments
 from roamtui.sources.file_sources import join_sources
-from roamtui.wiring import build_agent
 from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
 
@@ -83,9 +82,9 @@ def test_a_source_is_added_to_the_conversation_of_a_cell_and_is_there_again(run:
     table = run("table", leases / "anna.md", "-q", PERIOD).json
     (cell,) = table["rows"][0]["cells"]
     log = Path(table["table"]) / "conversations" / f"{cell['conversation']}.jsonl"
-    library, loader = open_lazily((str(leases / "anna.md"),), load_all=True)
+    library, loader = Bootstrap().open((str(leases / "anna.md"),), load_all=True)
     arguments = ConversationArguments(conversation_id=str(log))
-    agent = build_agent(start_conversation(library, OpenSectionOptions()), loader, Settings(), arguments)
+    agent = Bootstrap().make_agent(start_conversation(library, OpenSectionOptions()), loader, arguments)
     asyncio.run(agent.conversation.add_source(str(leases / "bert.md")))
     agent.conversation.close()
     answer = run("ask", leases / "anna.md", PERIOD, "--conversation", log)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from roamtui.bootstrap import Bootstrap
 from roamtui.errors import SourceError
-from roamtui.launch import AppArguments, run_app
+from roamtui.launch import Launch
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite
 
@@ -126,9 +127,8 @@ def test_the_app_asks_whether_a_bare_name_is_a_site(
 ) -> None:
     monkeypatch.setattr("sys.stdin", FakeTerminal(typed))
     monkeypatch.setattr("sys.stdout", screen := FakeTerminal())
-    arguments = AppArguments(sources=("no.such.invalid",))
     with pytest.raises(SourceError, match=words):
-        run_app(arguments)
+        Launch(bootstrap=Bootstrap(), sources=("no.such.invalid",)).run()
     assert screen.getvalue() == "There is no file no.such.invalid. Open https://no.such.invalid? [y/N] "
     assert network_attempts == ["no.such.invalid"] * (typed == "y\n")
     network_attempts.clear()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.document.links import DeadLink, FileLink, SectionLink, resolve_link
 from roamtui.document.loader import build_library
-from roamtui.library_loader import open_library
 from roamtui.sources.read import RawText
 from tests.document.linked_notes import write_notes
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from roamtui.bootstrap import open_library
 from roamtui.errors import ModelError
 from roamtui.evaluation.question_set import Turn, read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, make_exchanges, run_questions
-from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher

@@ -20,12 +20,12 @@ from mcp import Client
 
 from roamtui.agent.tools.expand import ExpandTool
 from roamtui.agent.tools.search import SearchTool
+from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import make_mcp_server
 from roamtui.headless.mcp_session import ServedLibrary
-from roamtui.library_loader import open_lazily, open_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps
 from tests.headless.mcp_clients import WAIT_SECONDS, call, connect_stdio, list_ids, read_text
@@ -67,7 +67,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
     served = ServedLibrary(
-        lambda: open_lazily(sources),
+        lambda: Bootstrap().open(sources),
         options=OpenSectionOptions(),
         make_searcher=KeywordSearcher,
         read_stamps=FileStamps(sources).read,
@@ -95,7 +95,7 @@ async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkey
     path.write_text("# One\n\nThe old words.\n", "utf-8")
     sources = (str(path),)
     served = ServedLibrary(
-        lambda: open_lazily(sources), options=OpenSectionOptions(), read_stamps=FileStamps(sources).read
+        lambda: Bootstrap().open(sources), options=OpenSectionOptions(), read_stamps=FileStamps(sources).read
     )
     async with Client(make_mcp_server(served)) as client:
         assert "One" in await call(client, "outline")

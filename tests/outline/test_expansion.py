@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
-from roamtui.library_loader import open_library
 from roamtui.outline.expansion import ExpandedBlock, render_open_section
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX

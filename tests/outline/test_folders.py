@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
-from roamtui.library_loader import open_library
 from roamtui.outline.expansion import ExpandedBlock, render_section
 from roamtui.outline.render import render_outline
 from tests.outline.documents import NONCE, write_words

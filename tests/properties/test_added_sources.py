@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
@@ -18,7 +19,6 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
-from roamtui.library_loader import open_added_source, open_lazily
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 _FILES = {
@@ -65,9 +65,9 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     store = ConversationStore(folder / "conversations")
-    library, loader = open_lazily([str(folder / first)], load_all=True)
+    library, loader = Bootstrap().open([str(folder / first)], load_all=True)
     plain_ids = _list_ids(library)[""]
-    conversation = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
+    conversation = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
     model = ScriptedModel([ScriptedReply(text="So.")] * 20)
     await Agent(conversation, model).ask("Why?")
     for change, number in changes:
@@ -93,11 +93,11 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     await Agent(conversation, model).ask("Why?")
                     opened = set(conversation.state.open_ids)
                 case _:
-                    plain, plain_loader = open_lazily([str(folder / first)], load_all=True)
+                    plain, plain_loader = Bootstrap().open([str(folder / first)], load_all=True)
                     state = conversation.state
                     conversation.close()
                     conversation = Conversation.resume(
-                        plain, state.id, store=store, loader=plain_loader, open_source=open_added_source
+                        plain, state.id, store=store, loader=plain_loader, open_source=Bootstrap().open_added
                     )
                     assert conversation.state.library.sources == state.library.sources
         except UsageError:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.bootstrap import open_library
 from roamtui.evaluation.question_set import EvalQuestion, read_questions
 from roamtui.evaluation.runner import SCOPE_ALL, EvalPlan, run_questions
-from roamtui.library_loader import open_library
 from roamtui.search.keyword import KeywordSearcher
 from tests.real_documents import PROJECT_DIR
 

@@ -15,9 +15,9 @@ from textual.keys import key_to_character
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.bootstrap import open_library
 from roamtui.errors import UsageError
-from roamtui.library_loader import open_library
 from roamtui.paths import get_resource_dir
 from roamtui.table.columns import Column, ColumnType, parse_question, read_columns, suits_table
 

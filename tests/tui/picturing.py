@@ -12,12 +12,12 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
 from roamtui.conversation.commands import ApprovalRequest
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
-from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText

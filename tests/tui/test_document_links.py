@@ -9,8 +9,8 @@ import pytest
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
-from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp

@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.library_loader import (
-    open_added_source,
-    open_lazily,
-)
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
@@ -35,9 +32,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
     def make_first(source: str) -> StartupContext:
-        library, loader = open_lazily([source])
+        library, loader = Bootstrap().open([source])
         store = ConversationStore(folder / "conversations")
-        session = Conversation.start(library, store=store, loader=loader, open_source=open_added_source)
+        session = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
         return StartupContext.from_app_context(AppContext(agent=Agent(session, NoModel(), KeywordSearcher(library))))
 
     def open_source(source: str, _id: str | None, _model: Model | None, _report: PageReport) -> StartupContext:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-from roamtui.errors import SourceError, UsageError
+from roamtui.errors import SourceError
 
 _URL_LENGTH_MAX = 4096
 _SHOWN_LENGTH_MAX = 80
@@ -169,15 +168,3 @@ class AllowedOrigins:
 
 def _is_among(origin: str, allowed: frozenset[str]) -> bool:
     return any(covers_origin(other, origin) for other in allowed)
-
-
-def parse_origins(urls: Sequence[str], option: str) -> frozenset[str]:
-    """Return the origins of URLs that a person typed as values of an option.
-
-    Raises:
-        UsageError: A URL is invalid.
-    """
-    try:
-        return frozenset(map(origin_of, urls))
-    except SourceError as error:
-        raise UsageError(f"{option}: {error}") from None

@@ -15,11 +15,11 @@ from textual import events
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library, load_pages
 from roamtui.errors import SourceError
-from roamtui.library_loader import open_lazily, reload_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps, SourceStamp
 from roamtui.sources.read import read_source
@@ -172,12 +172,12 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
 async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None:
     with FakeSite({"/llms.txt": "# Site\n\n- [Bakery](bakery.md)\n", "/bakery.md": TEXT}) as site:
         sources = [site.url("/llms.txt")]
-        library, loader = open_lazily(sources)
+        library, loader = Bootstrap().open(sources)
         assert loader is not None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
         library = load_pages(library, loader, [link])
         agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = AppContext(agent=agent, reload_library=partial(reload_library, sources=sources))
+        context = AppContext(agent=agent, reload_library=partial(Bootstrap().reload, sources=sources))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
             await pilot.press("f5")
@@ -203,11 +203,11 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     folder.mkdir()
     (folder / "bakery.md").write_text(TEXT, "utf-8")
     (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
-    library, loader = open_lazily([str(folder)])
+    library, loader = Bootstrap().open([str(folder)])
     session = Conversation.start(library, loader=loader)
     context = AppContext(
         agent=Agent(session, ScriptedModel(), KeywordSearcher(library)),
-        reload_library=partial(reload_library, sources=[str(folder)]),
+        reload_library=partial(Bootstrap().reload, sources=[str(folder)]),
         read_stamps=FileStamps([str(folder)]).read,
         reload_on_change=True,
     )
@@ -251,12 +251,12 @@ class SlowFolder:
         self.may_read.wait(20)
         if failure := next(self._failures, ""):
             raise SourceError(failure)
-        return reload_library(before, changed, sources=self._source)
+        return Bootstrap().reload(before, changed, sources=self._source)
 
     @asynccontextmanager
     async def running(self, *, is_watching: bool = False) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
         """Run an app over the folder, which has looked at it once."""
-        library, loader = open_lazily(self._source)
+        library, loader = Bootstrap().open(self._source)
         agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
         context = AppContext(
             agent=agent, reload_library=self.read_again, read_stamps=self.look, reload_on_change=is_watching

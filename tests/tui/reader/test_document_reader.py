@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.bootstrap import open_library
 from roamtui.document.links import locate_section
-from roamtui.library_loader import open_library
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
 from tests.tui.driving import find_id, make_app, running, screen_text, wait_until

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.selection import Selection
 from typing_extensions import override
 
-from roamtui.library_loader import open_library
+from roamtui.bootstrap import open_library
 from roamtui.sources.convert.child import INSTALL_IMAGES
 from roamtui.tui import pictures as pictures_module
 from roamtui.tui.image_mode import ImageMode

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from roamtui.bootstrap import Bootstrap
 from roamtui.errors import RoamtuiError
-from roamtui.launch import _make_options
+from roamtui.launch import Launch
 from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer, make_model
 from roamtui.paths import config_path
-from roamtui.settings import Settings, load_settings, save_settings
+from roamtui.settings import load_settings, save_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
@@ -139,7 +140,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     home_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=_make_options(Settings(), ()))
+    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
@@ -162,7 +163,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=_make_options(Settings(), ()))
+    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
     refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
     with FakeOpenAIServer(refusal) as server:
         async with app.run_test(size=(100, 30)) as pilot:
@@ -178,7 +179,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
 
 async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_start() -> None:
     save_settings(config_path(), {"model": "openai/tiny", "api_base": "http://127.0.0.1:1/v1"})
-    app = make_app(options=_make_options(load_settings(), ()))
+    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("f2")
         await wait_until(pilot, lambda: "no key, no network" in screen_text(app))
@@ -198,7 +199,7 @@ async def test_a_model_whose_key_is_there_is_tested_with_one_token_before_it_is_
     refusal = FakeReply(status=401, error=openai_error("Incorrect API key provided", code="invalid_api_key"))
     with FakeOpenAIServer(refusal, FakeReply(text="Yes")) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        app = make_app(options=_make_options(Settings(), ()))
+        app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
         async with app.run_test(size=(120, 35)) as pilot:
             before = app.app_context.agent.model
             await pilot.press("f2", *"gpt")
@@ -239,7 +240,7 @@ async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_sa
                 ModelOffer(name=name, note="here", make_model=choose, api_base=server.url, needs_test=True),
             ), "1 model"
 
-        app = make_app(options=replace(_make_options(Settings(), ()), discover_models=look))
+        app = make_app(options=replace(Launch(bootstrap=Bootstrap()).make_options(()), discover_models=look))
         async with app.run_test(size=(120, 35)) as pilot:
             await pilot.press("f2", *"tiny")
             await wait_until(pilot, lambda: f"{provider}/tiny" in screen_text(app))

@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_library
+from roamtui.bootstrap import choose_example_questions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationSummary
 from roamtui.tui.app import RoamApp
@@ -17,7 +18,6 @@ from roamtui.tui.offers import list_offers
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.open_document import OpenDialog
-from roamtui.wiring import choose_example_questions
 from tests.tui.driving import running, screen_text, wait_until
 from tests.tui.opening import Opener
 

@@ -16,9 +16,9 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.errors import SourceError
-from roamtui.library_loader import fetch_picture, make_loading_options, open_library
 from roamtui.sources.convert.drawing import DrawingRequest, compute_viewport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
@@ -188,7 +188,7 @@ def site() -> Iterator[FakeSite]:
 async def test_a_picture_on_the_web_is_fetched_only_after_asking(tmp_path: Path, site: FakeSite) -> None:
     url = site.url("/a.png")
     text = f"# Guide\n\n![Far]({url})\n"
-    fetch = partial(fetch_picture, make_loading_options(allowed_origins=(url,)))
+    fetch = partial(Bootstrap(allowed_origins=(url,)).fetch_picture)
     async with _read(_guide(tmp_path, text), fetch=fetch) as (app, pilot):
         await pilot.press("v")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
@@ -205,7 +205,7 @@ async def test_a_picture_on_the_web_is_fetched_only_after_asking(tmp_path: Path,
 
 def test_a_private_address_in_a_document_is_not_fetched(site: FakeSite) -> None:
     with pytest.raises(SourceError, match=r"^127\.0\.0\.1 is not a public address\."):
-        fetch_picture(make_loading_options(), site.url("/a.png"), "/home/me/guide.md")
+        Bootstrap().fetch_picture(site.url("/a.png"), "/home/me/guide.md")
     assert site.counts.paths == []
 
 

@@ -1,4 +1,4 @@
-"""A library of several files that is read again: only what changed or is new is read."""
+"""Sources are read as the settings say, and only changed or new files are read again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.loader import load_pages
-from roamtui.library_loader import open_lazily, open_library, reload_library
+from roamtui.errors import UsageError
+from roamtui.paths import config_path, make_private_folder
 from tests.fakes.site import FakeSite
 
 
@@ -31,19 +33,19 @@ def test_only_changed_and_new_files_are_read(folder: Path) -> None:
     (folder / "b.md").write_text("# Other title\n", "utf-8")
     (folder / "c.md").unlink()
     (folder / "d.md").write_text("# New\n", "utf-8")
-    after = reload_library(before, frozenset({"b.md", "c.md", "d.md"}), sources=[str(folder)])
+    after = Bootstrap().reload(before, frozenset({"b.md", "c.md", "d.md"}), sources=[str(folder)])
     assert titles(after) == ["a.md", "Title of a", "b.md", "Other title", "d.md", "New"]
     assert [*before.walk()][:2] == [*after.walk()][:2]
     assert after.summaries == before.summaries
 
 
 def test_what_was_not_read_before_stays_unread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.library_loader._LOADED_AT_START_BYTES", 0)
-    before, loader = open_lazily([str(folder)])
+    monkeypatch.setattr("roamtui.bootstrap._LOADED_AT_START_BYTES", 0)
+    before, loader = Bootstrap().open([str(folder)])
     assert loader is not None
     first = before.list_unloaded_files()[:1]
     before = before.graft_all(loader.load_batch(before, first, frozenset()).documents)
-    after = reload_library(before, frozenset({"b.md"}), sources=[str(folder)])
+    after = Bootstrap().reload(before, frozenset({"b.md"}), sources=[str(folder)])
     assert len(after.list_unloaded_files()) == 2
 
 
@@ -52,15 +54,28 @@ def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
     listing = "# Site\n\n## Docs\n\n- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
     with FakeSite({"/llms.txt": listing, **pages}) as site:
         sources = [site.url("/llms.txt")]
-        before, loader = open_lazily(sources)
+        before, loader = Bootstrap().open(sources)
         assert loader is not None
         before = load_pages(before, loader, [one for one in before.walk() if before.title_of(one) in ("A", "B")])
         site.forget()
         site.pages["/b.md"] = changed = "# b\n\nOther words.\n"
-        after = reload_library(before, frozenset(), sources=sources)
+        after = Bootstrap().reload(before, frozenset(), sources=sources)
         assert sorted(site.counts.paths) == ["/a.md", "/b.md", "/llms.txt"]
         assert site.counts.bytes_sent == len(changed)
         texts = {document.key: document.text for document in after.documents}
         assert texts[site.url("/a.md")] == site.pages["/a.md"]
         assert texts[site.url("/b.md")] == site.pages["/b.md"]
         assert [*after.walk()] == [*before.walk()]
+
+
+def test_sources_are_read_as_the_settings_say() -> None:
+    make_private_folder(config_path().parent)
+    config_path().write_text('[web]\nallow = ["https://docs.example.com/a"]\nproxy = "http://127.0.0.1:9"\n', "utf-8")
+    loading = Bootstrap().loading
+    assert (loading.parse_allowed(), loading.proxy) == (frozenset({"https://docs.example.com"}), "http://127.0.0.1:9")
+
+
+def test_an_invalid_allowed_address_is_refused_in_one_sentence() -> None:
+    bootstrap = Bootstrap(allowed_origins=("ftp://a",))
+    with pytest.raises(UsageError, match=r"^--allow-origin or web\.allow: ftp://a cannot be fetched"):
+        bootstrap.reopen("https://example.com/a.md", is_own=False)

@@ -1,0 +1,522 @@
+"""The one place where settings become objects: libraries, models, search, agents and tables.
+
+What the first screen does not need is imported when it is made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamtui.document.added_sources import open_all, restore_sources
+from roamtui.document.library import Library
+from roamtui.document.library_source import LibrarySource
+from roamtui.document.loader import Loader, is_url, load_files, load_pages, open_sources
+from roamtui.document.loading import LoadingOptions, get_link_url
+from roamtui.document.plain import sanitise_line
+from roamtui.document.web_loader import PageLoader
+from roamtui.errors import SourceError, UsageError
+from roamtui.headless.output import report_conversion, warn, write_notice
+from roamtui.paths import (
+    cache_path,
+    conversations_path,
+    conversions_path,
+    get_resource_dir,
+    indexes_path,
+    make_index_stem,
+    pages_path,
+    table_path,
+)
+from roamtui.search.options import SearchMode
+from roamtui.settings import ConversationArguments, Settings, load_settings
+from roamtui.sources.convert.converted import ConversionOptions, PageReport
+from roamtui.sources.file_sources import split_sources
+from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
+
+if TYPE_CHECKING:
+    from roamtui.agent.loop import Agent
+    from roamtui.agent.options import AgentOptions
+    from roamtui.conversation.conversation import Conversation
+    from roamtui.conversation.log import ConversationStore
+    from roamtui.conversation.state import ConversationState
+    from roamtui.models.base import Model
+    from roamtui.models.registry import LocalServer, ModelOffer
+    from roamtui.search.base import Progress, Searcher, SearchServices
+    from roamtui.table.columns import Column
+    from roamtui.table.runner import TableJob
+
+OFFLINE = "offline"
+_LOADED_AT_START_BYTES = 1_000_000
+"""A smaller folder is loaded before the app shows it, because nobody notices the time."""
+_FILES_REPORTED_MIN = 200
+"""If at least this many files are loaded at once, a line on stderr says so."""
+_EXAMPLES_MAX = 3
+"""Maximum number of recorded questions that are suggested on the empty screen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrap:
+    """Opens sources, and makes models, searchers, agents and tables, as a person's settings say."""
+
+    settings: Settings = field(default_factory=load_settings)
+    is_offline: bool = False
+    """Whether to use cached pages only."""
+    allowed_origins: tuple[str, ...] = ()
+    """Sites from which pages may be fetched without asking, besides those of the settings and the source's own."""
+    reads_scans: bool = False
+    """Whether tesseract reads scanned pages of PDFs."""
+    on_warning: Callable[[str], None] = warn
+    """Receives a sentence about each fallback and each failure."""
+    progress: Progress | None = None
+    """Receives the progress of embedding, or None for lines on stderr."""
+
+    @property
+    def loading(self) -> LoadingOptions:
+        """How sources are read."""
+        web, languages = self.settings.web, self.settings.ocr.languages
+        return LoadingOptions(
+            cache_dir=pages_path(),
+            is_offline=self.is_offline,
+            allowed=(*self.allowed_origins, *web.allow),
+            proxy=web.proxy,
+            conversion=ConversionOptions(
+                cache_dir=conversions_path(), ocr_languages=languages, reads_scans=self.reads_scans
+            ),
+        )
+
+    def open(
+        self,
+        sources: Sequence[str],
+        *,
+        load_all: bool = False,
+        uses_index: bool = False,
+        report: PageReport | None = None,
+    ) -> tuple[Library, Loader | None]:
+        """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
+
+        Args:
+            sources: Paths or URLs.
+            load_all: Whether to load all files now, for instance to resume a conversation.
+            uses_index: Whether to take summaries from the LanceDB database of the settings.
+            report: Receives the progress of a conversion, or None for lines on stderr.
+
+        Raises:
+            UsageError: There is no source, sources cannot be combined, or LanceDB is not installed.
+            SourceError: A source cannot be read.
+            IndexLostError: The database cannot be used.
+        """
+        if not sources:
+            raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
+        if len(sources) == 1 and is_url(sources[0]) and sys.stderr.isatty():
+            write_notice(f"Fetching {sources[0]}…")
+        with report_conversion(sources[0]) as write_progress:
+            library, loader = open_sources(sources, self.loading, report=report or write_progress)
+        library = _add_summaries(library)
+        if uses_index and self.settings.retrieval.index is not None:
+            from roamtui.search.lance import LanceDatabase, load_summaries
+
+            found = load_summaries(LanceDatabase(self.settings.retrieval.index))
+            library = replace(library, summaries={**found, **library.summaries})
+        if loader is not None and (load_all or loader.load_cost_total <= _LOADED_AT_START_BYTES):
+            count = len(library.list_unloaded_files())
+            if count >= _FILES_REPORTED_MIN:
+                write_notice(f"Reading {count:,} files…")
+            library = load_files(library, loader)
+        return library, loader
+
+    def open_added(self, name: str) -> tuple[Library, Loader | None]:
+        """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""
+        if name == "-":
+            raise UsageError("standard input cannot be added. Save it as a file first.")
+        return self.open(split_sources(name), load_all=True, report=lambda *_: None)
+
+    def reopen(
+        self,
+        source: str,
+        links: tuple[str, ...] = (),
+        approved: frozenset[str] = frozenset(),
+        *,
+        is_own: bool = True,
+        added: tuple[LibrarySource, ...] = (),
+    ) -> Library:
+        """Open the current version of the source of a saved conversation or file.
+
+        Args:
+            source: Its path or URL, as it was saved.
+            links: Links whose pages are needed.
+            approved: Origins of pages that a person approved.
+            is_own: Whether a person named the source. If a file did, the URL must be allowed.
+            added: All sources of the conversation, if a person added or removed any.
+
+        Raises:
+            SourceError: The source cannot be read.
+            UsageError: The source is not supported, or an allowed URL is invalid.
+        """
+        if source.startswith("-"):
+            raise SourceError("It came from standard input. Give its source with --source.")
+        if is_url(source) and not is_own and (origin := origin_of(source)) not in self.loading.parse_allowed():
+            raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
+        library, loader = self.open(split_sources(source), load_all=True)
+        if added:
+            library, loader = restore_sources(library, loader, added, self.open_added)
+        return library if loader is None else load_pages(library, loader, links, approved)
+
+    def reload(self, previous: Library, changed: frozenset[str], *, sources: Sequence[str]) -> Library:
+        """Reload a library with the files and pages that were loaded before.
+
+        Of several files, only new ones and those with the keys in `changed` are read again. Each page is requested
+        again, and downloaded if it has changed. A page that cannot be read shows an error if the cache has no old
+        version.
+
+        Raises:
+            SourceError: A source cannot be read.
+        """
+        if previous.sources:
+            return open_all(previous.sources, self.open_added, previous.source)[0]
+        library, loader = open_sources(sources, replace(self.loading, always_revalidate=True))
+        library = _add_summaries(library)
+        library = replace(library, summaries={**previous.summaries, **library.summaries})
+        if loader is None:
+            return library
+        loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
+        unread = {previous.node(node_id).doc for node_id in previous.list_unloaded_files()}
+        keys = {node_id: library.node(node_id).doc for node_id in library.list_unloaded_files()}
+        kept = {node_id: loaded[key] for node_id, key in keys.items() if key in loaded.keys() - changed}
+        wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
+        library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset()).documents})
+        links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
+        urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
+        return load_pages(library, loader, links, frozenset(map(origin_of, urls)))
+
+    def fetch_picture(self, url: str, source: str) -> bytes:
+        """Fetch a picture that a person wants to see, under the same rules as pages.
+
+        A private address is fetched only if the person typed its origin, for instance as the source of the document.
+
+        Raises:
+            SourceError: It cannot or must not be fetched.
+        """
+        typed = frozenset({origin_of(source)}) if is_url(source) else frozenset()
+        with closing(PageLoader(self.loading, typed)) as page_loader:
+            allowed = AllowedOrigins(typed=page_loader.typed, approved=frozenset({origin_of(normalise_url(url))}))
+            return page_loader.fetcher.fetch(url, allowed).body
+
+    def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
+        """Make the model of the settings, or with a name, another one. Nothing is started or requested yet.
+
+        With `is_test`, a reply is one token long, and not retried.
+
+        Raises:
+            UsageError: The name or URL is invalid.
+        """
+        from roamtui.models.registry import make_model
+
+        if not name:
+            name, api_base = self.settings.model, self.settings.api_base
+        options = self.settings.model_options(name)
+        if is_test:
+            options = replace(options, output_tokens=1, retries=0)
+        return make_model(name, api_base=api_base, options=options)
+
+    @property
+    def agent_options(self) -> AgentOptions:
+        """The options of an agent without a spending limit."""
+        from roamtui.agent.options import AgentOptions
+
+        return AgentOptions(sends_hits=True, instructions=self.settings.instructions)
+
+    def make_agent(
+        self, state: ConversationState, loader: Loader | None, arguments: ConversationArguments | None = None
+    ) -> Agent:
+        """Make the agent for a document.
+
+        Args:
+            state: A new conversation about the document.
+            loader: Loads its files and pages.
+            arguments: Which conversation to resume, or None to save nothing.
+
+        Raises:
+            UsageError: A choice is unavailable, or there is no conversation to resume.
+            StoreError: The conversation cannot be read.
+        """
+        from roamtui.agent.loop import Agent
+        from roamtui.conversation.conversation import Conversation, start_log
+
+        model = self.make_model()
+        if arguments is None:
+            conversation = Conversation(start_log(state, None, loader))
+        else:
+            conversation = self._start_or_resume(state, loader, arguments)
+            known = state.library.notes
+            for note in conversation.state.library.notes:  # for instance that a source of the conversation is gone
+                if note not in known:
+                    self.on_warning(note)
+        searcher = self.make_searcher_factory()(conversation.state.library)
+        options = replace(self.agent_options, cost_usd_max=self.settings.limits.max_cost_usd)
+        return Agent(conversation, model, searcher, options)
+
+    def open_store(self) -> ConversationStore:
+        """Open the conversation store. If that fails, warn the person and continue without saving."""
+        from roamtui.conversation.log import ConversationStore
+
+        store = ConversationStore(conversations_path())
+        if store.problem:
+            self.on_warning(f"{store.problem} This conversation is not being saved.")
+        return store
+
+    def _start_or_resume(
+        self, state: ConversationState, loader: Loader | None, arguments: ConversationArguments
+    ) -> Conversation:
+        # For the conversation of a table cell, the path of its log takes the place of an id.
+        from roamtui.conversation.conversation import Conversation, start_log
+        from roamtui.conversation.line_file import LOG_SUFFIX
+        from roamtui.conversation.log import ConversationStore
+
+        library, conversation_id = state.library, arguments.conversation_id or ""
+        resume = partial(
+            Conversation.resume, library, options=state.options, loader=loader, open_source=self.open_added
+        )
+        if conversation_id.endswith(LOG_SUFFIX):
+            path = Path(conversation_id)
+            resumed = resume(path.stem, store=ConversationStore(path.parent, is_listed=False))
+            resumed.state = replace(resumed.state, needs_rebuild=True)  # later answers need not have the form of a cell
+            return resumed
+        store = self.open_store()
+        if arguments == ConversationArguments():
+            return Conversation(start_log(state, store, loader), store, self.open_added)
+        if store.problem:
+            raise UsageError("cannot resume: saved conversations are unreadable.")
+        return resume(_choose_conversation(store, library, conversation_id), store=store)
+
+    def make_searcher_factory(self, *, needs_vectors: bool = False) -> Callable[[Library], Searcher | None]:
+        """Return a function that creates a library's searcher, or returns None if search is off.
+
+        With `needs_vectors`, as evaluation needs it, a hybrid search fails if its embedder fails, instead of falling
+        back to keywords, and no index is left behind.
+
+        Raises:
+            UsageError: A choice is unavailable. The message says what to choose or install.
+            IndexLostError: The LanceDB database of the settings cannot be used.
+        """
+        from roamtui.search.factory import make_searcher
+        from roamtui.search.index import IndexLocation
+        from roamtui.search.lance import LanceDatabase
+
+        options = self.settings.retrieval
+        if options.index is not None and options.mode is not SearchMode.OFF:
+            LanceDatabase(options.index)  # fails now instead of at the first search
+        services = replace(self.make_search_services(), needs_vectors=needs_vectors)
+        location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=self.on_warning)
+        return partial(make_searcher, options=options, services=services, location=location)
+
+    def make_search_services(self) -> SearchServices:
+        """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
+
+        Raises:
+            UsageError: A choice is unavailable. The message says what to choose or install.
+        """
+        from importlib.util import find_spec
+
+        from roamtui.headless.output import EmbeddingProgress
+        from roamtui.models.recorded import RECORDED
+        from roamtui.models.registry import make_model
+        from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, make_embedder
+        from roamtui.search.base import SearchServices
+
+        options, name = self.settings.retrieval, self.settings.model
+        reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
+        if not options.needs_vectors and not reranks:
+            return SearchServices()
+        background, embedder, reranker = BackgroundLoop(), None, None
+        if options.needs_vectors:
+            hint = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
+            if find_spec("numpy") is None:
+                install = 'pip install "roamtui[vectors]"'
+                raise UsageError(f"search mode {options.mode} needs numpy; {hint}. Install it with: {install}")
+            if options.embedder is None:
+                problem = f"search mode {options.mode} needs an embedder; {hint}"
+                raise UsageError(f"{problem}. Name one with --embedder: {EXAMPLES}.")
+            embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
+        if reranks:
+            if name == OFFLINE or name.startswith(RECORDED):
+                raise UsageError(f"the model {OFFLINE} cannot rerank. Choose another with --model, or --rerank off.")
+            own = self.settings.model_options(name)
+            model = make_model(name, api_base=self.settings.api_base, options=own, worker=background.worker)
+            reranker = ModelReranker(model, background)
+        return SearchServices(
+            embedder=embedder,
+            reranker=reranker,
+            vector_folder=cache_path(),
+            progress=self.progress or EmbeddingProgress(),
+            on_warning=self.on_warning,
+        )
+
+    def make_table(
+        self, sources: Sequence[str], columns: Sequence[Column] = (), *, folder: Path | None = None, jobs: int
+    ) -> TableJob:
+        """Return the definition of a table, the store for its folder, and the plan for filling its cells.
+
+        An existing table is continued if its folder is the only source, or if its sources are given without columns.
+        With its folder, it keeps its rows; with its sources, their documents are listed again.
+
+        Args:
+            sources: Paths or URLs, or the folder of a table.
+            columns: Its questions.
+            folder: Where to keep it, or None for the default folder of its sources.
+            jobs: Number of cells to fill at a time.
+
+        Raises:
+            SourceError: A source cannot be read.
+            UsageError: A choice is unavailable.
+            StoreError: The folder of the table cannot be read.
+        """
+        from roamtui.table.columns import drop_repeated_columns
+        from roamtui.table.rows import list_rows
+        from roamtui.table.runner import TableJob, TablePlan
+        from roamtui.table.store import TableDefined, TableStore, is_table, read_table
+
+        is_folder, has_own_folder, rows = len(sources) == 1 and is_table(Path(sources[0])), folder is not None, None
+        if is_folder:
+            folder = Path(sources[0])
+        else:
+            paths = [path for name in sources for path in split_sources(name)]
+            sources = tuple(path if path == "-" or is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
+            folder = folder or table_path(sources)
+        if is_folder or (not columns and not has_own_folder and is_table(folder)):
+            known = read_table(folder)
+            sources, columns = known.sources, columns or known.columns
+            rows = known.rows if is_folder else None
+        plan = TablePlan(
+            model=self.make_model(),
+            open_source=lambda source: self.open(split_sources(source), load_all=True),
+            make_searcher=self.make_searcher_factory(),
+            agent_options=self.agent_options,
+            open_section_options=self.settings.open_section_options(),
+            jobs=jobs,
+            limit_usd=self.settings.limits.max_cost_usd,
+        )
+        rows = rows or list_rows(sources)
+        defined = TableDefined(sources=tuple(sources), rows=rows, columns=drop_repeated_columns(columns))
+        return TableJob(store=TableStore(folder), defined=defined, plan=plan)
+
+    def list_model_offers(self) -> tuple[ModelOffer, ...]:
+        """List the selected model, then the other usable models."""
+        from roamtui.models.recorded import RECORDED
+        from roamtui.models.registry import ModelOffer, list_usable_models
+
+        name = self.settings.model
+        is_local = name == OFFLINE or name.startswith(RECORDED)
+        selected = ModelOffer(
+            name=name,
+            note="chosen by you",
+            make_model=self.make_model,
+            api_base=self.settings.api_base or "",
+            needs_test=not is_local,
+            is_known_to_work=is_local,
+        )
+        usable = list_usable_models(choose_options=self.settings.model_options)
+        return (selected, *(offer for offer in usable if offer.name != name))
+
+    def discover_local_models(self) -> tuple[tuple[ModelOffer, ...], str]:
+        """List the models of the servers on this machine, and describe the result. No other machine is contacted."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        from roamtui.models.registry import LOCAL_SERVERS
+
+        with ThreadPoolExecutor(len(LOCAL_SERVERS)) as pool:
+            results = [*pool.map(self._probe_local_server, LOCAL_SERVERS)]
+        offers = tuple(offer for offers, _ in results for offer in offers)
+        summaries = [summary for _, summary in results if summary]
+        names = ", ".join(server.title for server in LOCAL_SERVERS)
+        return offers, " · ".join(summaries) or f"No local model server found ({names})"
+
+    def _probe_local_server(self, server: LocalServer) -> tuple[tuple[ModelOffer, ...], str]:
+        # Returns the models and a summary, which is empty if nothing runs at the usual URL.
+        from roamtui.document.counts import format_count
+        from roamtui.models.registry import OLLAMA_URL, ModelOffer, is_loopback, probe_server
+
+        set_by_person = os.environ.get(server.variable, "").strip()
+        url = set_by_person or server.default_url
+        if not is_loopback(url):
+            return (), f"{server.title} runs on another machine; choose “other model…” and type a name"
+        status = probe_server(url)
+        if status.problem:
+            return (), f"{server.title} at {status.url}: {status.problem}" if set_by_person else ""
+        names = [f"{server.provider}/{model}" for model in status.models if "embed" not in model]
+        offers = tuple(
+            ModelOffer(
+                name=name,
+                note=f"{server.title}, nothing leaves this machine",
+                make_model=partial(self.make_model, name, status.url),
+                # litellm knows Ollama's usual URL, and the URL in the person's variable.
+                api_base="" if set_by_person or server.default_url == OLLAMA_URL else status.url,
+                needs_test=True,
+                is_known_to_work=True,
+            )
+            for name in names
+            if name.isprintable() and " " not in name  # `make_model` accepts no other names
+        )
+        return offers, f"{server.title} at {status.url}: {format_count(len(offers), 'model')}"
+
+
+def open_library(sources: Sequence[str]) -> Library:
+    """Return the library of some sources, with all its files loaded, as the person's settings say.
+
+    Raises:
+        UsageError: There is no source, sources cannot be combined, or the settings are invalid.
+        SourceError: A source cannot be read.
+    """
+    return Bootstrap().open(sources, load_all=True)[0]
+
+
+def _add_summaries(library: Library) -> Library:
+    path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
+    if not path.exists():
+        return library
+    from roamtui.search.index import load_summaries
+
+    return replace(library, summaries=load_summaries(path))
+
+
+def _choose_conversation(store: ConversationStore, library: Library, conversation_id: str) -> str:
+    # Returns the id of the conversation about a library to resume. An empty id means the latest answered one.
+    from roamtui.conversation.library_sync import get_source_key, is_source_missing
+
+    summaries = store.list(get_source_key(library))
+    if not conversation_id:
+        answered = next((summary.id for summary in summaries if summary.is_answered), None)
+        if answered is None:
+            raise UsageError("no answered conversation about this document. Omit --continue.")
+        return answered
+    if all(summary.id != conversation_id for summary in summaries):
+        store.load(conversation_id)
+        source = next(summary.source for summary in store.list() if summary.id == conversation_id)
+        if source.startswith("-"):
+            raise UsageError(f"conversation {conversation_id} is about a document from standard input.")
+        if not is_source_missing(source):  # a missing one may be this document, moved or renamed
+            paths = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
+            command = f"roamtui {paths} --conversation {conversation_id}"
+            raise UsageError(f"conversation {conversation_id} is about another document. Run: {command}")
+    return conversation_id
+
+
+def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
+    """Suggest questions: those of a recording or of a bundled example, otherwise some derived from the document."""
+    import msgspec
+
+    from roamtui.agent.generated_texts import suggest_questions
+    from roamtui.models.recorded import RecordedModel
+
+    if isinstance(model, RecordedModel) and model.questions:
+        return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
+    source, folder = Path(library.source).absolute(), get_resource_dir("examples")
+    if source.parent == folder:
+        questions = msgspec.json.decode((folder / "first_questions.json").read_bytes())
+        return tuple(questions.get(source.name, ()))
+    return suggest_questions(library)
