@@ -273,7 +273,7 @@ async def test_with_the_offline_model_a_doubtful_passage_is_an_answer_but_no_cel
 async def test_a_second_run_of_the_same_rows_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 1e9)  # waiting would freeze the app
+    monkeypatch.setattr("roamtui.conversation.line_file._BUSY_SECONDS", 1e9)  # waiting would freeze the app
     leases, table = write_leases(tmp_path / "leases"), tmp_path / "table"
     store = TableStore(table)
     with store.start_run(), pytest.raises(StoreError, match="another run"):
