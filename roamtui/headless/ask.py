@@ -29,7 +29,6 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     SectionsKept,
     SectionsSearched,
-    StepStarted,
     ToolFinished,
     WarningRaised,
 )
@@ -50,7 +49,7 @@ from roamtui.headless.answer_lines import (
 from roamtui.headless.output import warn, write_json, write_notices, write_sanitised, write_styled, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
-from roamtui.outline.structure import parse_reference, resolve_scope
+from roamtui.outline.structure import resolve_scope
 from roamtui.quotes.verdicts import make_proof
 
 _EVENTS_VERSION = 1
@@ -104,9 +103,7 @@ class AskReport:
         self._output_format = output_format
         self._steps: list[dict[str, Any]] = []
         self._opened_ids: dict[str, None] = {}
-        """Ids of the sections that search opened or the model requested, in order."""
-        self._has_started = False
-        """Whether the model received its first request."""
+        """Ids of the sections that search or the model asked for, in order."""
         self.final: QuestionAnswered | None = None
 
     def add(self, event: ConversationEvent) -> None:
@@ -117,15 +114,11 @@ class AskReport:
         match event:
             case QuestionAsked():
                 write_notices(filter(None, [get_startup_note(self._agent.model)]))
-            case StepStarted():
-                self._has_started = True
-            case SectionsExpanded(opened_ids=opened) if not self._has_started:
-                self._opened_ids |= dict.fromkeys(opened)  # search opened them with the question
-            case ToolFinished(tool=tool, results=results):
+            case SectionsExpanded(opened_ids=opened, results=results):
+                asked = (result.section_id for result in results if result.section_id)
+                self._opened_ids |= dict.fromkeys((*opened, *asked))
+            case ToolFinished():
                 self._steps.append(_tool_to_json(event))
-                references = [parse_reference(result.id) for result in results] if tool == "expand_sections" else []
-                ids = (reference.section_id for reference in references if reference is not None)
-                self._opened_ids |= dict.fromkeys(section_id for section_id in ids if section_id in library)
             case QuestionAnswered():
                 self.final = event
             case _:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Protocol
 
 from roamtui.conversation.log import ConversationStore
@@ -59,7 +58,10 @@ def print_conversation(store: ConversationStore, prefix: str, output_format: str
         StoreError: There is no such conversation, or it cannot be read.
     """
     source_by_id = {summary.id: summary.source for summary in store.list()}
-    conversation_id = _resolve_id(prefix, source_by_id)
+    matches = [known_id for known_id in source_by_id if known_id.startswith(prefix)]
+    if len(matches) > 1 and prefix not in source_by_id:
+        raise UsageError(f'several conversations begin with "{sanitise_line(prefix)}": {", ".join(matches)}.')
+    conversation_id = matches[0] if len(matches) == 1 else prefix  # the store refuses an unknown one
     state, source = store.load(conversation_id), source_by_id.get(conversation_id, "")
     if output_format == "json":
         write_text(render_json(state, source))
@@ -74,12 +76,3 @@ def print_conversation(store: ConversationStore, prefix: str, output_format: str
         except RoamtuiError as error:
             warn(f"without the sections: {error}")
         write_text(render_html(state, source, library))
-
-
-def _resolve_id(prefix: str, known_ids: Collection[str]) -> str:
-    # A complete id counts even if longer ids begin with it. The store refuses an unknown one.
-    matches = [known_id for known_id in known_ids if known_id.startswith(prefix)]
-    if len(matches) > 1 and prefix not in known_ids:
-        shown = sanitise_line(prefix)
-        raise UsageError(f'several conversations begin with "{shown}": {", ".join(matches)}.')
-    return matches[0] if len(matches) == 1 else prefix

@@ -13,7 +13,7 @@ from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.evaluation.scoring import QuestionResult, RunKey, RunScore, score_run, to_json_score
-from roamtui.headless.output import PROGRESS_LINES_MAX, write_json, write_notice, write_notices, write_text
+from roamtui.headless.output import ProgressLine, write_json, write_notices, write_text
 from roamtui.search.options import SearchMode
 
 _LABELS = {
@@ -55,8 +55,7 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
         mode=plan.mode.value,
         model=plan.model.name if plan.model is not None else "",
     )
-    count = len(file.questions)
-    interval = max(1, count // PROGRESS_LINES_MAX)
+    progress = ProgressLine("{:,} of {:,} questions")
     with ExitStack() as stack:
         try:
             output = stack.enter_context(output_path.open("x", encoding="utf-8")) if output_path is not None else None
@@ -65,9 +64,8 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
             raise SourceError(f"could not write {output_path}: {reason}. Name a new file.") from None
 
         def on_result(run: EvalRun, result: QuestionResult | None) -> None:
-            done = len(run.results) + len(run.problems)
-            if sys.stderr.isatty() and done % interval == 0:
-                write_notice(f"{done} of {count} questions")
+            if sys.stderr.isatty():
+                progress(len(run.results) + len(run.problems), len(file.questions))
             if output is not None and result is not None:
                 value = asdict(key) | asdict(result)
                 value |= value.pop("agent") or {}

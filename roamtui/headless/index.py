@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
 from roamtui.agent.tools.documents import list_file_ids
-from roamtui.conversation.transcript import Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError, format_reason
-from roamtui.headless.output import PROGRESS_LINES_MAX, write_notice, write_notices, write_text
+from roamtui.headless.output import ProgressLine, write_notice, write_notices, write_text
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.registry import OFFLINE
@@ -24,20 +24,7 @@ from roamtui.search.lance import LanceDatabase, LanceSearcher, drop_tables, load
 from roamtui.search.options import RetrievalOptions
 
 _REQUESTS_AT_ONCE = 4
-_NO_INDEX_MESSAGE = "could not write the index to {path}. Free some space there, or search without an index."
-_STDIN_MESSAGE = "cannot index standard input. Give a file or a folder."
-
-
-class _IndexProgress:
-    """Writes the progress of indexing and counts new or changed sections."""
-
-    def __init__(self) -> None:
-        self.total = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        self.total = total
-        if sys.stderr.isatty():
-            write_notice(f"{done:,} of {total:,} sections")
+_SECTIONS = "{:,} of {:,} sections"
 
 
 def update_index(library: Library, location: IndexLocation, *, delete: bool) -> None:
@@ -55,15 +42,13 @@ def update_index(library: Library, location: IndexLocation, *, delete: bool) -> 
             raise StoreError(f"could not delete the index {path}: {format_reason(error)}.") from None
         write_text(f"Deleted {path}\n" if existed else "There is no index of this source.\n")
         return
+    _check_source(library)
     write_notices(library.notes)
-    if path is None:
-        raise UsageError(_STDIN_MESSAGE)
-    progress = _IndexProgress()
+    progress = ProgressLine(_SECTIONS)
     index = KeywordSearcher(library, location=replace(location, force=True)).prepare(progress)
-    if index.store.path is None:
-        raise StoreError(_NO_INDEX_MESSAGE.format(path=path))
+    path = _check_path(index.store.path, location, library)
     size = path.stat().st_size
-    write_text(f"{len(index):,} sections, {progress.total:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
+    write_text(f"{len(index):,} sections, {progress.count:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
 
 
 def update_database(library: Library, options: RetrievalOptions, services: SearchServices, *, delete: bool) -> None:
@@ -79,16 +64,27 @@ def update_database(library: Library, options: RetrievalOptions, services: Searc
         count = drop_tables(database)
         write_text(f"Deleted the index in {database.uri}\n" if count else f"There is no index in {database.uri}\n")
         return
-    if library.source == "-":
-        raise UsageError(_STDIN_MESSAGE)
+    _check_source(library)
     write_notices(library.notes)
     save_summaries(database, library.summaries)
     library = replace(library, summaries=load_summaries(database))
-    progress = _IndexProgress()
+    progress = ProgressLine(_SECTIONS)
     passages = LanceSearcher(library, options, services).prepare(progress)
     documents = format_count(len(list_file_ids(library)) or 1, "document")
-    changed = f"{progress.total:,} of them new or changed"
+    changed = f"{progress.count:,} of them new or changed"
     write_text(f"{documents}, {len(passages):,} sections, {changed} in {database.uri}\n")
+
+
+def _check_source(library: Library) -> None:
+    if library.source == "-":
+        raise UsageError("cannot index standard input. Give a file or a folder.")
+
+
+def _check_path(path: Path | None, location: IndexLocation, library: Library) -> Path:
+    if path is None:
+        place = location.get_path(library)
+        raise StoreError(f"could not write the index to {place}. Free some space there, or search without an index.")
+    return path
 
 
 def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
@@ -109,13 +105,14 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
     """
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
-    if library.source == "-":
-        raise UsageError(_STDIN_MESSAGE)
+    _check_source(library)
     store = StoreProvider(replace(location, force=True)).open(library)
-    if store.path is None:
-        raise StoreError(_NO_INDEX_MESSAGE.format(path=location.get_path(library)))
+    _check_path(store.path, location, library)
     tasks = plan_missing_summaries(library, store.load_summaries())
-    asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))
+    if tasks:
+        asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))
+    else:
+        write_notice("All summaries exist already.")
     summaries = store.load_summaries()
     store.close()
     return replace(library, summaries=summaries)
@@ -124,50 +121,44 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
 async def _write_summaries(
     tasks: tuple[SummaryTask, ...], model: Model, store: SectionStore, *, assume_yes: bool
 ) -> None:
+    done, progress = 0, ProgressLine("{:,} of {:,} summaries")
+
+    async def write_one(task: SummaryTask) -> None:
+        nonlocal done
+        summary = await write_summary(model, task)
+        store.save_summaries({task.digest: summary.text})
+        done += 1
+        progress(done, len(tasks))
+
     try:
-        if not tasks:
-            write_notice("All summaries exist already.")
-            return
-        prices = await model.describe() if isinstance(model, LitellmModel) else None
-        estimate, cost = estimate_summaries(tasks), ""
-        if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
-            usd = estimate.input_tokens * prices.input_usd + estimate.output_tokens * prices.output_usd
-            cost = f", about ${usd:.2f}"
-        sent, received = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
-        head = f"{format_count(len(tasks), 'summary', 'summaries')} by {model.name}"
-        write_notice(f"{head}: about {sent} input and {received} output tokens{cost}.")
-        if not assume_yes:
-            if not sys.stdin.isatty():
-                raise UsageError("confirmation needed. Add --yes to continue without a terminal.")
-            sys.stderr.write("Continue? [y/N] ")
-            sys.stderr.flush()
-            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-                raise UsageError("no summaries were written.")
-        # If the model fails, running requests finish and no new ones start.
-        pending, done, spent, failures = iter(tasks), 0, Usage(), list[ModelError]()
-
-        async def work() -> None:
-            nonlocal done, spent
-            for task in pending:
-                if failures:
-                    return
-                try:
-                    summary = await write_summary(model, task)
-                except ModelError as error:
-                    failures.append(error)
-                    return
-                store.save_summaries({task.digest: summary.text})
-                done += 1
-                spent += summary.usage
-                if done == len(tasks) or done % max(1, len(tasks) // PROGRESS_LINES_MAX) == 0:
-                    write_notice(f"{done:,} of {len(tasks):,} summaries")
-
-        await asyncio.gather(*(work() for _ in range(_REQUESTS_AT_ONCE)))
-        cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
-        sent, received = format_tokens(spent.input_tokens), format_tokens(spent.output_tokens)
-        write_notice(f"{sent} input tokens, {received} output tokens{cost}.")
-        if failures:
-            saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
-            raise ModelError(f"{failures[0]} {saved}")
+        await _announce_cost(tasks, model)
+        if not assume_yes and not sys.stdin.isatty():
+            raise UsageError("confirmation needed. Add --yes to continue without a terminal.")
+        if not assume_yes and not _confirm():
+            raise UsageError("no summaries were written.")
+        for start in range(0, len(tasks), _REQUESTS_AT_ONCE):
+            batch = map(write_one, tasks[start : start + _REQUESTS_AT_ONCE])
+            for error in filter(None, await asyncio.gather(*batch, return_exceptions=True)):
+                raise error
+    except ModelError as error:
+        saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
+        raise ModelError(f"{error} {saved}") from None
     finally:
         await model.close()
+
+
+async def _announce_cost(tasks: tuple[SummaryTask, ...], model: Model) -> None:
+    prices = await model.describe() if isinstance(model, LitellmModel) else None
+    estimate, cost = estimate_summaries(tasks), ""
+    if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
+        usd = estimate.input_tokens * prices.input_usd + estimate.output_tokens * prices.output_usd
+        cost = f", about ${usd:.2f}"
+    sent, received = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
+    head = f"{format_count(len(tasks), 'summary', 'summaries')} by {model.name}"
+    write_notice(f"{head}: about {sent} input and {received} output tokens{cost}.")
+
+
+def _confirm() -> bool:
+    sys.stderr.write("Continue? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

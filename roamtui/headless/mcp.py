@@ -18,7 +18,7 @@ from mcp.server.stdio import stdio_server
 from roamtui import __version__
 from roamtui.document.plain import sanitise_text
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp_session import CallResult, ClientSession, ServedLibrary, list_specs
+from roamtui.headless.mcp_session import ClientSession, ServedLibrary, list_specs
 
 Context = ServerRequestContext[Any, Any]
 
@@ -67,7 +67,7 @@ class _Handlers:
 
     def __init__(self, served: ServedLibrary) -> None:
         self._served = served
-        self._session = ClientSession(served)
+        self._session: ClientSession | None = None
         self._lock = asyncio.Lock()
         """Held while a tool runs, because a client may call several at once."""
 
@@ -81,18 +81,17 @@ class _Handlers:
         ]
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, _context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Run a tool. Errors are returned as text, never as protocol errors."""
+        is_error = False
         try:
-            await self._served.load(context.session.report_progress)
+            await self._served.refresh()
             async with self._lock:
-                if self._session.library is not self._served.library:
-                    self._session = ClientSession(self._served, has_changed=self._session.has_called)
-                result = await self._session.call(params.name, params.arguments or {})
+                if self._session is None or self._session.library is not self._served.library:
+                    self._session = ClientSession(self._served, has_changed=self._session is not None)
+                text = await self._session.call(params.name, params.arguments or {})
         except RoamtuiError as error:
-            result = CallResult(text=sanitise_text(str(error)), is_error=True)
+            text, is_error = sanitise_text(str(error)), True
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
-            text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
-            result = CallResult(text=text, is_error=True)
-        content = types.TextContent(type="text", text=result.text)
-        return types.CallToolResult(content=[content], is_error=result.is_error)
+            text, is_error = f"A defect in roamtui stopped this call ({type(error).__name__}). Another may work.", True
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import ConversationStore
@@ -25,8 +24,6 @@ def list_notes() -> None:
         write_text(f"{sanitise_line(name)}  ({format_count(count, 'note')})\n")
     if not counts:
         write_text("No notes yet. In the app, b adds one.\n")
-    if Path("notes").exists():
-        write_notices(["To open the file or folder named notes: roamtui ./notes"])
 
 
 def print_notes(source: str, open_source: Callable[[], Library], *, delete: bool) -> None:

@@ -1,21 +1,19 @@
-"""Output channels: JSON and results to stdout, progress and warnings to stderr, sanitised for terminals."""
+"""Output channels: JSON and results to stdout, progress and warnings to stderr, sanitised for terminals.
+
+All functions that write to stdout raise `OutputError` if that fails, or `BrokenPipeError` if the reader is gone.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 
 from roamtui.document.plain import escape_json, sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
-
-_ROWS_PER_WRITE = 1_000
-PROGRESS_LINES_MAX = 20
-"""Maximum number of lines that report the progress of one job."""
 
 
 class OutputError(RoamtuiError):
@@ -26,35 +24,20 @@ class OutputError(RoamtuiError):
 
 
 def write_text(text: str) -> None:
-    """Write text to stdout: sanitised on a terminal, otherwise exactly as it is, in UTF-8.
-
-    Raises:
-        OutputError: Writing failed.
-        BrokenPipeError: The reader is gone.
-    """
+    """Write text to stdout: sanitised on a terminal, otherwise exactly as it is, in UTF-8."""
     if sys.stdout.isatty():
-        _write(sanitise_text(text), "replace")
+        write_sanitised(text)
     else:
         _write(text, "surrogateescape")
 
 
 def write_sanitised(text: str) -> None:
-    """Write text to stdout immediately, always sanitised.
-
-    Raises:
-        OutputError: Writing failed.
-        BrokenPipeError: The reader is gone.
-    """
+    """Write text to stdout immediately, always sanitised."""
     _write(sanitise_text(text), "replace")
 
 
 def write_styled(text: str) -> None:
-    """Write text to a terminal as it is: `roamtui.headless.terminal` has sanitised it, and added styles.
-
-    Raises:
-        OutputError: Writing failed.
-        BrokenPipeError: The reader is gone.
-    """
+    """Write text that `roamtui.headless.answer_lines` has sanitised and styled for a terminal."""
     _write(text, "replace")
 
 
@@ -63,14 +46,14 @@ def _write(text: str, errors: str) -> None:
     try:
         if buffer is None:
             sys.stdout.write(text)
-        else:
-            sys.stdout.flush()
-            try:
-                data = text.encode("utf-8", errors)
-            except UnicodeEncodeError:  # a lone surrogate, which a model may write
-                data = text.encode("utf-8", "replace")
-            buffer.write(data)
-            buffer.flush()
+            return
+        sys.stdout.flush()
+        try:
+            data = text.encode("utf-8", errors)
+        except UnicodeEncodeError:  # a lone surrogate, which a model may write
+            data = text.encode("utf-8", "replace")
+        buffer.write(data)
+        buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -82,23 +65,6 @@ def write_json(value: object) -> None:
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
     write_text(escape_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
-
-
-def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
-    """Write one JSON object as `write_json` does: the fields of `head`, at least one, then `rows` as the field `name`.
-
-    The rows are written while they are produced, so that a long array needs little memory.
-    """
-    import json  # noqa: PLC0415 - the app writes none before its first screen
-
-    encode = json.JSONEncoder(ensure_ascii=False, indent=2).encode
-    opening = encode({**head, name: []}).removesuffix("]\n}")
-    lines = (encode(row).replace("\n", "\n    ") for row in rows)
-    separator, closing = "\n    ", "]\n}\n"
-    while batch := tuple(islice(lines, _ROWS_PER_WRITE)):
-        write_text(escape_json(opening + separator + ",\n    ".join(batch)))
-        opening, separator, closing = "", ",\n    ", "\n  ]\n}\n"
-    write_text(escape_json(opening) + closing)
 
 
 def write_notice(text: str) -> None:
@@ -123,75 +89,67 @@ def write_notices(notices: Iterable[str]) -> None:
         write_notice(notice)
 
 
-class LiveLine:
-    """One line on stderr that is overwritten as something progresses. Without a terminal, nothing is written."""
+class ProgressLine:
+    """Reports to stderr how far a job is: on a terminal in one line that is overwritten, elsewhere only its end."""
 
-    def __init__(self) -> None:
-        self._written = ""
+    def __init__(self, form: str = "") -> None:
+        """Take the form of a report, such as ``{:,} of {:,} sections``."""
+        self._form = form
+        self._shown = ""
+        self.count = 0
+        """Number of steps of the latest job."""
+        self.is_muted = False
+        """Set when the terminal is about to show something else. Then nothing more is written."""
+
+    def __call__(self, done: int, count: int) -> None:
+        """Report that `done` of `count` steps are done."""
+        self.count, text = count, self._form.format(done, count)
+        if sys.stderr.isatty():
+            self.show(text)
+        elif done == count and not self.is_muted:
+            write_notice(text)
+        if done == count:
+            self.end()
 
     def show(self, text: str) -> None:
-        """Replace the line."""
+        """Replace the line on a terminal."""
         line = sanitise_line(text)
-        if line != self._written and sys.stderr.isatty():
+        if line != self._shown and sys.stderr.isatty() and not self.is_muted:
             width = shutil.get_terminal_size().columns - 1
-            _write_quietly(f"\r{line[:width].ljust(min(len(self._written), width))}")
-            self._written = line
+            _write_quietly(f"\r{line[:width].ljust(min(len(self._shown), width))}")
+            self._shown = line
 
     def end(self) -> None:
         """Keep the line as it is, and begin the next one."""
-        if self._written:
+        if self._shown:
             _write_quietly("\n")
-        self._written = ""
+        self._shown = ""
+
+
+class EmbeddingProgress(ProgressLine):
+    """Reports how many chunks are embedded."""
+
+    def __init__(self) -> None:
+        super().__init__("embedded {:,} of {:,} chunks")
 
 
 @contextmanager
 def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a callback that shows the progress of a file's conversion in one line, if stderr is a terminal."""
-    line = LiveLine()
-
-    def report(done: int, count: int) -> None:
-        line.show(f"Converting {sanitise_line(Path(name).name)}…" + (f" {done:,} of {count:,}" if count else ""))
-
+    progress, title = ProgressLine(), f"Converting {sanitise_line(Path(name).name)}…"
     try:
-        yield report
+        yield lambda done, count: progress.show(f"{title} {done:,} of {count:,}" if count else title)
     finally:
-        line.end()
-
-
-class EmbeddingProgress:
-    """Writes the progress of embedding, in at most `PROGRESS_LINES_MAX` lines per library."""
-
-    def __init__(self) -> None:
-        self._reported = 0
-        self.is_muted = False
-        """Set when the terminal is about to show something else. Then nothing more is written."""
-
-    def __call__(self, done: int, count: int) -> None:
-        """Record that `done` of `count` chunks are embedded."""
-        if done <= self._reported:
-            self._reported = 0
-        if self.is_muted:
-            return
-        if done == count or (done - self._reported) * PROGRESS_LINES_MAX >= count:
-            self._reported = done
-            write_notice(f"embedded {done:,} of {count:,} chunks")
+        progress.end()
 
 
 def open_closed_streams() -> None:
     """Open any closed standard stream on the null device.
 
     Otherwise the next opened file, such as the conversation database, would get a standard descriptor, and libraries
-    would write warnings into it. Without stdin, input is empty; without stderr, notices are dropped. Without stdout,
-    writing a result fails, so that it is not lost unnoticed.
+    would write warnings into it. Without stdout, writing a result fails, so that it is not lost unnoticed.
     """
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
             os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)  # takes the lowest free descriptor
-    if sys.stdin is None:
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life
-    if sys.stdout is None:
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for the program's life

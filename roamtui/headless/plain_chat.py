@@ -40,7 +40,7 @@ from roamtui.models.base import Model
 from roamtui.models.registry import list_usable_models
 from roamtui.outline.labels import format_node_title, format_path, format_size
 from roamtui.outline.render import render_outline
-from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference
+from roamtui.outline.structure import ChildRanges, Reference
 
 _PROMPT = "Ask: "
 _HITS_MAX = 10
@@ -117,23 +117,18 @@ class PlainChat:
         self._greet()
         with asyncio.Runner() as runner:
             try:
-                while (line := self._read_line()) is not None:
-                    if line.strip().lower() in ("/quit", "/exit"):
-                        break
+                while (line := self._read_line()) is not None and line.strip().lower() != "/quit":
                     is_command = line.startswith("/")
                     try:
-                        if is_command:
-                            runner.run(self._run_command(line))
-                        elif line.strip():
-                            runner.run(self._ask(line.strip()))
+                        runner.run(self._run_command(line) if is_command else self._ask(line.strip()))
                     except KeyboardInterrupt:
                         if not self._is_typed:
                             raise
-                        write_sanitised("\nStopped.\n" if is_command else "\nStopped. The partial answer is kept.\n")
+                        write_sanitised(f"\nStopped.{'' if is_command else ' The partial answer is kept.'}\n")
             finally:
                 runner.run(self._agent.model.close())
                 self._conversation.close()
-        return 1 if self._has_failed and not self._is_typed else 0
+        return int(self._has_failed and not self._is_typed)
 
     def _greet(self) -> None:
         state = self._conversation.state
@@ -141,8 +136,7 @@ class PlainChat:
         title = sanitise_line(state.library.title)
         write_sanitised(f"{title}, {format_count(len(state.library), 'section')}. {self._agent.model.name} answers.\n")
         self._conversation.subscribe(self._on_event)
-        exchanges = state.transcript.exchanges
-        if exchanges:
+        if exchanges := state.transcript.exchanges:
             write_sanitised(f"Resuming after question {len(exchanges)}: {exchanges[-1].question}\n")
             write_sanitised(f"{exchanges[-1].answer.strip()}\n")
         elif self._is_typed and self._examples:
@@ -152,14 +146,16 @@ class PlainChat:
 
     def _read_line(self) -> str | None:
         # Piped questions are echoed, so that the answers have headings.
-        if not self._is_typed:
+        while not self._is_typed:
             line = sys.stdin.readline()
             if line.strip():
                 write_sanitised(f"\n{_PROMPT}{line.strip()}\n")
-            return line.rstrip("\n") if line else None
+            if line.strip() or not line:
+                return line.rstrip("\n") or None
         while True:
             try:
-                return input(f"\n{_PROMPT}")
+                if (line := input(f"\n{_PROMPT}")).strip():
+                    return line
             except EOFError:
                 write_sanitised("\n")
                 return None
@@ -183,40 +179,52 @@ class PlainChat:
 
     async def _run_command(self, line: str) -> None:
         name, _, text = line.strip().partition(" ")
-        text = text.strip()
-        library = self._conversation.state.library
+        name, text, library = name.lower(), text.strip(), self._conversation.state.library
         try:
-            match name.lower():
-                case "/outline" if not text:
-                    _write_lines(render_outline(library))
-                case "/outline":
-                    await self._list_subsections(find_reference(library, text))
-                case "/read" if text:
-                    await self._read(find_reference(library, text))
-                case "/search" if text:
-                    await self._search(text)
-                case "/open" if not text:
-                    self._list_open_sections()
-                case "/open" | "/close" as verb if text:
-                    section_ids = (find_reference(library, text).section_id,)
-                    make_command = ExpandSections if verb == "/open" else CloseSections
-                    command = make_command(section_ids=section_ids, origin=Origin.PERSON)
-                    await self._conversation.dispatch(lambda _: command)
-                case "/model":
-                    await self._choose_or_list_models(text)
+            match name:
                 case "/help":
                     _write_lines(_HELP)
-                case "/read" | "/close" as verb:
-                    _write_lines(f"Name a section by its id or full title: {verb} ID")
+                case "/model":
+                    await self._choose_model_or_list(text)
+                case "/search" if text:
+                    await self._search(text)
                 case "/search":
                     _write_lines("Write what to search for: /search late fee")
+                case "/outline" if not text:
+                    _write_lines(render_outline(library))
+                case "/open" if not text:
+                    self._list_open_sections()
+                case "/read" | "/close" if not text:
+                    _write_lines(f"Name a section by its id or full title: {name} ID")
+                case "/outline" | "/read" | "/open" | "/close":
+                    await self._run_section_command(name, find_reference(library, text))
                 case _:
                     hint = "/help lists the commands; a space before the slash makes the line a question."
                     _write_lines(f"Unknown command {name}. {hint}")
         except RoamtuiError as error:
             _write_lines(str(error))
 
-    async def _choose_or_list_models(self, name: str) -> None:
+    async def _run_section_command(self, name: str, reference: Reference) -> None:
+        conversation, section_id = self._conversation, reference.section_id
+        match name:
+            case "/outline":
+                if is_loadable(conversation.state.library, section_id):
+                    await conversation.dispatch(lambda _: FoldNodes(section_ids=(section_id,), is_folded=False))
+                library = conversation.state.library
+                ranges = ChildRanges.for_section(library, section_id)
+                nodes = map(library.node, ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))])
+                lines = [f"- [{node.id}] {format_node_title(node)} ({format_size(library, node)})" for node in nodes]
+                _write_lines(*(lines or ["No subsections."]))
+            case "/read":
+                await conversation.dispatch(lambda _: ReadSection(section_id=section_id))
+                for text in iter_texts(conversation.state.library, reference):
+                    _write_markdown(text)
+            case _:
+                make_command = ExpandSections if name == "/open" else CloseSections
+                command = make_command(section_ids=(section_id,), origin=Origin.PERSON)
+                await conversation.dispatch(lambda _: command)
+
+    async def _choose_model_or_list(self, name: str) -> None:
         if name:
             previous_model = self._agent.model
             self._agent.model = self._choose_model(name)
@@ -225,26 +233,6 @@ class PlainChat:
         else:
             offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
             _write_lines(f"{self._agent.model.name} answers. Usable here:", *offers)
-
-    async def _list_subsections(self, reference: Reference) -> None:
-        section_id = reference.section_id
-        if is_loadable(self._conversation.state.library, section_id):
-            await self._conversation.dispatch(lambda _: FoldNodes(section_ids=(section_id,), is_folded=False))
-        library = self._conversation.state.library
-        ranges = ChildRanges.for_section(library, section_id)
-        bounds = ranges.get_bounds(reference.steps)
-        listed = ranges.children[slice(*bounds)] if bounds is not None else ()
-        if len(listed) > LISTED_MAX:
-            _write_lines(*ranges.describe(section_id, reference.steps))
-        else:
-            nodes = map(library.node, listed)
-            lines = [f"- [{node.id}] {format_node_title(node)} ({format_size(library, node)})" for node in nodes]
-            _write_lines(*(lines or ["No subsections."]))
-
-    async def _read(self, reference: Reference) -> None:
-        await self._conversation.dispatch(lambda _: ReadSection(section_id=reference.section_id))
-        for text in iter_texts(self._conversation.state.library, reference):
-            _write_markdown(text)
 
     async def _search(self, text: str) -> None:
         if self._agent.searcher is None:

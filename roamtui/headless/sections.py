@@ -8,7 +8,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.headless.output import write_json_with_rows, write_notice, write_text
+from roamtui.headless.output import write_json, write_notice, write_text
 from roamtui.outline.labels import format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
@@ -24,12 +24,11 @@ _NODE_FIELDS = (
 def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
     """Write the outline exactly as a model reads it, or every node of a library as JSON."""
     if as_json:
-        nodes = map(library.node, library.walk())
-        rows = (
+        rows = [
             {name: getattr(node, name) for name in _NODE_FIELDS} | {"kind": node.kind.value, "path": list(node.path)}
-            for node in nodes
-        )
-        write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
+            for node in map(library.node, library.walk())
+        ]
+        write_json({"source": library.source, "title": library.title, "sections": rows})
     else:
         write_text(render_outline(library, budget_tokens=budget_tokens))
 
@@ -58,19 +57,21 @@ def print_sections(library: Library, references: Sequence[Reference]) -> None:
         UnknownSectionError: A section has no such page or range. Nothing was written.
         SourceError: A file or page could not be read. Nothing was written.
     """
+    texts: list[str] = []
     for reference in references:
-        if reference.section_id in library and (problem := library.problem_of(reference.section_id)):
+        section_id = reference.section_id
+        if section_id in library and (problem := library.problem_of(section_id)):
             raise SourceError(problem)
-        is_part = reference.page is not None or reference.steps
-        if is_part and next(iter_texts(library, reference), None) is None:
-            raise UnknownSectionError(reference.section_id)
+        found = [*iter_texts(library, reference)]
+        if not found and (reference.page is not None or reference.steps):
+            raise UnknownSectionError(section_id)
+        texts += found
     for reference in references:
         section_id = reference.section_id
         page = library.page_of(library.span(section_id)) if section_id in library and not reference.steps else None
         if page is not None and reference.page is None:
             write_notice(f"[{section_id}] starts on p. {page}.")
-        for text in iter_texts(library, reference):
-            write_text(text)
+    write_text("".join(texts))
 
 
 def iter_texts(library: Library, reference: Reference) -> Iterator[str]:
@@ -80,20 +81,16 @@ def iter_texts(library: Library, reference: Reference) -> Iterator[str]:
         text = library.text_at(library.get_own_content_span(section_id)) if section_id in library else ""
         for start, end in split_pages(text)[reference.page - 1 : reference.page] if text and reference.page else ():
             yield text[start:end]
-    elif reference.steps or section_id == library.root_id:
-        ranges = ChildRanges.for_section(library, section_id)
-        for child in ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]:
-            yield from _iter_section_texts(library, child)
-    else:
-        yield from _iter_section_texts(library, section_id)
-
-
-def _iter_section_texts(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the text of a section, or of each file in a folder, which then ends with a line end."""
-    if library.node(section_id).kind is not NodeKind.FOLDER:
-        yield library.text_at(library.get_content_span(section_id))
         return
-    for node_id in library.walk(section_id):
-        if library.get_label(node_id).kind is NodeKind.FILE and library.loaded_document(node_id) is not None:
-            text = library.text(node_id)
-            yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
+    shown: Sequence[str] = [section_id]
+    if reference.steps or section_id == library.root_id:
+        ranges = ChildRanges.for_section(library, section_id)
+        shown = ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]
+    for each in shown:
+        if library.node(each).kind is not NodeKind.FOLDER:
+            yield library.text_at(library.get_content_span(each))
+            continue
+        for node_id in library.walk(each):
+            if library.get_label(node_id).kind is NodeKind.FILE and library.loaded_document(node_id) is not None:
+                text = library.text(node_id)
+                yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_reason
 from roamtui.export.table import RENDERERS, format_progress, render_json_table
-from roamtui.headless.output import LiveLine, warn, write_notice, write_text
+from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell, CellState
@@ -40,7 +40,7 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
         raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
     if output_path is not None:
         check_output_path(output_path, defined.rows)
-    line, last = LiveLine(), TableRun(total=0)
+    line, last = ProgressLine(), TableRun(total=0)
 
     def show(run: TableRun, _cell: Cell | None) -> None:
         nonlocal last
@@ -64,8 +64,12 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
     if output_path is None:
         write_text(render_json_table(content, model))
     else:
-        render = RENDERERS[output_path.suffix.lower()]
-        _write_file(output_path, render(content, model, output_path.absolute().parent))
+        text = RENDERERS[output_path.suffix.lower()](content, model, output_path.absolute().parent)
+        try:
+            output_path.write_bytes(text.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            reason = format_reason(error)
+            raise RoamtuiError(f"could not write {output_path}: {reason}. Name another file.") from None
     if model == OFFLINE:
         write_notice("Each cell is the best passage of its row. No model has read them: --model chooses one.")
     write_notice(f"{format_progress(run)}. The table is in {store.folder}")
@@ -74,10 +78,3 @@ def run_table(store: TableStore, defined: TableDefined, plan: TablePlan, output_
     if run.stop_reason:
         warn(f"{run.total - run.done:,} cells were not asked. {run.stop_reason} Run it again to go on.")
     return int(bool(run.unread or run.stop_reason or run.counts[CellState.FAILED]))
-
-
-def _write_file(path: Path, text: str) -> None:
-    try:
-        path.write_bytes(text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise RoamtuiError(f"could not write {path}: {format_reason(error)}. Name another file.") from None

@@ -142,18 +142,6 @@ def test_sections_are_opened_read_and_closed_by_the_person(pipe: Pipe) -> None:
     assert chat.conversation.state.open_sections == ()
 
 
-def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -> None:
-    chat = Chat()
-    text = "".join(f"# Part {number}\n\nText.\n\n" for number in range(300))
-    library = build_library(RawText(text=text, source="parts.md", name="parts"))
-    chat.conversation = Conversation.start(library)
-    chat.agent = Agent(chat.conversation, chat.model)
-    out = pipe(chat, f"/outline {library.root_id}", f"/outline {library.root_id}:c2")
-    assert f"[{library.root_id}:c1] Part 0 … Part" in out
-    listed = [line for line in out.splitlines() if line.startswith("- [") and ":c" not in line]
-    assert len(listed) >= 40
-
-
 @pytest.mark.parametrize(
     ("line", "reply"),
     [

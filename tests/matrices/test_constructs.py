@@ -151,7 +151,7 @@ async def _call_mcp(library: Library) -> str:
         if count := len(split_pages(library.own_text(section_id))) - 1:
             pages = [f"{section_id}:{page}" for page in range(1, count + 2)]
             replies.append(await client.call("expand_sections", {"section_ids": pages}))
-    return "\n".join(reply.text for reply in replies)
+    return "\n".join(replies)
 
 
 async def list_exits(text: str) -> list[tuple[str, str, str]]:
