@@ -39,7 +39,6 @@ class PinSections:
 
     section_ids: tuple[str, ...]
     is_pinned: bool
-    origin: Origin = Origin.PERSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +47,6 @@ class FoldNodes:
 
     section_ids: tuple[str, ...]
     is_folded: bool = True
-    origin: Origin = Origin.PERSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,21 +54,14 @@ class ReadSection:
     """Record which section the person is reading, or None."""
 
     section_id: str | None
-    origin: Origin = Origin.PERSON
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
     """Undo the last opening, closing or pinning by the person or the agent."""
 
-    origin: Origin = Origin.PERSON
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CloseAgentOpened:
     """Close and fold everything that the agent opened and the person did not pin."""
-
-    origin: Origin = Origin.PERSON
 
 
 Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection | Undo | CloseAgentOpened

@@ -275,7 +275,11 @@ class Conversation:
         self.publish(*events)
         if needed and self.loader is not None:
             documents, approved = await load_nodes(
-                self.loader, self.state, needed, partial(self._approve, command.origin), self.publish
+                self.loader,
+                self.state,
+                needed,
+                partial(self._approve, getattr(command, "origin", Origin.PERSON)),
+                self.publish,
             )
             if self.state.id != conversation_id:  # the person switched to another conversation during the fetch
                 return ()

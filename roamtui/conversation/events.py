@@ -57,19 +57,6 @@ class ExpandResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """Text of one section that enters the transcript."""
-
-    section_id: str
-    tokens: int
-    """Estimated tokens delivered so far, or of the whole section if no text has been delivered."""
-    spans: tuple[Span, ...] = ()
-    """Text that is new in the transcript. Empty if a person opened the section: the next question brings its text."""
-    content_hash: str = ""
-    """Digest of the section's own text. Empty if the section was already open."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationStarted:
     """The first event of every conversation."""
 
@@ -113,10 +100,8 @@ class SectionsExpanded:
 
     results: tuple[ExpandResult, ...]
     origin: Origin
-    deliveries: tuple[Delivery, ...] = ()
-    """One for each section that was opened or got more text."""
-    used_ids: tuple[str, ...] = ()
-    """Open sections that contain a requested section."""
+    sections: tuple[OpenSection, ...] = ()
+    """New state of each section that was opened, got more text, or contains a requested section."""
     unfolded_ids: tuple[str, ...] = ()
     """Nodes that were unfolded to show the sections."""
 
@@ -164,13 +149,15 @@ class SectionsKept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsPinned:
-    """Sections were pinned or unpinned."""
+class SectionsChanged:
+    """A person pinned or unpinned sections, or undid the last step."""
 
+    action: str
+    """What was done, such as ``Pinned`` or ``Undid opening``. Empty if there was nothing left to undo."""
     section_ids: tuple[str, ...]
-    is_pinned: bool
-    deliveries: tuple[Delivery, ...] = ()
-    """One for each section that was opened to be pinned."""
+    sections: tuple[OpenSection, ...]
+    """New state of those that are open now."""
+    is_undo: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,17 +174,6 @@ class ReadingSectionChanged:
 
     section_id: str | None
     """The section that the person is reading now, or None."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoApplied:
-    """The last step was undone."""
-
-    verb: str
-    """What was undone: ``opening``, ``closing``, ``changing``, ``folding``, or nothing."""
-    section_ids: tuple[str, ...]
-    restored: tuple[OpenSection, ...] = ()
-    """New state of the sections that were reopened, or whose pin or mark for closing changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,8 +224,8 @@ class QuestionAsked:
     """Document text that the search results in the preface quote."""
     delivered: tuple[Span, ...] = ()
     """Text of open sections in the preface."""
-    deliveries: tuple[Delivery, ...] = ()
-    """One for each section in it that was opened before the question."""
+    sections: tuple[OpenSection, ...] = ()
+    """New state of the sections in it that were opened before the question."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked it. The conversation can still be continued."""
 
@@ -290,8 +266,8 @@ class ResultsDropped:
     """To make room, the texts of the tool results in the first steps of the current question were dropped."""
 
     steps: int
-    left: tuple[Delivery, ...]
-    """Sections that lost part of their text, each with the text that remains."""
+    sections: tuple[OpenSection, ...]
+    """New state of the sections that lost part of their text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -451,10 +427,9 @@ StateEvent = (
     | SectionsExpanded
     | SectionsClosed
     | SectionsMarked
-    | SectionsPinned
+    | SectionsChanged
     | NodesFolded
     | ReadingSectionChanged
-    | UndoApplied
     | NodesLoaded
     | QuestionsRewound
 )

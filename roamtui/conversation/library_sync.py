@@ -24,7 +24,6 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
-    Delivery,
     DocumentIdentified,
     LoadingProgressed,
     NodesFolded,
@@ -32,9 +31,9 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     ReadingSectionChanged,
+    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
-    SectionsPinned,
     SectionsRelocated,
     SourcesChanged,
     StepRecorded,
@@ -315,30 +314,30 @@ def make_document_events(
         events: New events. The texts that they deliver or show, and the sections that they name, must be found again.
     """
     library = state.library
-    deliveries: list[Delivery] = []
+    sections: list[OpenSection] = []
     spans: list[Span] = []
     named: list[str] = []
     for event in events:
         match event:
-            case SectionsExpanded(deliveries=new) | SectionsPinned(deliveries=new):
-                deliveries += new
-                spans += (span for delivery in new for span in delivery.spans)
-            case QuestionAsked(excerpts=excerpts, deliveries=new):
-                deliveries += new
-                spans += (*excerpts, *(span for delivery in new for span in delivery.spans))
+            case SectionsExpanded(sections=new) | SectionsChanged(sections=new):
+                sections += new
+            case QuestionAsked(excerpts=excerpts, sections=new):
+                sections += new
+                spans += excerpts
             case StepRecorded(step=step):
                 spans += (span for use in step.uses for span in use.excerpts)
             case ReadingSectionChanged(section_id=str(section_id)):
                 named.append(section_id)
             case QuestionAnswered(citations=citations):
                 named += [citation.section_id for citation in citations]
-            case SectionsRelocated(sections=sections):
-                named += [section.section_id for section in sections]
+            case SectionsRelocated(sections=relocated):
+                named += [section.section_id for section in relocated]
             case _:
                 pass
+    spans += (span for section in sections for span in section.deliveries)
     keys = dict.fromkeys(span.doc for span in spans)
     hashes = {key: library.document(key).content_hash for key in keys}
-    section_ids = (*(delivery.section_id for delivery in deliveries), *named)
+    section_ids = (*(section.section_id for section in sections), *named)
     new_ids = [node_id for node_id in section_ids if node_id in library and node_id not in state.links]
     links = {section_id: tuple(list_links_to(library, section_id)) for section_id in new_ids}
     identified = DocumentIdentified(

@@ -25,16 +25,15 @@ from roamtui.conversation.events import (
     ReadingSectionChanged,
     ReminderSent,
     RetryScheduled,
+    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
     SectionsKept,
     SectionsMarked,
-    SectionsPinned,
     SectionsSearched,
     StepStarted,
     ThinkingStreamed,
     ToolFinished,
-    UndoApplied,
     WarningRaised,
 )
 from roamtui.conversation.transcript import StopReason
@@ -172,13 +171,10 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 f"Closing {format_count(len(ids), 'section')} after this answer",
                 _make_labels(ids, library),
             )
-        case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-            verb = "Pinned" if is_pinned else "Unpinned"
-            yield _make_action_notice(NoticeSlot.STATUS, verb, _make_labels(ids, library))
-        case UndoApplied(verb=verb, section_ids=ids):
-            words = f"“{format_section(ids[0], library)}”" if len(ids) == 1 else f"{len(ids):,} sections"
-            text = f"Undid {verb}{f' {words}' if ids else ''}" if verb else "Nothing left to undo"
-            yield Notice(NoticeSlot.STATUS, text)
+        case SectionsChanged(action=action, section_ids=ids) if ids:
+            yield _make_action_notice(NoticeSlot.STATUS, action, _make_labels(ids, library))
+        case SectionsChanged(action=action):
+            yield Notice(NoticeSlot.STATUS, action or "Nothing left to undo")
         case LoadingProgressed():
             yield Notice(NoticeSlot.STATUS, _format_loading(event))
         case WarningRaised(message=message):

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import (
     CloseReason,
-    Delivery,
     ExpandStatus,
     QuestionAnswered,
     QuestionAsked,
@@ -23,12 +22,13 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
 )
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply, apply_all
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Step, StopReason
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, OpenSection, Step, StopReason
 from roamtui.conversation.update import (
     Events,
     deliver_pending,
     expand_for_agent,
     fold_uncited,
+    list_new_spans,
     make_close_events,
     open_quoted_sections,
 )
@@ -127,9 +127,9 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         is_one_shot=context.is_one_shot,
     )
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
+    sections, pending_blocks = deliver_pending(apply(state, asked), context.delivery_tokens_max)
+    asked = replace(asked, sections=sections)
     started = apply(state, asked)
-    deliveries, pending_blocks = deliver_pending(started, context.delivery_tokens_max)
-    asked = replace(asked, deliveries=deliveries)
     expanded: tuple[SectionsExpanded, ...] = ()
     found_blocks: list[str] = []
     if context.auto_opened:  # these sections get only the room that the pending blocks leave
@@ -137,7 +137,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         if room is not None:
             room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
         command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=room)
-        expansion = expand_for_agent(apply(state, asked), command)
+        expansion = expand_for_agent(started, command)
         found_blocks = [result.text for result in expansion.results if result.status is ExpandStatus.OPENED]
         expanded = (expansion,) if found_blocks else ()
     parts = []
@@ -155,9 +155,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
     if context.note:
         parts.append(f"({context.note})")
-    deliveries += tuple(delivery for event in expanded for delivery in event.deliveries)
-    spans = tuple(span for delivery in deliveries for span in delivery.spans)
-    asked = replace(asked, preface="\n\n".join(parts), delivered=spans)
+    asked = replace(asked, preface="\n\n".join(parts), delivered=list_new_spans(state, apply_all(started, expanded)))
     return (*events, asked, *context.search_events, *expanded)
 
 
@@ -176,7 +174,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     ended = apply(opened, answered)
     closed: Events = ()
     for origin in Origin:
-        ids = [s.section_id for s in ended.open_sections if s.is_closing and (s.closing_by or Origin.PERSON) is origin]
+        ids = [section.section_id for section in ended.open_sections if section.closing_by is origin]
         closed = (*closed, *make_close_events(ended, ids, origin, CloseReason.ASKED))
     ended = apply_all(ended, closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
@@ -291,17 +289,17 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Event
         if not dropped:
             return ()
         dropped_spans = _list_deliveries(replace(last, deliveries=()), dropped)
-        kept: list[Delivery] = []
+        kept: list[OpenSection] = []
         for section in state.open_sections:
             kept_spans = tuple(span for span in section.deliveries if span not in dropped_spans)
             if section.is_pinned or len(kept_spans) == len(section.deliveries):
                 continue
             if kept_spans:
                 tokens = sum(estimate_tokens(state.library.text_at(span)) for span in kept_spans)
-                kept.append(Delivery(section_id=section.section_id, tokens=tokens, spans=kept_spans))
+                kept.append(replace(section, deliveries=kept_spans, tokens=tokens))
             else:
                 closing.append(section.section_id)
-        events = (ResultsDropped(steps=len(dropped), left=tuple(kept)),)
+        events = (ResultsDropped(steps=len(dropped), sections=tuple(kept)),)
     if closing:
         closed = SectionsClosed(section_ids=tuple(closing), origin=Origin.AGENT, reason=CloseReason.OVERFLOW)
         events = (*events, closed)

@@ -18,9 +18,9 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
-    Delivery,
     DocumentIdentified,
     DraftRecorded,
+    InternalEvent,
     NodesFolded,
     NodesLoaded,
     QuestionAnswered,
@@ -28,16 +28,16 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     ReadingSectionChanged,
     ResultsDropped,
+    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
     SectionsMarked,
-    SectionsPinned,
     SectionsRelocated,
     SourcesChanged,
+    StateEvent,
     StepRecorded,
     TranscriptRebuilt,
     TransientEvent,
-    UndoApplied,
     to_stored_event,
 )
 from roamtui.conversation.transcript import (
@@ -51,7 +51,6 @@ from roamtui.conversation.transcript import (
     ToolUse,
     UndoStep,
     Usage,
-    remove_closing_mark,
 )
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
@@ -327,7 +326,6 @@ _TranscriptEvent = (
     | QuestionAnswered
     | QuestionsRewound
 )
-_OpenSectionEvent = SectionsExpanded | SectionsRelocated | SectionsClosed | SectionsMarked | SectionsPinned
 
 
 def make_conversation_id() -> str:
@@ -375,20 +373,19 @@ def apply_all(state: ConversationState, events: Iterable[ConversationEvent]) -> 
 
 def apply(state: ConversationState, event: ConversationEvent) -> ConversationState:
     """Apply an event. If a person should see the event later, keep it with the last exchange too."""
-    state = _apply(state, event)
+    if not isinstance(event, TransientEvent):
+        state = _record_undo_step(state, event, _apply(state, event))
     stored = to_stored_event(event)
     if stored is None or not state.transcript.exchanges:
         return state
     return _change_last(state, events=(*state.transcript.exchanges[-1].events, stored))
 
 
-def _apply(state: ConversationState, event: ConversationEvent) -> ConversationState:  # noqa: PLR0911, PLR0912 - one case an event
-    if isinstance(event, TransientEvent):
-        return state
+def _apply(  # noqa: PLR0911, PLR0912 - one case an event
+    state: ConversationState, event: InternalEvent | StateEvent
+) -> ConversationState:
     if isinstance(event, _TranscriptEvent):
         return _apply_to_transcript(state, event)
-    if isinstance(event, _OpenSectionEvent):
-        return _record_undo_step(state, event, _apply_to_open_sections(state, event))
     match event:
         case ConversationStarted(conversation_id=conversation_id, copied_from=copied_from, unfolded=unfolded):
             return replace(state, id=conversation_id, copied_from=copied_from, unfolded=frozenset(unfolded))
@@ -410,10 +407,35 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
         case NodesLoaded(moved=moved, approved_origins=origins):
             state = replace(state, approved_origins=state.approved_origins.union(origins))
             return _move_ids(state, dict(moved)) if moved else state
-        case UndoApplied():
-            sections = {section.section_id: section for section in (*state.open_sections, *event.restored)}
-            state = replace(state, open_sections=tuple(sections.values()))
-            return replace(state, undo_stack=state.undo_stack[:-1])
+        case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
+            return replace(
+                _put(state, sections),
+                unfolded=state.unfolded.union(unfolded_ids),
+                unfolded_by_agent=state.unfolded_by_agent.union(unfolded_ids),
+            )
+        case SectionsChanged(sections=sections):
+            return _put(state, sections)
+        case SectionsMarked(section_ids=ids, origin=origin):
+            by_person = (section for section in state.open_sections if section.closing_by is Origin.PERSON)
+            kept = {section.section_id for section in by_person}
+            return _change_open(state, {*ids} - kept, lambda section: replace(section, closing_by=origin))
+        case SectionsClosed(section_ids=ids):
+            closed = [section for section in state.open_sections if section.section_id in ids]
+            remaining = tuple(section for section in state.open_sections if section.section_id not in ids)
+            had_text = any(section.deliveries for section in closed)
+            return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or had_text)
+        case SectionsRelocated(sections=sections):
+            # Offsets may be wrong in every text that changed, so the ranges of sections and excerpts are removed.
+            unchanged = frozenset(event.unchanged)
+            exchanges = tuple(
+                replace(
+                    exchange.keep_excerpts(unchanged),
+                    open_before=tuple(replace(section, deliveries=()) for section in exchange.open_before),
+                )
+                for exchange in state.transcript.exchanges
+            )
+            transcript = replace(state.transcript, exchanges=exchanges)
+            return replace(state, transcript=transcript, open_sections=sections, needs_rebuild=True, undo_stack=())
         case _:
             assert_never(event)
 
@@ -421,8 +443,7 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
 def _apply_to_transcript(  # noqa: PLR0911 - one case an event
     state: ConversationState, event: _TranscriptEvent
 ) -> ConversationState:
-    transcript = state.transcript
-    exchanges = transcript.exchanges
+    transcript, exchanges = state.transcript, state.transcript.exchanges
     match event:
         case QuestionAsked():
             exchange = Exchange(
@@ -441,7 +462,7 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
             title = state.title or shorten(sanitise_line(event.question), _TITLE_LENGTH)
             state = replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
-            return _deliver(state, event.deliveries, Origin.AGENT)
+            return _put(state, event.sections)
         case TranscriptRebuilt():
             rebuilt = Transcript(
                 system=event.system,
@@ -455,20 +476,13 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
         case DraftRecorded(start=start, text=text):
             return _change_last(state, answer=exchanges[-1].answer[:start] + text)
-        case ResultsDropped(steps=count):
+        case ResultsDropped(steps=count, sections=sections):
             steps = exchanges[-1].steps
             stubs = (
                 replace(step, uses=tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses))
                 for step in steps[:count]
             )
-            remaining = {delivery.section_id: delivery for delivery in event.left}
-            return _change_open(
-                _change_last(state, steps=(*stubs, *steps[count:])),
-                remaining,
-                lambda section: replace(
-                    section, deliveries=remaining[section.section_id].spans, tokens=remaining[section.section_id].tokens
-                ),
-            )
+            return _put(_change_last(state, steps=(*stubs, *steps[count:])), sections)
         case QuestionAnswered(number=number):
             answered = _change_last(
                 state,
@@ -482,117 +496,52 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             state = replace(answered, is_asking=False, needs_rebuild=state.needs_rebuild or event.is_cut)
             return _change_open(state, event.cited_ids, lambda section: replace(section, last_cited=number))
         case QuestionsRewound(first=first):
-            kept = first - 1
+            kept_count = first - 1
             # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
-            was_rebuilt = transcript.first_with_steps >= kept
+            was_rebuilt = transcript.first_with_steps >= kept_count
             if was_rebuilt:
-                transcript = replace(transcript, first_with_steps=kept, first_sent=min(transcript.first_sent, kept))
+                first_sent = min(transcript.first_sent, kept_count)
+                transcript = replace(transcript, first_with_steps=kept_count, first_sent=first_sent)
             return replace(
                 state,
-                transcript=replace(transcript, exchanges=exchanges[:kept]),
-                open_sections=exchanges[kept].open_before,
+                transcript=replace(transcript, exchanges=exchanges[:kept_count]),
+                open_sections=exchanges[kept_count].open_before,
                 undo_stack=(),
                 is_asking=False,
                 needs_rebuild=state.needs_rebuild or was_rebuilt,
-                title=state.title if kept or state.is_renamed else "",
-            )
-        case _:
-            assert_never(event)
-
-
-def _apply_to_open_sections(state: ConversationState, event: _OpenSectionEvent) -> ConversationState:
-    match event:
-        case SectionsExpanded(origin=origin, unfolded_ids=unfolded_ids):
-            number = state.question_number
-            state = _deliver(state, event.deliveries, origin)
-            state = _change_open(state, event.used_ids, lambda section: replace(section, last_used=number))
-            return replace(
-                state,
-                unfolded=state.unfolded.union(unfolded_ids),
-                unfolded_by_agent=state.unfolded_by_agent.union(unfolded_ids),
-            )
-        case SectionsRelocated(sections=sections):
-            # Offsets may be wrong in every text that changed, so the ranges of sections and excerpts are removed.
-            unchanged = frozenset(event.unchanged)
-            exchanges = tuple(
-                replace(
-                    exchange.keep_excerpts(unchanged),
-                    open_before=tuple(replace(section, deliveries=()) for section in exchange.open_before),
-                )
-                for exchange in state.transcript.exchanges
-            )
-            transcript = replace(state.transcript, exchanges=exchanges)
-            state = replace(state, transcript=transcript, open_sections=sections, needs_rebuild=True)
-            return replace(state, undo_stack=())
-        case SectionsClosed(section_ids=ids):
-            closed = frozenset(ids)
-            had_text = any(section.deliveries for section in state.open_sections if section.section_id in closed)
-            remaining = tuple(section for section in state.open_sections if section.section_id not in closed)
-            return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or had_text)
-        case SectionsMarked(section_ids=ids, origin=origin):
-
-            def mark(section: OpenSection) -> OpenSection:
-                closing_by = Origin.PERSON if section.closing_by is Origin.PERSON else origin
-                return replace(section, is_closing=True, closing_by=closing_by)
-
-            return _change_open(state, ids, mark)
-        case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-            return _change_open(
-                _deliver(state, event.deliveries, Origin.PERSON),
-                ids,
-                lambda section: replace(remove_closing_mark(section) if is_pinned else section, is_pinned=is_pinned),
+                title=state.title if kept_count or state.is_renamed else "",
             )
         case _:
             assert_never(event)
 
 
 def _record_undo_step(
-    before: ConversationState, event: _OpenSectionEvent, after: ConversationState
+    before: ConversationState, event: ConversationEvent, after: ConversationState
 ) -> ConversationState:
     """Make an opening, a closing that somebody asked for, and a pin undoable."""
-    is_automatic = isinstance(event, SectionsClosed) and event.reason is not CloseReason.ASKED
-    if is_automatic or isinstance(event, SectionsRelocated):
+    if isinstance(event, SectionsChanged) and event.is_undo:
+        return replace(after, undo_stack=after.undo_stack[:-1])
+    is_asked = isinstance(event, SectionsClosed) and event.reason is CloseReason.ASKED
+    if not (is_asked or isinstance(event, SectionsExpanded | SectionsMarked | SectionsChanged)):
         return after
-    old = {section.section_id: section for section in before.open_sections}
-    new = {section.section_id: section for section in after.open_sections}
-    changed = tuple(
-        section
-        for section_id, section in old.items()
-        if _get_marks(section) != _get_marks(new.get(section_id)) and not (section.is_closing and section_id not in new)
-    )
+    new = {section.section_id: (section.is_pinned, section.closing_by) for section in after.open_sections}
     step = UndoStep(
-        before=changed,
-        opened_ids=tuple(section_id for section_id in new if section_id not in old),
+        before=tuple(
+            section
+            for section in before.open_sections
+            if (section.is_pinned, section.closing_by) != new.get(section.section_id)
+            and not (is_asked and section.is_closing)
+        ),
+        opened_ids=tuple(section_id for section_id in new if before.get_open(section_id) is None),
         unfolded_ids=event.unfolded_ids if isinstance(event, SectionsExpanded) else (),
     )
     return after if step == UndoStep() else replace(after, undo_stack=(*after.undo_stack, step))
 
 
-def _get_marks(section: OpenSection | None) -> tuple[object, ...]:
-    """Return the fields of an open section that undo restores."""
-    return () if section is None else (section.is_pinned, section.is_closing, section.closing_by)
-
-
-def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: Origin) -> ConversationState:
-    """Open sections, or add text to open ones.
-
-    If a section is marked for closing, its delivery removes the mark, unless a person set it and the agent delivers.
-    """
-    number = state.question_number
-    sections = {section.section_id: section for section in state.open_sections}
-    for delivery in deliveries:
-        section = sections.get(delivery.section_id) or OpenSection(
-            section_id=delivery.section_id,
-            opened_by=origin,
-            opened_at=number,
-            last_used=number,
-            content_hash=delivery.content_hash,
-        )
-        spans = (*section.deliveries, *delivery.spans)
-        section = replace(section, deliveries=spans, tokens=delivery.tokens, last_used=number)
-        removes_mark = origin is Origin.PERSON or section.closing_by is not Origin.PERSON
-        sections[delivery.section_id] = remove_closing_mark(section) if removes_mark else section
-    return replace(state, open_sections=tuple(sections.values()))
+def _put(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:
+    """Open sections, or replace those that are open already."""
+    put = {section.section_id: section for section in (*state.open_sections, *sections)}
+    return replace(state, open_sections=tuple(put.values()))
 
 
 def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationState:

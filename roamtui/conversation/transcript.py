@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from roamtui.conversation.commands import Origin
@@ -197,10 +197,9 @@ class OpenSection:
     last_cited: int = 0
     """Number of the last question whose answer cites the section; 0 if no answer does."""
     is_pinned: bool = False
-    is_closing: bool = False
-    """Whether the section closes when the current question ends."""
     closing_by: Origin | None = None
-    """Who marked the section for closing. If a person did, the agent cannot keep it open."""
+    """Who marked the section for closing at the end of the current question, or None. If a person did, the agent cannot
+    keep it open."""
     deliveries: tuple[Span, ...] = ()
     """Text of the section in the transcript. If a person opened the section, this is empty until the next question."""
     tokens: int = 0
@@ -208,10 +207,10 @@ class OpenSection:
     content_hash: str = ""
     """Digest of the section's own text, used to find the section in a changed document."""
 
-
-def remove_closing_mark(section: OpenSection) -> OpenSection:
-    """Remove the mark for closing from a section."""
-    return replace(section, is_closing=False, closing_by=None)
+    @property
+    def is_closing(self) -> bool:
+        """Whether the section closes when the current question ends."""
+        return self.closing_by is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

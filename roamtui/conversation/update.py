@@ -20,23 +20,21 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
-    Delivery,
     ExpandResult,
     ExpandStatus,
     NodesFolded,
     ReadingSectionChanged,
+    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
     SectionsKept,
     SectionsMarked,
-    SectionsPinned,
-    UndoApplied,
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, OpenSection
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
+from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import ExpandedBlock, format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
@@ -53,10 +51,8 @@ The agent can request the text of a larger one.
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
     """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
     library, room, delivered = state.library, command.room_tokens, state.collect_delivered()
-    tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open_sections}
     results: list[ExpandResult] = []
-    deliveries: list[Delivery] = []
-    used_ids: list[str] = []
+    sections: dict[str, OpenSection] = {}
     for requested in command.section_ids:
         block = render_section(library, requested, delivered=delivered, nonce=state.nonce)
         section_id, text, cost = block.section_id, block.text, _count_block_tokens(block)
@@ -78,34 +74,52 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
         add_delivered(delivered, block.spans)
         if section_id is None or block.is_listing:
             continue
-        if section_id in tokens or block.spans:
-            deliveries.append(_make_delivery(library, section_id, block, tokens.get(section_id)))
-            tokens[section_id] = deliveries[-1].tokens
-        else:
-            used_ids += library.ancestors(section_id)
-    return _make_expansion(state, tuple(results), tuple(deliveries), used_ids)
+        section = sections.get(section_id) or state.get_open(section_id)
+        if section is not None or block.spans:
+            sections[section_id] = _deliver(state, section or _make_section(state, section_id, Origin.AGENT), block)
+            continue
+        for above in library.ancestors(section_id):  # one of these holds the text
+            if (used := sections.get(above) or state.get_open(above)) is not None:
+                sections[above] = replace(used, last_used=state.question_number)
+    return _make_expansion(state, results, sections.values())
+
+
+def _make_section(state: ConversationState, section_id: str, origin: Origin) -> OpenSection:
+    """Open a section without its text, which follows with a delivery."""
+    library, number = state.library, state.question_number
+    return OpenSection(
+        section_id=section_id,
+        opened_by=origin,
+        opened_at=number,
+        last_used=number,
+        tokens=estimate_delivery_tokens(library, section_id),
+        content_hash=hash_own_text(library, section_id),
+    )
+
+
+def _deliver(state: ConversationState, section: OpenSection, block: ExpandedBlock) -> OpenSection:
+    """Add text to a section. If the agent marked it for closing, it stays open after all."""
+    return replace(
+        section,
+        deliveries=(*section.deliveries, *block.spans),
+        tokens=block.tokens + (section.tokens if section.deliveries else 0),
+        last_used=state.question_number,
+        closing_by=None if section.closing_by is Origin.AGENT else section.closing_by,
+    )
 
 
 def _make_expansion(
-    state: ConversationState,
-    results: tuple[ExpandResult, ...],
-    deliveries: tuple[Delivery, ...],
-    used_ids: Iterable[str],
+    state: ConversationState, results: Iterable[ExpandResult], sections: Iterable[OpenSection]
 ) -> SectionsExpanded:
-    library = state.library
+    library, results = state.library, tuple(results)
     unfolding: dict[str, None] = {}
     for result in results:
         if result.section_id and result.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN):
             for node_id in _iter_with_titles(library, (*library.ancestors(result.section_id), result.section_id)):
                 if node_id not in state.unfolded and library.children(node_id):
                     unfolding[node_id] = None
-    open_ids = {*state.open_ids, *(delivery.section_id for delivery in deliveries)}
     return SectionsExpanded(
-        results=results,
-        origin=Origin.AGENT,
-        deliveries=deliveries,
-        used_ids=tuple(section_id for section_id in dict.fromkeys(used_ids) if section_id in open_ids),
-        unfolded_ids=tuple(unfolding),
+        results=results, origin=Origin.AGENT, sections=tuple(sections), unfolded_ids=tuple(unfolding)
     )
 
 
@@ -121,12 +135,12 @@ def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str
             yield file.ids[file.title_row]
 
 
-def expand_for_person(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
+def expand_for_person(state: ConversationState, section_ids: Iterable[str]) -> SectionsExpanded:
     """Open sections for a person. The model gets their text with the next question."""
     library = state.library
     results: list[ExpandResult] = []
-    deliveries: dict[str, Delivery] = {}
-    for section_id in map(library.get_canonical_link, command.section_ids):
+    sections: dict[str, OpenSection] = {}
+    for section_id in map(library.get_canonical_link, section_ids):
         if section_id not in library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
@@ -136,50 +150,44 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Sect
             text = f"{format_node_title(node)} is a folder: open the files in it."
         elif not node.is_loaded:
             text = node.problem or "It is not loaded."
-        elif section_id in deliveries or (already_open is not None and not already_open.is_closing):
+        elif section_id in sections or (already_open is not None and not already_open.is_closing):
             status = ExpandStatus.ALREADY_OPEN
         else:
             status = ExpandStatus.OPENED
-            # if the section was marked for closing, a delivery without text removes the mark
-            reopened = already_open and Delivery(section_id=section_id, tokens=already_open.tokens)
-            deliveries[section_id] = reopened or _make_opening(library, section_id)
+            section = already_open or _make_section(state, section_id, Origin.PERSON)
+            sections[section_id] = replace(section, last_used=state.question_number, closing_by=None)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
-    opened = tuple(deliveries.values())
-    return SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened)
+    return SectionsExpanded(results=tuple(results), origin=Origin.PERSON, sections=tuple(sections.values()))
 
 
 def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]) -> Events:
     """Open the sections that an answer quotes from search results. The model gets their text with the next question."""
     delivered = state.collect_delivered()
-    ids: dict[str, None] = {}
-    for citation in citations:
-        section_id, span = citation.section_id, citation.span
-        if (
-            citation.is_verified
-            and span is not None
-            and subtract_delivered(span, delivered)
-            and state.get_open(section_id) is None
-        ):
-            ids[section_id] = None
+    ids = dict.fromkeys(
+        citation.section_id
+        for citation in citations
+        if citation.is_verified
+        and citation.span is not None
+        and subtract_delivered(citation.span, delivered)
+        and state.get_open(citation.section_id) is None
+    )
     if not ids:
         return ()
-    results = tuple(
-        ExpandResult(id=section_id, section_id=section_id, status=ExpandStatus.OPENED) for section_id in ids
-    )
-    return (_make_expansion(state, results, tuple(_make_opening(state.library, one) for one in ids), ids),)
+    results = [ExpandResult(id=one, section_id=one, status=ExpandStatus.OPENED) for one in ids]
+    return (_make_expansion(state, results, [_make_section(state, one, Origin.AGENT) for one in ids]),)
 
 
-def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[Delivery, ...], tuple[str, ...]]:
+def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[OpenSection, ...], list[str]]:
     """Deliver open sections that have no text in the transcript yet.
 
     A section for which there is not enough room stays open without text, and is tried again with the next question. A
     section whose text is already in the transcript, as part of another section, is only named.
 
     Returns:
-        The deliveries, and the text blocks for the model.
+        The new state of the delivered sections, and the text blocks for the model.
     """
     texts: list[str] = []
-    deliveries: list[Delivery] = []
+    sections: list[OpenSection] = []
     room, delivered = room_tokens, state.collect_delivered()
     for section in state.open_sections:
         if section.deliveries or section.is_closing or section.section_id not in state.library:
@@ -194,10 +202,16 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
             continue
         room = None if room is None else room - cost
         add_delivered(delivered, block.spans)
-        if block.section_id is not None and not block.is_listing:
-            deliveries.append(_make_delivery(state.library, block.section_id, block, 0))
+        if not block.is_listing:
+            sections.append(_deliver(state, section, block))
         texts.append(block.text)
-    return tuple(deliveries), tuple(texts)
+    return tuple(sections), texts
+
+
+def list_new_spans(before: ConversationState, after: ConversationState) -> tuple[Span, ...]:
+    """List the section text that was delivered between two states."""
+    known = {span for section in before.open_sections for span in section.deliveries}
+    return tuple(span for section in after.open_sections for span in section.deliveries if span not in known)
 
 
 def estimate_delivery_tokens(library: Library, section_id: str) -> int:
@@ -219,20 +233,7 @@ def hash_own_text(library: Library, section_id: str) -> str:
     return hash_text(library.text_at(library.get_own_content_span(section_id)).rstrip())
 
 
-def _make_delivery(library: Library, section_id: str, block: ExpandedBlock, tokens_before: int | None) -> Delivery:
-    # `tokens_before` is the number of tokens of the section that were delivered before, or None if it was not open.
-    content_hash = hash_own_text(library, section_id) if tokens_before is None else ""
-    tokens = block.tokens + (tokens_before or 0)
-    return Delivery(section_id=section_id, tokens=tokens, spans=block.spans, content_hash=content_hash)
-
-
-def _make_opening(library: Library, section_id: str) -> Delivery:
-    """Make a delivery that only opens a section. Its text follows with a later delivery."""
-    tokens = estimate_delivery_tokens(library, section_id)
-    return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(library, section_id))
-
-
-def update(state: ConversationState, command: Command) -> Events:
+def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR0911 - one case a command
     """Decide what a command of the agent or a person changes.
 
     Args:
@@ -242,44 +243,61 @@ def update(state: ConversationState, command: Command) -> Events:
     Returns:
         The events that carry out the command.
     """
-    events: Events = ()
     match command:
         case ExpandSections(origin=Origin.AGENT):
-            events = (expand_for_agent(state, command),)
-        case ExpandSections():
-            events = (expand_for_person(state, command),)
+            return (expand_for_agent(state, command),)
+        case ExpandSections(section_ids=requested):
+            return (expand_for_person(state, requested),)
         case CloseSections():
-            events = _close_requested(state, command)
-        case PinSections(section_ids=requested, is_pinned=is_pinned):
-            canonical_ids = tuple(map(state.library.get_canonical_link, requested))
-            missing = tuple(section_id for section_id in canonical_ids if state.get_open(section_id) is None)
-            deliveries: tuple[Delivery, ...] = ()
-            if is_pinned and missing:
-                expanded = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
-                deliveries = expanded.deliveries
-                failed = tuple(result for result in expanded.results if result.status is not ExpandStatus.OPENED)
-                events = (replace(expanded, results=failed, deliveries=()),) if failed else ()
-            open_ids = {*state.open_ids, *(delivery.section_id for delivery in deliveries)}
-            if ids := tuple(section_id for section_id in canonical_ids if section_id in open_ids):
-                events = (*events, SectionsPinned(section_ids=ids, is_pinned=is_pinned, deliveries=deliveries))
+            return _close_requested(state, command)
+        case PinSections():
+            return _pin(state, command)
         case FoldNodes(section_ids=requested, is_folded=False):
             known_ids = (node_id for node_id in requested if node_id in state.library)
             with_titles = _iter_with_titles(state.library, known_ids)
             unfolding = tuple(node_id for node_id in with_titles if node_id not in state.unfolded)
-            events = (NodesFolded(section_ids=unfolding, is_folded=False),) if unfolding else ()
+            return (NodesFolded(section_ids=unfolding, is_folded=False),) if unfolding else ()
         case FoldNodes(section_ids=requested):
-            events = _fold(state, requested)
+            return _fold(state, requested)
         case ReadSection(section_id=section_id):
-            events = (ReadingSectionChanged(section_id=section_id),)
+            return (ReadingSectionChanged(section_id=section_id),)
         case Undo():
-            events = _undo(state, command)
-        case CloseAgentOpened(origin=origin):
-            by_agent = [section.section_id for section in state.open_sections if _is_wanted_by_agent_only(section)]
+            return _undo(state)
+        case CloseAgentOpened():
+            by_agent = [
+                section.section_id
+                for section in state.open_sections
+                if section.opened_by is Origin.AGENT and not section.is_pinned
+            ]
             folded = _fold(state, sorted(state.unfolded_by_agent))
-            events = (*make_close_events(state, by_agent, origin, CloseReason.ASKED), *folded)
+            return (*make_close_events(state, by_agent, Origin.PERSON, CloseReason.ASKED), *folded)
         case _:
             assert_never(command)
-    return events
+
+
+def _pin(state: ConversationState, command: PinSections) -> Events:
+    """Pin or unpin sections. Pinning opens the closed ones first."""
+    ids = tuple(map(state.library.get_canonical_link, command.section_ids))
+    sections = {section.section_id: section for section in state.open_sections}
+    events: Events = ()
+    if command.is_pinned and (closed := [section_id for section_id in ids if section_id not in sections]):
+        expanded = expand_for_person(state, closed)
+        sections |= {section.section_id: section for section in expanded.sections}
+        failed = tuple(result for result in expanded.results if result.status is not ExpandStatus.OPENED)
+        events = (replace(expanded, results=failed, sections=()),) if failed else ()
+    changed = tuple(
+        replace(
+            sections[one],
+            is_pinned=command.is_pinned,
+            closing_by=None if command.is_pinned else sections[one].closing_by,
+        )
+        for one in ids
+        if one in sections
+    )
+    if not changed:
+        return events
+    action, changed_ids = "Pinned" if command.is_pinned else "Unpinned", tuple(one.section_id for one in changed)
+    return (*events, SectionsChanged(action=action, section_ids=changed_ids, sections=changed))
 
 
 def _close_requested(state: ConversationState, command: CloseSections) -> Events:
@@ -316,7 +334,7 @@ def _fold(state: ConversationState, node_ids: Iterable[str]) -> Events:
     return (NodesFolded(section_ids=ids, is_folded=True),) if ids else ()
 
 
-def _undo(state: ConversationState, command: Undo) -> Events:
+def _undo(state: ConversationState) -> Events:
     """Undo the last step, leaving out whatever no longer applies.
 
     For sections that close, the usual rules apply: their text stays in the prompt until the next rebuild; during a
@@ -329,27 +347,23 @@ def _undo(state: ConversationState, command: Undo) -> Events:
     for earlier in step.before:
         if earlier.section_id in state.library:
             current = state.get_open(earlier.section_id) or replace(earlier, deliveries=())
-            is_closing = earlier.is_closing and state.is_asking
-            closing_by = earlier.closing_by if is_closing else None
-            restored.append(replace(current, is_pinned=earlier.is_pinned, is_closing=is_closing, closing_by=closing_by))
+            closing_by = earlier.closing_by if state.is_asking else None
+            restored.append(replace(current, is_pinned=earlier.is_pinned, closing_by=closing_by))
     closing = [section for section in state.open_sections if section.section_id in step.opened_ids]
     folded = _fold(state, step.unfolded_ids)
     section_ids = tuple(section.section_id for section in (*closing, *restored))
-    verb = "folding" if folded else ""
+    action = "Undid folding" if folded else ""
     if section_ids:
         is_reopened = any(state.get_open(section.section_id) is None for section in restored)
-        verb = "opening" if closing else "closing" if is_reopened else "changing"
+        action = f"Undid {'opening' if closing else 'closing' if is_reopened else 'changing'}"
     closed: Events = ()
     if state.is_asking:
-        restored += (replace(section, is_closing=True, closing_by=command.origin) for section in closing)
+        restored += (replace(section, closing_by=Origin.PERSON) for section in closing)
     elif closing:
         ids = tuple(section.section_id for section in closing)
-        closed = (SectionsClosed(section_ids=ids, origin=command.origin, reason=CloseReason.UNDO),)
-    return (*closed, *folded, UndoApplied(verb=verb, section_ids=section_ids, restored=tuple(restored)))
-
-
-def _is_wanted_by_agent_only(section: OpenSection) -> bool:
-    return section.opened_by is Origin.AGENT and not section.is_pinned
+        closed = (SectionsClosed(section_ids=ids, origin=Origin.PERSON, reason=CloseReason.UNDO),)
+    undone = SectionsChanged(action=action, section_ids=section_ids, sections=tuple(restored), is_undo=True)
+    return (*closed, *folded, undone)
 
 
 def make_close_events(

@@ -13,7 +13,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import escape_json
 
-_INTERNAL_FIELDS = ("deliveries", "used_ids", "unfolded_ids", "moved")
+_INTERNAL_FIELDS = ("sections", "unfolded_ids", "moved")
 """Fields of events that readers of an export hardly need. They are left out if empty."""
 
 

@@ -25,7 +25,7 @@ from roamtui.conversation.state import (
     fold_events,
 )
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, StopReason, ToolCall, ToolUse
-from roamtui.conversation.update import Events, update
+from roamtui.conversation.update import Events, list_new_spans, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 
@@ -121,12 +121,13 @@ def begin(
 def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
     """Play one step of the agent that opens sections in one call."""
     number = sum(len(exchange.steps) for exchange in state.transcript.exchanges) + 1
+    before = state
     state, events = fold(state, update(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT)))
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
     use = ToolUse(
         call=ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}"),
         result="\n\n".join(result.text for result in expanded.results),
-        deliveries=tuple(span for delivery in expanded.deliveries for span in delivery.spans),
+        deliveries=list_new_spans(before, state),
     )
     return apply(state, StepRecorded(step=Step(text=text, uses=(use,))))
 

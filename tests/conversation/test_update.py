@@ -23,12 +23,11 @@ from roamtui.conversation.events import (
     ExpandStatus,
     NodesFolded,
     QuestionAnswered,
+    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
     SectionsKept,
     SectionsMarked,
-    SectionsPinned,
-    UndoApplied,
 )
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState, apply_all
@@ -161,10 +160,11 @@ def test_during_a_question_closing_only_marks() -> None:
         alpha = find(asking, "Alpha")
         sent = messages(asking)
         for command in [*commands, CloseSections(section_ids=(alpha,), origin=origin)]:
+            marker = command.origin if isinstance(command, CloseSections) else Origin.PERSON
             after, events = fold(asking, update(asking, command))
             assert after.open_ids == (alpha,)
             assert after.open_sections[0].is_closing
-            assert after.open_sections[0].closing_by is command.origin
+            assert after.open_sections[0].closing_by is marker
             assert not any(isinstance(event, SectionsClosed) for event in events)
             assert messages(after) == sent
             assert not after.needs_rebuild
@@ -172,7 +172,7 @@ def test_during_a_question_closing_only_marks() -> None:
             assert done.open_sections == ()
             assert [type(event) for event in ending] == [SectionsClosed, QuestionAnswered]
             assert isinstance(ending[0], SectionsClosed)
-            assert ending[0].origin is command.origin
+            assert ending[0].origin is marker
             assert done.needs_rebuild
 
 
@@ -192,11 +192,11 @@ def test_pinning_opens_a_closed_section() -> None:
     state = make_state()
     alpha = find(state, "Alpha")
     after, events = fold(state, update(state, PinSections(section_ids=(alpha,), is_pinned=True)))
-    assert [type(event) for event in events] == [SectionsPinned]
+    assert [type(event) for event in events] == [SectionsChanged]
     assert after.open_sections[0].is_pinned
     assert after.open_sections[0].opened_by is Origin.PERSON
     after, events = fold(after, update(after, PinSections(section_ids=(alpha,), is_pinned=False)))
-    assert events == (SectionsPinned(section_ids=(alpha,), is_pinned=False),)
+    assert events == (SectionsChanged(action="Unpinned", section_ids=(alpha,), sections=after.open_sections),)
     assert after.open_ids == (alpha,)
     assert not after.open_sections[0].is_pinned
 
@@ -229,7 +229,8 @@ def test_undo_reverses_one_batch_at_a_time() -> None:
         NodesFolded(section_ids=(long,), is_folded=True),
         events[-1],
     )
-    assert isinstance(events[-1], UndoApplied)
+    assert isinstance(events[-1], SectionsChanged)
+    assert events[-1].is_undo
     assert parent in after.unfolded, "the first batch had unfolded it"
     again = do(after, Undo())
     assert again.open_sections == ()

@@ -8,7 +8,7 @@ from roamtui.agent.prompt import EXPAND_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import SectionsExpanded, ToolFinished, ToolResult
-from roamtui.document.node import Span
+from roamtui.conversation.update import list_new_spans
 from roamtui.models.base import ToolSpec
 
 IDS_MAX = 20
@@ -49,13 +49,13 @@ class ExpandTool:
         command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
         results: list[ToolResult] = []
         texts: list[str] = []
-        spans: list[Span] = []
+        before = context.conversation.state
         for event in await context.conversation.execute(command):
             if isinstance(event, SectionsExpanded):
                 results += [ToolResult(id=result.id, status=result.status) for result in event.results]
                 texts += [result.text for result in event.results]
-                spans += [span for delivery in event.deliveries for span in delivery.spans]
         if ignored_ids:
             texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
-        return ToolResponse(text="\n\n".join(texts), finished=finished, deliveries=tuple(spans))
+        deliveries = list_new_spans(before, context.conversation.state)
+        return ToolResponse(text="\n\n".join(texts), finished=finished, deliveries=deliveries)
