@@ -119,9 +119,9 @@ class Bootstrap:
             library, loader = open_sources(sources, self.loading, report=report or write_progress)
         library = _add_summaries(library)
         if uses_index and self.settings.retrieval.index is not None:
-            from roamtui.search.lance import LanceDatabase, load_summaries
+            from roamtui.search.lance import LanceDatabase
 
-            found = load_summaries(LanceDatabase(self.settings.retrieval.index))
+            found = LanceDatabase(self.settings.retrieval.index).load_summaries()
             library = replace(library, summaries={**found, **library.summaries})
         if loader is not None and (load_all or loader.load_cost_total <= _LOADED_AT_START_BYTES):
             count = len(library.list_unloaded_files())
@@ -304,7 +304,7 @@ class Bootstrap:
             UsageError: A choice is unavailable. The message says what to choose or install.
             IndexLostError: The LanceDB database of the settings cannot be used.
         """
-        from roamtui.search.factory import make_searcher
+        from roamtui.search.hybrid import make_searcher
         from roamtui.search.index import IndexLocation
         from roamtui.search.lance import LanceDatabase
 

@@ -410,7 +410,7 @@ def index(args: Namespace) -> int:
     from roamtui.headless.index import add_summaries, update_database, update_index
     from roamtui.headless.output import warn
     from roamtui.paths import indexes_path
-    from roamtui.search.factory import make_searcher
+    from roamtui.search.hybrid import make_searcher
     from roamtui.search.index import IndexLocation
 
     bootstrap = _make_bootstrap(args)
@@ -420,9 +420,9 @@ def index(args: Namespace) -> int:
         library = add_summaries(library, bootstrap.make_model(), location, assume_yes=args.yes)
     services = replace(bootstrap.make_search_services(), needs_vectors=True)
     if options.index is not None:
-        update_database(library, options, services, delete=args.delete)
-        return 0
-    update_index(library, location, delete=args.delete)
+        library = update_database(library, options.index, options.chunk_size, delete=args.delete)
+    else:
+        update_index(library, location, delete=args.delete)
     if options.needs_vectors and not args.delete and (searcher := make_searcher(library, options, services, location)):
         searcher.search("")  # embeds what is new
     return 0

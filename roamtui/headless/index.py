@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
 from roamtui.agent.tools.documents import list_file_ids
@@ -17,11 +16,10 @@ from roamtui.headless.output import ProgressLine, write_notice, write_notices, w
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.registry import OFFLINE
-from roamtui.search.base import SearchServices
-from roamtui.search.index import IndexLocation, SectionStore, StoreProvider, delete_index
+from roamtui.search.base import IndexLostError
+from roamtui.search.index import IndexLocation, SectionStore, delete_index
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import LanceDatabase, LanceSearcher, drop_tables, load_summaries, save_summaries
-from roamtui.search.options import RetrievalOptions
+from roamtui.search.lance import LanceDatabase, LanceWords
 
 _REQUESTS_AT_ONCE = 4
 _SECTIONS = "{:,} of {:,} sections"
@@ -46,45 +44,39 @@ def update_index(library: Library, location: IndexLocation, *, delete: bool) -> 
     write_notices(library.notes)
     progress = ProgressLine(_SECTIONS)
     index = KeywordSearcher(library, location=replace(location, force=True)).prepare(progress)
-    path = _check_path(index.store.path, location, library)
-    size = path.stat().st_size
-    write_text(f"{len(index):,} sections, {progress.count:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
+    if path is None or index.store.path is None:
+        raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
+    changed = f"{progress.count:,} of them new or changed"
+    write_text(f"{len(index):,} sections, {changed}; {path.stat().st_size / 1e6:,.1f} MB in {path}\n")
 
 
-def update_database(library: Library, options: RetrievalOptions, services: SearchServices, *, delete: bool) -> None:
-    """Build, update or delete the index of a library in a database, and report the result.
+def update_database(library: Library, uri: str, chunk_size: int, *, delete: bool) -> Library:
+    """Build, update or delete the index of a library in a database, report the result, and return what was indexed.
 
     Raises:
         UsageError: The library came from standard input, or the database contains another library's index.
-        RoamtuiError: The database or the embedder failed.
+        IndexLostError: The database cannot be used.
     """
-    assert options.index is not None
-    database = LanceDatabase(options.index)
+    database = LanceDatabase(uri)
     if delete:
-        count = drop_tables(database)
+        count = database.drop_index()
         write_text(f"Deleted the index in {database.uri}\n" if count else f"There is no index in {database.uri}\n")
-        return
+        return library
     _check_source(library)
     write_notices(library.notes)
-    save_summaries(database, library.summaries)
-    library = replace(library, summaries=load_summaries(database))
+    database.save_summaries(library.summaries)
+    library = replace(library, summaries=database.load_summaries())
     progress = ProgressLine(_SECTIONS)
-    passages = LanceSearcher(library, options, services).prepare(progress)
+    LanceWords(uri, library, chunk_size).prepare(progress)
     documents = format_count(len(list_file_ids(library)) or 1, "document")
     changed = f"{progress.count:,} of them new or changed"
-    write_text(f"{documents}, {len(passages):,} sections, {changed} in {database.uri}\n")
+    write_text(f"{documents}, {len(library):,} sections, {changed} in {database.uri}\n")
+    return library
 
 
 def _check_source(library: Library) -> None:
     if library.source == "-":
         raise UsageError("cannot index standard input. Give a file or a folder.")
-
-
-def _check_path(path: Path | None, location: IndexLocation, library: Library) -> Path:
-    if path is None:
-        place = location.get_path(library)
-        raise StoreError(f"could not write the index to {place}. Free some space there, or search without an index.")
-    return path
 
 
 def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
@@ -106,8 +98,11 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
     _check_source(library)
-    store = StoreProvider(replace(location, force=True)).open(library)
-    _check_path(store.path, location, library)
+    path = location.get_path(library)
+    try:
+        store = SectionStore(path)
+    except IndexLostError as error:
+        raise StoreError(f"could not use the index {path}: {error}. Delete it, or free some space there.") from None
     tasks = plan_missing_summaries(library, store.load_summaries())
     if tasks:
         asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.options import SearchMode
 
 if TYPE_CHECKING:  # numpy is an extra
@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # numpy is an extra
 
 VectorArray: TypeAlias = "NDArray[np.float32]"
 """One vector, or one vector in each row."""
-StoredVectorArray: TypeAlias = "NDArray[np.float16]"
-"""One vector, or one vector in each row, at half precision for storage."""
 Progress = Callable[[int, int], None]
 """Receives the number of items that are done, and the total."""
 
@@ -59,6 +57,30 @@ class Ranking:
     """Terms for choosing snippets: those of the query, and likely corrections of mistyped words."""
     topics: tuple[str, ...] = ()
     """Sections that the conversation is about, strongest first."""
+
+
+class WordRanker(Protocol):
+    """Ranks the sections of one library by the words of a query."""
+
+    def refresh(self, library: Library) -> None:
+        """Search `library` from now on."""
+
+    def prepare(self, on_progress: Progress | None = None) -> object:
+        """Bring the index up to date. See `Searcher`."""
+
+    def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
+        """Return up to `limit` hits, best first. The arguments and errors are as in `Searcher.search`."""
+
+
+class VectorRanker(Protocol):
+    """Ranks the sections of one library by their most similar chunk."""
+
+    def rank(self, query: str, *, limit: int, within: str | None = None) -> Sequence[tuple[str, float]]:
+        """Return up to `limit` sections, all below the section `within` if it is given, with their scores, best first.
+
+        Raises:
+            RoamtuiError: The query could not be embedded, or the index cannot be used.
+        """
 
 
 class Searcher(Protocol):
@@ -155,9 +177,9 @@ class SearchServices:
         """Warn that the search uses only keywords because of `error`.
 
         Raises:
-            RoamtuiError: `error` itself, if the mode or the caller needs vectors.
+            RoamtuiError: `error` itself, if the mode or the caller needs vectors, or the index cannot be used.
         """
-        if mode is not SearchMode.HYBRID or self.needs_vectors:
+        if mode is not SearchMode.HYBRID or self.needs_vectors or isinstance(error, (IndexLostError, UsageError)):
             raise error
         self.warn_once(f"Fell back to keyword search: {error}")
 

@@ -1,4 +1,4 @@
-"""`HybridSearcher`: combines keyword and vector rankings by reciprocal rank, and adds neighbours of the results."""
+"""`make_searcher`, and `HybridSearcher`: keyword and vector rankings, fused by reciprocal rank, with neighbours."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, Progress, SearchServices
-from roamtui.search.excerpts import make_snippet
-from roamtui.search.keyword import CANDIDATES, KeywordSearcher
+from roamtui.search.base import Hit, Progress, Ranking, Searcher, SearchServices, VectorRanker, WordRanker
+from roamtui.search.index import IndexLocation
+from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
+from roamtui.search.lance import LanceDatabase, LanceTable, LanceWords
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.terms import extract_query_terms
 from roamtui.search.vectors import VectorIndex, VectorStore
 
 _QUERY_LENGTH_MAX = 2_000
@@ -26,7 +26,7 @@ _CLARITY_RANK = 10
 _VECTOR_WEIGHT = 0.4
 """Weight of vector results beside keyword results of weight 1."""
 _FOLLOW_UP_WEIGHT = 2.0
-"""Weight of vector results for a follow-up to a known topic."""
+"""Weight of vector results for a follow-up to a known topic, whose words say too little to be trusted."""
 _FUSION_K = 60
 """Constant of reciprocal rank fusion."""
 _PARENT_WEIGHT, _CHILD_WEIGHT, _SIBLING_WEIGHT = 0.75, 0.7, 0.6
@@ -40,6 +40,29 @@ _CLEAR_SHARE = 0.9
 """The first keyword hit is clear if the second one scores at most this share of it."""
 _TEXTLESS_KINDS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
 """Kinds of nodes without a text of their own."""
+_RERANKED_COUNT = 20
+"""Number of hits that the model reranks."""
+_RERANKED_LENGTH = 800
+"""Number of characters of each section that the reranking model reads."""
+
+
+def make_searcher(
+    library: Library,
+    options: RetrievalOptions,
+    services: SearchServices | None = None,
+    location: IndexLocation | None = None,
+) -> Searcher | None:
+    """Return a new searcher for `library`, or None if search is off."""
+    if options.mode is SearchMode.OFF:
+        return None
+    words: KeywordSearcher | LanceWords
+    if options.index is not None:
+        words = LanceWords(options.index, library, options.chunk_size)
+    else:
+        words = KeywordSearcher(library, location=location)
+        if not (options.needs_vectors or options.neighbour_count or options.rerank == "on" or options.limit):
+            return words
+    return HybridSearcher(library, words, options, services or SearchServices())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,104 +77,134 @@ class RankedList:
 
 
 class HybridSearcher:
-    """Finds sections of one library by keywords and vectors together. Thread-safe."""
+    """Finds sections of one library by words, by vectors, or by both. Thread-safe.
+
+    It adds neighbours of what it found, has a model rerank the hits, and keeps to a limit, as the options say.
+    """
 
     def __init__(
-        self, library: Library, keyword: KeywordSearcher, options: RetrievalOptions, services: SearchServices
+        self, library: Library, words: WordRanker, options: RetrievalOptions, services: SearchServices
     ) -> None:
         self._library = library
-        self._keyword = keyword
+        self._words = words
         self._options = options
         self._services = services
         self._lock = threading.Lock()
         """Held while text is embedded, which may take minutes."""
         self._embedded_library: Library | None = None
         """The last library that was embedded or could not be embedded."""
-        self._vectors: VectorIndex | None = None
+        self._vectors: VectorRanker | None = None
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""
         self._library = library
-        self._keyword.refresh(library)
+        self._words.refresh(library)
 
     def prepare(self, on_progress: Progress | None = None) -> None:
         """Embed new text and update the keyword index now. See `Searcher`."""
         self._embed_library(on_progress, must_embed=True)
-        self._keyword.prepare()
+        self._words.prepare()
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, best first, or none for a blank query. See `Searcher`."""
         options = self._options
-        is_hybrid = options.mode is SearchMode.HYBRID
+        limit = min(limit, options.limit or limit)
+        is_reranked = options.rerank == "on" and self._services.reranker is not None
         while True:
             library, vectors = self._embed_library()
-            if not query.strip():
+            if not query.strip() or limit < 1:
                 return ()
-            ranking = self._keyword.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
+            ranking = self._words.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
             if ranking.library is library:  # otherwise `refresh` was called meanwhile
                 break
-        inside = frozenset(library.walk(within)) if within not in (None, library.root_id) else None
-        topic = library.title_of(ranking.topics[0]) if ranking.topics else ""
-        keyword_ids = tuple(hit.section_id for hit in ranking.hits)
-        keyword_weight = 0.0 if options.mode is SearchMode.VECTOR else 1.0
-        lists = [RankedList(name="text", weight=keyword_weight, section_ids=keyword_ids)]
-        if vectors is not None:
-            vector_weight = 1.0
-            if is_hybrid and topic:
-                vector_weight = _FOLLOW_UP_WEIGHT  # a follow-up's words say too little to be trusted
-            elif is_hybrid:
-                vector_weight = _VECTOR_WEIGHT
-                if ranking.hits:
-                    # If the keyword scores fall steeply, the words distinguish the sections well.
-                    share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score
-                    vector_weight *= max(_VECTOR_FACTOR_MIN, share**2)
-            text = f"{topic}: {query}" if topic else query
-            vector_ids: tuple[str, ...] = ()
-            try:
-                ranked = vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=inside)
-                vector_ids = tuple(section_id for section_id, _ in ranked)
-            except RoamtuiError as error:
-                self._services.fall_back_to_keywords(error, options.mode)
-            lists.append(RankedList(name="vector", weight=vector_weight, section_ids=vector_ids))
+        lists = self._list_rankings(query, ranking, vectors, within)
+        hits = self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT) if is_reranked else limit)
+        if is_reranked:
+            hits = self._rerank(library, query, hits)
+        return add_snippets(library, hits[:limit], query, ranking.terms)
+
+    def _list_rankings(
+        self, query: str, ranking: Ranking, vectors: VectorRanker | None, within: str | None
+    ) -> list[RankedList]:
+        """Return the rankings by words and by vectors, with their weights."""
+        mode = self._options.mode
+        word_ids = tuple(hit.section_id for hit in ranking.hits)
+        lists = [RankedList(name="text", weight=float(mode is not SearchMode.VECTOR), section_ids=word_ids)]
+        if vectors is None:
+            return lists
+        topic = ranking.library.title_of(ranking.topics[0]) if ranking.topics else ""
+        text = f"{topic}: {query}" if topic else query
+        try:
+            ranked = vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=within)
+        except RoamtuiError as error:
+            self._services.fall_back_to_keywords(error, mode)
+            return lists
+        weight = 1.0
+        if mode is SearchMode.HYBRID and topic:
+            weight = _FOLLOW_UP_WEIGHT
+        elif mode is SearchMode.HYBRID:
+            # If the keyword scores fall steeply, the words distinguish the sections well.
+            share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score if ranking.hits else 1.0
+            weight = _VECTOR_WEIGHT * max(_VECTOR_FACTOR_MIN, share**2)
+        return [*lists, RankedList(name="vector", weight=weight, section_ids=tuple(dict(ranked)))]
+
+    def _fuse(self, ranking: Ranking, lists: Sequence[RankedList], within: str | None, limit: int) -> tuple[Hit, ...]:
+        """Return the hits of several rankings and their neighbours. Statements and a clear keyword hit come first."""
+        library = ranking.library
+        if self._options.mode is SearchMode.KEYWORD and not self._options.neighbour_count:
+            return ranking.hits[:limit]
         fused = fuse_by_reciprocal_rank(lists)
-        neighbours = collect_neighbours(library, fused, options.neighbour_count, inside)
-        scores = fused | {section_id: neighbour.score for section_id, neighbour in neighbours.items()}
-        order = sorted(scores, key=lambda section_id: -scores[section_id])
-        descending = [scores[section_id] for section_id in order]
-        if is_hybrid and not topic:
-            first = ranking.hits[0].section_id if ranking.hits else ""
-            if first in order and compute_runner_up_share(ranking.hits, first) <= _CLEAR_SHARE:
-                order = [first, *(section_id for section_id in order if section_id != first)]
-        named = [hit.section_id for hit in ranking.hits if hit.is_named]
-        order = [*named, *(section_id for section_id in order if section_id not in named)]
-        terms = ranking.terms or extract_query_terms(query)
+        inside = frozenset(library.walk(within)) if within is not None else None
+        neighbours = collect_neighbours(library, fused, self._options.neighbour_count, inside)
+        scores = fused | {section_id: score for section_id, (score, _) in neighbours.items()}
+        descending = sorted(scores.values(), reverse=True)
+        named = [hit.section_id for hit in ranking.hits if hit.is_named and hit.section_id in scores]
+        first = named[:]
+        if self._options.mode is SearchMode.HYBRID and ranking.hits and not ranking.topics:
+            best_id = ranking.hits[0].section_id
+            first += [best_id] if _share_of_other(ranking.hits, best_id) <= _CLEAR_SHARE else []
+        order = dict.fromkeys([*first, *sorted(scores, key=lambda section_id: -scores[section_id])])
         hits = []
         # The reordered hits get the scores in descending order, so that scores still fall from hit to hit.
-        for section_id, score in zip(order[:limit], descending, strict=False):
+        for section_id, score in zip([*order][:limit], descending, strict=False):
             reasons = [
                 f"{ranked_list.name} rank {ranked_list.section_ids.index(section_id) + 1}"
                 for ranked_list in lists
                 if ranked_list.weight > 0 and section_id in ranked_list.section_ids
             ]
-            if (neighbour := neighbours.get(section_id)) is not None:
-                reasons.append(f"{neighbour.relation} of {neighbour.origin}")
-            hits.append(
-                Hit(
-                    section_id=section_id,
-                    score=score,
-                    snippet=make_snippet(library.clean_text(library.own_span(section_id)), terms),
-                    why=" · ".join(reasons),
-                    runner_up=compute_runner_up_share(ranking.hits, section_id),
-                    is_named=section_id in named,
-                )
-            )
+            why = " · ".join(reasons) or neighbours[section_id][1]
+            runner_up = _share_of_other(ranking.hits, section_id)
+            is_named = section_id in named
+            hits.append(Hit(section_id=section_id, score=score, why=why, runner_up=runner_up, is_named=is_named))
         return tuple(hits)
+
+    def _rerank(self, library: Library, query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """Return the hits in the order of the reranking model, or as they are if it fails."""
+        assert self._services.reranker is not None
+        texts = []
+        for hit in hits[:_RERANKED_COUNT]:
+            document, row = library.locate(hit.section_id)
+            path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
+            texts.append(f"{path}\n{library.own_text(hit.section_id)[:_RERANKED_LENGTH]}".strip())
+        try:
+            chosen = self._services.reranker.rerank(query, texts) if len(texts) > 1 else ()
+        except RoamtuiError as error:
+            self._services.warn_once(f"Could not rerank: {error}")
+            return hits
+        reranked = []
+        for rank, index in enumerate(dict.fromkeys((*chosen, *range(len(hits))))):
+            why = f"{hits[index].why} · model rank {rank + 1}" if rank < len(chosen) else hits[index].why
+            runner_up = hits[index].runner_up
+            if runner_up is None:
+                runner_up = _share_of_other(hits, hits[index].section_id)
+            reranked.append(replace(hits[index], score=hits[rank].score, why=why, runner_up=runner_up))
+        return tuple(reranked)
 
     def _embed_library(
         self, on_progress: Progress | None = None, *, must_embed: bool = False
-    ) -> tuple[Library, VectorIndex | None]:
+    ) -> tuple[Library, VectorRanker | None]:
         """Return the library and its vectors, which are None if only keywords are searched.
 
         With `must_embed`, a failure of the embedder is raised again, and the next call tries again.
@@ -161,14 +214,19 @@ class HybridSearcher:
             library = self._library
             if self._embedded_library is library:
                 return library, self._vectors
-            vectors = None
+            vectors: VectorRanker | None = None
             if options.needs_vectors:
                 assert services.embedder is not None
+                progress, size = on_progress or services.progress, options.chunk_size
                 with closing(VectorStore(services.vector_folder, services.warn_once)) as store:
                     try:
-                        vectors = VectorIndex(
-                            library, services.embedder, store, options.chunk_size, on_progress or services.progress
-                        )
+                        if options.index is None:
+                            vectors = VectorIndex(library, services.embedder, store, size, progress)
+                        else:
+                            database = LanceDatabase(options.index)
+                            vectors = LanceTable(
+                                database, library, size, (services.embedder, store), on_progress=progress
+                            )
                     except RoamtuiError as error:
                         if must_embed:
                             raise
@@ -190,40 +248,28 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, float]:
     return dict(sorted(scores.items(), key=lambda item: -item[1]))
 
 
-def compute_runner_up_share(hits: Sequence[Hit], section_id: str) -> float:
+def _share_of_other(hits: Sequence[Hit], section_id: str) -> float:
     """Return the best score of the other sections, divided by the score of this one, or infinity if it has no score."""
     own = next((hit.score for hit in hits if hit.section_id == section_id), 0.0)
     other = next((hit.score for hit in hits if hit.section_id != section_id), 0.0)
     return other / own if own else math.inf
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbour:
-    """A section that is added to the results because a section near it was found."""
-
-    score: float
-    relation: str
-    """Its relation to the section that was found: ``parent``, ``child`` or ``sibling``."""
-    origin: str
-    """Id of the section that was found."""
-
-
 def collect_neighbours(
     library: Library, scores: Mapping[str, float], count: int, within: Collection[str] | None = None
-) -> dict[str, Neighbour]:
+) -> dict[str, tuple[float, str]]:
     """Return up to `count` parents, children and siblings of the found sections that were not found, best first.
 
-    `scores` has the scores of the found sections. The score of a neighbour is the score of a found section times the
-    weight of their relation. If a section is near several, the best score counts.
+    `scores` has the scores of the found sections. Each neighbour has a score, which is the score of a found section
+    times the weight of their relation, and says why it was added. If a section is near several, the best score counts.
     """
-    added: dict[str, Neighbour] = {}
+    added: dict[str, tuple[float, str]] = {}
     for origin, score in scores.items() if count else ():
         for section_id, relation, share in _iter_relations(library, origin):
-            neighbour = Neighbour(score=score * share, relation=relation, origin=origin)
-            is_better = section_id not in added or neighbour.score > added[section_id].score
+            is_better = section_id not in added or score * share > added[section_id][0]
             if is_better and section_id not in scores and (within is None or section_id in within):
-                added[section_id] = neighbour
-    return dict(sorted(added.items(), key=lambda item: -item[1].score)[:count])
+                added[section_id] = score * share, f"{relation} of {origin}"
+    return dict(sorted(added.items(), key=lambda item: -item[1][0])[:count])
 
 
 def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, str, float]]:

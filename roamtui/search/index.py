@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from weakref import finalize
@@ -36,7 +36,6 @@ _CACHED_COUNTS_MAX = 20_000
 _ABOVE_LENGTH_MAX = 200
 """Maximum number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
 _TITLE_WORD_LENGTH_MIN = 4
-_DIGIT = re.compile(r"\d")
 _ENUMERATOR = re.compile(r"[\W\d_]*(?:[a-z]|[ivxl]+)?[\W\d_]*", re.IGNORECASE)
 """A title that is only a number, such as ``5.8.1`` or ``(iv)``."""
 _SCHEMA = (
@@ -74,8 +73,6 @@ class SectionIndex:
         self._by_base = sorted(((bases[part.digest], part.document) for part in parts), key=lambda entry: entry[0])
         self._bases = [base for base, _ in self._by_base]
         self._base_by_document = {id(document): base for base, document in self._by_base}
-        self._title_stems: dict[int, frozenset[str]] = {}
-        self._path_stems: dict[int, frozenset[str]] = {}
 
     def __len__(self) -> int:
         return len(self.layout)
@@ -85,7 +82,7 @@ class SectionIndex:
 
         If the title is only a number, the title of the parent is added.
         """
-        return qualified_title_of(*self.layout.locate(number))
+        return _get_qualified_title(*self.layout.locate(number))
 
     def own_text(self, number: int) -> str:
         """Return the text of a node up to the next heading."""
@@ -93,73 +90,34 @@ class SectionIndex:
         starts = document.columns.starts
         return document.text[starts[row] : starts[row + 1]]
 
-    def title_stems(self, number: int) -> frozenset[str]:
-        """Return the stems of the content words in a node's title."""
-        stems = self._title_stems.get(number)
-        if stems is None:
-            stems = self._title_stems[number] = stem_title(self.title(number))
-        return stems
-
     def path_stems(self, number: int) -> frozenset[str]:
         """Return the stems of the content words in a node's title, the titles above it, and the path of its file."""
-        stems = self._path_stems.get(number)
-        if stems is None:
-            document, row = self.layout.locate(number)
-            context = _join_context(document, row, _list_titles_above(self.layout, document))
-            stems = self._path_stems[number] = self.title_stems(number) | stem_title(context)
-        return stems
+        document, row = self.layout.locate(number)
+        context = _join_context(document, row, _list_titles_above(self.layout, document))
+        return stem_title(self.title(number)) | stem_title(context)
 
     @cached_property
     def title_words(self) -> Sequence[str]:
         """The words in titles that mistyped words may be corrected to."""
         documents = self.library.documents
-        return sorted(
-            {
-                word
-                for title in {title_of(document, row) for document in documents for row in range(len(document.columns))}
-                for word in tokenise(title)
-                if len(word) >= _TITLE_WORD_LENGTH_MIN and word not in STOP_WORDS and not _DIGIT.search(word)
-            }
-        )
-
-    @cached_property
-    def document_names(self) -> tuple[tuple[range, str], ...]:
-        """For each file and page: the numbers of its nodes, and the folded words of its title and file name."""
-        names = []
-        for section_id, document in self.library.grafts.items():
-            stem_name = re.sub(r"\.\w{1,8}$", "", document.key.rpartition("/")[2])
-            words = [*tokenise(document.title), "|", *tokenise(stem_name.replace("_", " "))]
-            number = self.layout.number_of(*self.library.locate(section_id))
-            names.append((self.layout.subtree(number), f" {' '.join(words)} "))
-        return tuple(names)
+        titles = {title_of(document, row) for document in documents for row in range(len(document.columns))}
+        words = {word for title in titles for word in tokenise(title) if len(word) >= _TITLE_WORD_LENGTH_MIN}
+        return sorted(word for word in words - STOP_WORDS if not any(map(str.isdigit, word)))
 
     def rank(self, expression: str, within: range, limit: int) -> list[tuple[int, float]]:
         """Return up to `limit` nodes that match an FTS5 expression, with scores, best first."""
         if not expression or not within:
             return []
-        accepts = self._accept_all if len(within) == len(self) else lambda row: self._get_number(row) in within
-        found = self.store.rank(expression, self._get_row_range(within), accepts, limit)
-        return [(self._get_number(row), score) for row, score in found]
-
-    def list_matches(self, expression: str, within: range, limit: int) -> list[int]:
-        """Return up to `limit` nodes that match an FTS5 expression, in arbitrary order."""
-        rows = self.store.list_matches(expression, self._get_row_range(within), limit) if within else []
-        return [number for number in map(self._get_number, rows) if number in within]
-
-    def has_word(self, word: str) -> bool:
-        """Check whether any node contains a word in any of its forms."""
-        return self.store.count(f'"{" ".join(tokenise(word))}"', 1) > 0
-
-    def _accept_all(self, row: int) -> bool:
-        return self._get_number(row) >= 0
-
-    def _get_row_range(self, within: range) -> tuple[int, int]:
-        """Return the first and the last row that the store may have for a range of nodes."""
         first, last = 1 << 62, -1
         for document, start, end in self.layout.iter_runs(within):
             base = self._base_by_document[id(document)]
             first, last = min(first, base + start), max(last, base + end - 1)
-        return first, last
+        found = self.store.rank(expression, (first, last), lambda row: self._get_number(row) in within, limit)
+        return [(self._get_number(row), score) for row, score in found]
+
+    def has_word(self, word: str) -> bool:
+        """Check whether any node contains a word in any of its forms."""
+        return self.store.count(f'"{" ".join(tokenise(word))}"', 1) > 0
 
     def _get_number(self, row: int) -> int:
         """Return the number of the node that a row of the store belongs to, or -1 if this library has no such node."""
@@ -170,6 +128,7 @@ class SectionIndex:
         return self.layout.number_of(document, row - base) if row - base < len(document.columns) else -1
 
 
+@lru_cache(maxsize=1 << 15)
 def stem_title(text: str) -> frozenset[str]:
     """Return the stems of the content words in a title."""
     return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)
@@ -181,7 +140,7 @@ def title_of(document: Document, row: int) -> str:
     return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
 
 
-def qualified_title_of(document: Document, row: int) -> str:
+def _get_qualified_title(document: Document, row: int) -> str:
     """Return the title of a row. If it is only a number, add the title of the parent."""
     title = title_of(document, row)
     parent = document.columns.parents[row]
@@ -257,7 +216,7 @@ class IndexedDocument:
                 body = document.text[starts[row] : starts[row + 1]]
                 if summary := document.get_summary(row, self.summaries):
                     body = f"{body}\n{summary}"
-                columns = (qualified_title_of(document, row), _join_context(document, row, self.above), body)
+                columns = (_get_qualified_title(document, row), _join_context(document, row, self.above), body)
                 title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
                 yield row, (title, path, body)
 
@@ -270,7 +229,7 @@ class SectionStore:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Open an existing file, which may be empty. Without a path, everything is kept in memory."""
+        """Open or create a file that only the owner can read. Without a path, everything is kept in memory."""
         self.path = path
         self._lock = threading.Lock()
         self._digests: frozenset[str] = frozenset()
@@ -278,6 +237,10 @@ class SectionStore:
         """SQLite's number, which changes when another program writes to the file."""
         self._counts: dict[tuple[str, int], int] = {}
         with self._convert_errors():
+            if path is not None:
+                make_private_folder(path.parent)
+                os.close(open_private_file(path))
+                path.chmod(0o600)
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -337,12 +300,6 @@ class SectionStore:
                     if len(found) == limit:
                         break
         return found
-
-    def list_matches(self, expression: str, bounds: tuple[int, int], limit: int) -> list[int]:
-        """Return up to `limit` rows between `bounds` that match an FTS5 expression, in ascending order."""
-        query = "SELECT rowid FROM sections WHERE sections MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
-        with self._reading():
-            return [row for (row,) in self._connection.execute(query, (expression, *bounds, limit))]
 
     def count(self, expression: str, count_max: int = 1 << 40) -> int:
         """Count the rows that match an FTS5 expression, up to `count_max`. Counts are cached until the next write."""
@@ -405,9 +362,11 @@ class SectionStore:
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert errors of SQLite to `IndexLostError`."""
+        """Convert errors of SQLite and the file system to `IndexLostError`."""
         try:
             yield
+        except OSError as error:
+            raise IndexLostError(format_reason(error), is_damaged=False) from error
         except sqlite3.OperationalError as error:
             raise IndexLostError(str(error), is_damaged="no such" in str(error)) from error
         except sqlite3.DatabaseError as error:
@@ -430,60 +389,12 @@ class IndexLocation:
             return None
         return self.folder / f"{make_index_stem(library.source)}.sqlite3"
 
-
-class StoreProvider:
-    """Opens the store of one library. If a store fails, it opens another one, and reports the reason only once."""
-
-    def __init__(self, location: IndexLocation | None) -> None:
-        """Store indexes in `location`, or in memory if it is None."""
-        self._location = location
-        self._has_rebuilt = False
-        self._uses_memory = location is None
-
-    def open(self, library: Library) -> SectionStore:
-        """Return the store for a library. A new store is empty.
-
-        If the library is small, no file is created, unless `IndexLocation.force` is set.
-        """
-        while self._location is not None and not self._uses_memory:
-            path = self._location.get_path(library)
-            characters = sum(len(document.text) for document in library.documents)
-            is_large = len(library) >= _ON_DISK_SECTIONS_MIN or characters >= _ON_DISK_CHARACTERS_MIN
-            if path is None or not (is_large or self._location.force or path.exists()):
-                break
-            try:
-                make_private_folder(path.parent)
-                os.close(open_private_file(path))
-                path.chmod(0o600)
-                return SectionStore(path)
-            except OSError as error:
-                reason = format_reason(error)
-                self._abandon_file(self._location, path, IndexLostError(reason, is_damaged=False))
-            except IndexLostError as error:
-                self._abandon_file(self._location, path, error)
-        return SectionStore()
-
-    def discard(self, store: SectionStore, error: IndexLostError) -> None:
-        """Make `open` return another store from now on, because `store` failed with `error`.
-
-        Raises:
-            IndexLostError: The store was in memory, so a new one would fail too.
-        """
-        if store.path is None or self._location is None:
-            raise error
-        store.close()
-        self._abandon_file(self._location, store.path, error)
-
-    def _abandon_file(self, location: IndexLocation, path: Path, error: IndexLostError) -> None:
-        """If the file is damaged for the first time, delete it, so that it is rebuilt. Otherwise, switch to memory."""
-        if error.is_damaged and not self._has_rebuilt:
-            self._has_rebuilt = True
-            with suppress(OSError):
-                delete_index(path)
-                location.on_warning(f"The search index of this source was damaged ({error}); rebuilding it.")
-                return
-        self._uses_memory = True
-        location.on_warning(f"Could not use the search index {path} ({error}); using memory instead.")
+    def choose_path(self, library: Library) -> Path | None:
+        """Return the path of a library's index, or None to keep it in memory, as that of a small library."""
+        path = self.get_path(library)
+        characters = sum(len(document.text) for document in library.documents)
+        is_large = len(library) >= _ON_DISK_SECTIONS_MIN or characters >= _ON_DISK_CHARACTERS_MIN
+        return path if path is not None and (is_large or self.force or path.exists()) else None
 
 
 def load_summaries(path: Path) -> dict[str, str]:

@@ -10,14 +10,16 @@ import math
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.excerpts import make_snippet
-from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
+from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, delete_index, stem_title
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, detect_language, get_synonyms, reduce_to_root
 from roamtui.search.named import find_named_sections
 from roamtui.search.query import Query, build_synonym_expressions, correct_query, parse_query, quote
@@ -62,7 +64,8 @@ class KeywordSearcher:
     def __init__(self, library: Library, *, location: IndexLocation | None = None) -> None:
         """Search `library`. If it is large, its index is stored in `location`, if given; otherwise in memory."""
         self._library = library
-        self._stores = StoreProvider(location)
+        self._location = location
+        self._has_rebuilt = False
         self._lock = threading.Lock()
         self._topic_titles: TopicTitles | None = None
         """Titles that may be topics, with the index of the library. The first search makes both."""
@@ -80,14 +83,7 @@ class KeywordSearcher:
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, best first. See `Searcher`."""
         ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
-        library, language = ranking.library, detect_language(tokenise(query[:_QUERY_LENGTH_MAX]))
-        return tuple(
-            replace(
-                hit,
-                snippet=make_snippet(library.clean_text(library.own_span(hit.section_id)), ranking.terms, language),
-            )
-            for hit in ranking.hits
-        )
+        return add_snippets(ranking.library, ranking.hits, query, ranking.terms)
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
         """Return the hits of `search`, but without snippets, because choosing them takes longer than the search."""
@@ -98,20 +94,41 @@ class KeywordSearcher:
             except IndexLostError as error:
                 with self._lock:
                     if self._topic_titles is titles:
-                        self._topic_titles = None  # the next round opens another store
-                        self._stores.discard(titles.index.store, error)
+                        self._abandon(titles.index.store, titles.index.store.path, error)
 
     def _update_index(self, on_progress: Progress | None = None) -> TopicTitles:
         with self._lock:
             while self._topic_titles is None or self._topic_titles.index.library is not self._library:
-                before = self._topic_titles
-                store = before.index.store if before is not None else self._stores.open(self._library)
+                store = self._topic_titles.index.store if self._topic_titles is not None else None
+                path = store.path if store is not None else None
                 try:
+                    if store is None:
+                        path = self._location.choose_path(self._library) if self._location is not None else None
+                        store = SectionStore(path)
                     self._topic_titles = TopicTitles(SectionIndex(self._library, store, on_progress))
                 except IndexLostError as error:
-                    self._topic_titles = None
-                    self._stores.discard(store, error)
+                    self._abandon(store, path, error)
             return self._topic_titles
+
+    def _abandon(self, store: SectionStore | None, path: Path | None, error: IndexLostError) -> None:
+        """Give up the index. Once, a damaged file is deleted and rebuilt; after that, the index is in memory.
+
+        Raises:
+            IndexLostError: The index was in memory, so a new one would fail too.
+        """
+        self._topic_titles = None
+        if path is None or self._location is None:
+            raise error
+        if store is not None:
+            store.close()
+        if error.is_damaged and not self._has_rebuilt:
+            self._has_rebuilt = True
+            with suppress(OSError):
+                delete_index(path)
+                self._location.on_warning(f"The search index of this source was damaged ({error}); rebuilding it.")
+                return
+        self._location.on_warning(f"Could not use the search index {path} ({error}); using memory instead.")
+        self._location = None
 
     def _rank_with_index(
         self, titles: TopicTitles, text: str, limit: int, within: str | None, earlier: Sequence[str]
@@ -145,6 +162,13 @@ class KeywordSearcher:
         )
         topic_ids = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
         return Ranking(library=index.library, hits=hits, terms=query.terms, topics=topic_ids)
+
+
+def add_snippets(library: Library, hits: Iterable[Hit], query: str, terms: Sequence[str]) -> tuple[Hit, ...]:
+    """Return hits with their snippets. `terms` are those of the query, and corrections of mistyped words."""
+    language = detect_language(tokenise(query[:_QUERY_LENGTH_MAX]))
+    texts = ((hit, library.clean_text(library.own_span(hit.section_id))) for hit in hits)
+    return tuple(replace(hit, snippet=make_snippet(text, terms, language)) for hit, text in texts)
 
 
 def expand_query(index: SectionIndex, query: Query) -> Query:
@@ -214,7 +238,7 @@ def _list_synonyms(index: SectionIndex, query: Query, within: range) -> list[tup
     formal words of other languages are safer.
     """
     synonymous = [word for word in query.words if get_synonyms((word,), query.language)]
-    counts = {word: len(index.list_matches(f'"{word}"', within, _RARE_SECTIONS_MAX + 1)) for word in synonymous}
+    counts = {word: len(index.rank(f'"{word}"', within, _RARE_SECTIONS_MAX + 1)) for word in synonymous}
     is_english = query.language is Language.ENGLISH
     rare = [word for word, count in counts.items() if count and (count <= _RARE_SECTIONS_MAX or not is_english)]
     missing = [word for word, count in counts.items() if not count]
@@ -229,7 +253,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
     boosted = {}
     words = _select_title_words(query.stems, query)
     for number, score in scores.items():
-        title = compute_overlap(_select_title_words(index.title_stems(number), query), words)
+        title = compute_overlap(_select_title_words(stem_title(index.title(number)), query), words)
         path = compute_overlap(_select_title_words(index.path_stems(number), query), words)
         boosted[number] = score + best * (_TITLE_SHARE * title + _PATH_SHARE * path)
     return boosted

@@ -63,7 +63,7 @@ def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[
 
     The table may also be in the first subsection, whose title is then the name of the company.
     """
-    for number in index.list_matches(_STATEMENT_TITLES, within, _TITLES_MAX):
+    for number, _ in index.rank(_STATEMENT_TITLES, within, _TITLES_MAX):
         title = title_of(*index.layout.locate(number))[:_TITLE_LENGTH_MAX]
         if _STATEMENT_NAMES[kind].fullmatch(" ".join(_STATEMENT_NOISE.sub(" ", title).split())):
             text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))

@@ -86,7 +86,7 @@ class TopicTitles:
             document, row = index.library.locate(section_id)
             if document.columns.ends[row] == row + 1:
                 number = index.layout.number_of(document, row)
-                titles.append((number, index.title_stems(number)))
+                titles.append((number, stem_title(index.title(number))))
         numbers_by_stem: dict[str, list[int]] = defaultdict(list)
         for number, stems in titles:
             if 1 < len(index.layout.subtree(number)) < len(index) and index.own_text(number):
@@ -124,7 +124,7 @@ class TopicTitles:
                 mentioned[number] += self._rarities[word_stem]
         strengths = {}
         for number, rarity in mentioned.items():
-            share = rarity / sum(self._rarities[word_stem] for word_stem in self.index.title_stems(number))
+            share = rarity / sum(self._rarities[word_stem] for word_stem in stem_title(self.index.title(number)))
             if share >= _SHARE_MIN:
                 strengths[number] = share**2 * rarity / (rarity + _RARITY_HALF)
         return strengths

@@ -8,23 +8,31 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.paths import make_private_folder
-from roamtui.search.base import Embedder, EmbedKind, Progress, StoredVectorArray, VectorArray
+from roamtui.search.base import Embedder, EmbedKind, Progress, VectorArray
 
 _PATH_LENGTH_MAX = 200
 """Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is cut
 off."""
-_PATH_SEPARATOR = " > "
 _CHUNK_ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re.compile(r"\s"))
 """Ends of a chunk, best first: after a paragraph, after a sentence or line, after a word."""
-_NOT_SPACE = re.compile(r"\S")
-_UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*$")
+_HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
+_FILE_NAME = "vectors.sqlite3"
+_DIGEST_BYTES = 16
+_WAIT_SECONDS = 10
+_TABLE = """
+CREATE TABLE IF NOT EXISTS vectors(
+    digest BLOB NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(digest, model)
+) WITHOUT ROWID"""
+_BATCH_SIZE = 64
+_STORED_TYPE = "<f2"
+"""Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +58,14 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int) -> I
         path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
         if columns.kinds[row] is not NodeKind.TEXT:
             path |= dict.fromkeys(columns.path(row))
-        titles = _PATH_SEPARATOR.join(" ".join(title.split()) for title in path if title.strip())
-        titles = titles[-_PATH_LENGTH_MAX:]
-        if columns.kinds[row] is NodeKind.SECTION:  # its heading is among the titles
-            first, _, rest = text.partition("\n")
-            second, _, after = rest.partition("\n")
-            if first.lstrip().startswith("#"):
-                text = rest
-            elif _UNDERLINE.match(second):
-                text = after
+        titles = " > ".join(" ".join(title.split()) for title in path if title.strip())[-_PATH_LENGTH_MAX:]
+        if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
+            text = text[heading.end() :]  # the heading is among the titles
         pieces = [text[start:end] for start, end in split_text(text, size)]
         if summary := library.summary(section_id):
             pieces.append(summary)
         for piece in pieces or [""]:
-            chunk = f"{titles}\n{piece}".strip()
-            if chunk:
-                yield EmbeddingChunk(section_id, chunk)
+            yield EmbeddingChunk(section_id, f"{titles}\n{piece}".strip())
 
 
 def split_text(text: str, size: int) -> list[tuple[int, int]]:
@@ -76,57 +76,41 @@ def split_text(text: str, size: int) -> list[tuple[int, int]]:
     """
     spans = []
     position = 0
-    while (first := _NOT_SPACE.search(text, position)) is not None:
-        start = first.start()
-        end = limit = min(start + size, len(text))
-        if limit < len(text):
-            low = start + size // 2
-            ends = ([match.end() for match in pattern.finditer(text, low, limit)] for pattern in _CHUNK_ENDS)
-            end = next((found[-1] for found in ends if found), limit)
-        spans.append((start, start + len(text[start:end].rstrip())))
-        if end == len(text):
-            break
-        position = end
+    while piece := text[position : position + size]:
+        if position + size < len(text):
+            ends = ([match.end() for match in pattern.finditer(piece, size // 2)] for pattern in _CHUNK_ENDS)
+            piece = piece[: next((found[-1] for found in ends if found), size)]
+        if piece.strip():
+            start = position + len(piece) - len(piece.lstrip())
+            spans.append((start, position + len(piece.rstrip())))
+        position += len(piece)
     return spans
-
-
-_FILE_NAME = "vectors.sqlite3"
-_DIGEST_BYTES = 16
-_WAIT_SECONDS = 10
-_TABLE = """
-CREATE TABLE IF NOT EXISTS vectors(
-    digest BLOB NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(digest, model)
-) WITHOUT ROWID"""
-_BATCH_SIZE = 64
-_STORED_TYPE = "<f2"
-"""Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
 
 
 class VectorStore:
     """Stores the vectors of all libraries and models in a file. Usable from one thread at a time.
 
-    If the file cannot be used, vectors are kept in memory.
+    If the file cannot be used, vectors are kept in memory, and `on_warning` receives a sentence that says so.
     """
 
     def __init__(self, folder: Path | None, on_warning: Callable[[str], None]) -> None:
-        """Open the file in `folder`, or use memory if it is None. `on_warning` receives a sentence for each problem."""
-        self.on_warning = on_warning
+        """Open the file in `folder`, or use memory if it is None."""
+        self._on_warning = on_warning
         self._has_failed = False
-        if folder is None:
-            self._connection = _connect(":memory:")
-            return
-        path = folder / _FILE_NAME
+        path = ":memory:" if folder is None else folder / _FILE_NAME
         try:
-            make_private_folder(folder)
-            try:
-                self._connection = _connect(path)
-            except sqlite3.OperationalError:
-                raise
-            except sqlite3.DatabaseError:
+            if folder is not None:
+                make_private_folder(folder)
+            self._connection = _connect(path)
+        except sqlite3.DatabaseError as error:
+            if isinstance(path, Path) and not isinstance(error, sqlite3.OperationalError):
                 on_warning(f"{path} was damaged, so all embeddings are computed again.")
                 path.unlink()
-                self._connection = _connect(path)
-        except (OSError, sqlite3.Error) as error:
+            else:
+                self._warn_of_loss(error)
+                path = ":memory:"
+            self._connection = _connect(path)
+        except OSError as error:
             self._warn_of_loss(error)
             self._connection = _connect(":memory:")
 
@@ -139,15 +123,6 @@ class VectorStore:
             self._warn_of_loss(error)
             return {}
         return {digest: row[0] for digest, row in found.items() if row is not None}
-
-    def get_other_model(self, digests: Iterable[bytes], model: str) -> str | None:
-        """Return another model that has stored vectors for any of these texts, or None."""
-        query = "SELECT model FROM vectors WHERE digest = ? AND model != ? LIMIT 1"
-        rows = (self._connection.execute(query, (digest, model)).fetchone() for digest in digests)
-        try:
-            return next((str(row[0]) for row in rows if row is not None), None)
-        except sqlite3.Error:
-            return None
 
     def save(self, vectors: Mapping[bytes, bytes], model: str) -> None:
         """Save vectors by digest. If that fails, none of them is saved."""
@@ -165,7 +140,7 @@ class VectorStore:
     def _warn_of_loss(self, error: Exception) -> None:
         if not self._has_failed:
             self._has_failed = True
-            self.on_warning(f"Could not save embeddings ({error}); they will be computed again next time.")
+            self._on_warning(f"Could not save embeddings ({error}); they will be computed again next time.")
 
 
 def _connect(path: Path | str) -> sqlite3.Connection:
@@ -196,6 +171,7 @@ class VectorIndex:
         chunk_size: int,
         on_progress: Progress | None = None,
     ) -> None:
+        self._library = library
         self._embedder = embedder
         self._chunks = tuple(make_chunks(library, library.walk(), size=chunk_size))
         self._matrix = embed_texts([chunk.text for chunk in self._chunks], embedder, store, on_progress).astype("<f4")
@@ -203,15 +179,16 @@ class VectorIndex:
     def __len__(self) -> int:
         return len(self._chunks)
 
-    def rank(self, query: str, *, limit: int, within: Collection[str] | None = None) -> list[tuple[str, float]]:
+    def rank(self, query: str, *, limit: int, within: str | None = None) -> list[tuple[str, float]]:
         """Return up to `limit` sections with the cosine of their most similar chunk, best first."""
         if not self._chunks:
             return []
+        inside = frozenset(self._library.walk(within)) if within is not None else None
         cosines = self._matrix @ embed_query(query, self._embedder)
         best: dict[str, float] = {}
         for index in (-cosines).argsort(kind="stable"):
             section_id = self._chunks[index].section_id
-            if section_id not in best and (within is None or section_id in within):
+            if section_id not in best and (inside is None or section_id in inside):
                 best[section_id] = float(cosines[index])
                 if len(best) == limit:
                     break
@@ -220,8 +197,8 @@ class VectorIndex:
 
 def embed_texts(
     texts: Sequence[str], embedder: Embedder, store: VectorStore, on_progress: Progress | None
-) -> StoredVectorArray:
-    """Return a unit vector for each text. Only missing ones are computed, and each batch is saved immediately.
+) -> VectorArray:
+    """Return a unit vector for each text, at half precision. Only missing ones are computed, and saved in batches.
 
     `on_progress` receives the number of missing vectors that are computed, and their total. It is first called before
     any text is embedded.
@@ -230,14 +207,12 @@ def embed_texts(
 
     if not texts:
         return np.zeros((0, 0), dtype=_STORED_TYPE)
-    digests = _digest_texts(texts)
+    data = (text.encode("utf-8", "surrogatepass") for text in texts)
+    digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
     known = store.load(digests, embedder.name)
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
     if missing and on_progress is not None:
         on_progress(0, len(missing))
-    other = store.get_other_model(missing, embedder.name)
-    if other is not None:
-        store.on_warning(f"Embedded again by {embedder.name}: the stored vectors are from {other}.")
     waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
     for start in range(0, len(waiting), _BATCH_SIZE):
         batch = waiting[start : start + _BATCH_SIZE]
@@ -248,11 +223,6 @@ def embed_texts(
         if on_progress is not None:
             on_progress(start + len(batch), len(waiting))
     return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(len(texts), -1)
-
-
-def _digest_texts(texts: Iterable[str]) -> list[bytes]:
-    data = (text.encode("utf-8", "surrogatepass") for text in texts)
-    return [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
 
 
 def embed_query(query: str, embedder: Embedder) -> VectorArray:

@@ -10,7 +10,7 @@ import pytest
 
 from roamtui.document.document import hash_text
 from roamtui.paths import cache_path, conversations_path
-from roamtui.search.lance import LanceDatabase, save_summaries
+from roamtui.search.lance import LanceDatabase
 from tests.cli.conftest import RunCommand, write_settings
 from tests.evaluation.folders import write_folder
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
@@ -165,7 +165,7 @@ def test_summaries_in_a_database_are_read_by_machines_that_have_none(
 ) -> None:
     uri = str(tmp_path / "database")
     assert run("index", shelf, "--index", uri).code == 0
-    save_summaries(LanceDatabase(uri), {hash_text(FILES["bees"]): "Zymurgy of bees."})
+    LanceDatabase(uri).save_summaries({hash_text(FILES["bees"]): "Zymurgy of bees."})
     assert "Zymurgy" not in run("outline", shelf).out
     write_settings(f'[retrieval]\nindex = "{uri}"\n')
     assert "Zymurgy of bees." in run("outline", shelf).out

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.errors import ModelError
-from roamtui.search import factory, hybrid
+from roamtui.search import hybrid
 from roamtui.search.base import Searcher, SearchServices
-from roamtui.search.factory import make_searcher
-from roamtui.search.hybrid import RankedList, collect_neighbours, fuse_by_reciprocal_rank
+from roamtui.search.hybrid import RankedList, collect_neighbours, fuse_by_reciprocal_rank, make_searcher
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -93,7 +92,7 @@ def test_a_neighbour_names_its_origin() -> None:
 def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> None:
     reranker = ScriptedReranker((1,))
     plain = _find(_make({}), "late fees")
-    monkeypatch.setattr(factory, "_RERANKED_COUNT", 2)
+    monkeypatch.setattr(hybrid, "_RERANKED_COUNT", 2)
     searcher = _make({"rerank": "on"}, reranker=reranker)
     hits = searcher.search("late fees")
     assert [HANDBOOK.title_of(hit.section_id) for hit in hits] == [plain[1], plain[0], *plain[2:]]
@@ -104,6 +103,12 @@ def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> No
     assert query == "late fees"
     assert len(texts) == 2
     assert "Handbook > Paying > Late fees\n### Late fees\n\nA late fee" in texts[0]
+
+
+def test_the_limit_of_the_options_holds() -> None:
+    every = _find(_make({"mode": SearchMode.KEYWORD}), "late fees")
+    assert len(every) > 1
+    assert _find(_make({"mode": SearchMode.KEYWORD, "limit": 1}), "late fees") == every[:1]
 
 
 def test_without_a_usable_answer_the_order_stays_with_one_warning() -> None:
@@ -245,7 +250,7 @@ Words.
 
 def _join(title: str, count: int = 100) -> dict[str, tuple[float, str]]:
     joined = collect_neighbours(BOOK, {id_of(BOOK, title): 1.0}, count)
-    return {BOOK.title_of(section_id): (found.score, found.relation) for section_id, found in joined.items()}
+    return {BOOK.title_of(section_id): (score, why.split()[0]) for section_id, (score, why) in joined.items()}
 
 
 def test_parent_children_and_siblings_join() -> None:

@@ -47,13 +47,6 @@ def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
     ]
 
 
-def test_very_long_titles_leave_room_for_the_text() -> None:
-    library = make_library(f"# {'long ' * 200}\n\n## Near\n\nText.\n")
-    near = [chunk.text for chunk in make_chunks(library, library.walk(), size=50)][-1]
-    assert near.endswith("Near\nText.")
-    assert len(near) < 250
-
-
 HANDBOOK = make_library("""# Handbook
 
 ## Paying
@@ -101,16 +94,6 @@ def test_a_section_of_many_chunks_is_found_once(store: VectorStore) -> None:
     assert len(index) > 10
     ranked = index.rank("kangaroos hop", limit=10)
     assert [section_id for section_id, _ in ranked] == [id_of(library, "A")]
-
-
-def test_another_model_embeds_again_and_warns(store: VectorStore, warnings: list[str]) -> None:
-    VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNK_SIZE)
-    assert warnings == []
-    embedder = HashedEmbedder("new")
-    for again in (embedder, HashedEmbedder("old")):
-        VectorIndex(HANDBOOK, again, store, CHUNK_SIZE)
-    assert len(embedder.documents) == 4
-    assert warnings == ["Embedded again by new: the stored vectors are from old."]
 
 
 def test_an_interrupted_run_is_resumed(store: VectorStore) -> None:

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search.base import Searcher, SearchServices
-from roamtui.search.factory import make_searcher
+from roamtui.search.base import Progress, Searcher, SearchServices
+from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import LanceSearcher
+from roamtui.search.lance import LanceWords
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 
@@ -39,11 +39,6 @@ class Backend:
     def location(self) -> IndexLocation:
         return IndexLocation(folder=self.folder / "indexes", force=True)
 
-    def open_words(self, library: Library) -> Searcher:
-        if self.options.index is not None:
-            return LanceSearcher(library, self.options, SearchServices())
-        return KeywordSearcher(library, location=self.location)
-
     def count_written(self, library: Library) -> int:
         """Bring the index up to date, and return how many sections were written."""
         written = [0]
@@ -52,8 +47,14 @@ class Backend:
             assert done <= total
             written[0] = total
 
-        self.open_words(library).prepare(on_progress)
+        self.prepare_words(library, on_progress)
         return written[0]
+
+    def prepare_words(self, library: Library, on_progress: Progress) -> None:
+        if self.options.index is not None:
+            LanceWords(self.options.index, library, self.options.chunk_size).prepare(on_progress)
+        else:
+            KeywordSearcher(library, location=self.location).prepare(on_progress)
 
     def open(
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None

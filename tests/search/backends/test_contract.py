@@ -140,7 +140,7 @@ def test_interrupted_writing_is_resumed(backend: Backend) -> None:
 
     library = make_library("".join(f"# Title {number}\n\nWord{number}.\n\n" for number in range(100)))
     with pytest.raises(_Stop):
-        backend.open_words(library).prepare(stop)
+        backend.prepare_words(library, stop)
     searcher = backend.open(library)
     assert _find(searcher, library, "word99") == ["Title 99"]
     assert len(searcher.search("title", limit=200)) == 100

@@ -12,15 +12,8 @@ import pytest
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.search.base import SearchServices
-from roamtui.search.lance import (
-    LanceDatabase,
-    LanceSearcher,
-    drop_tables,
-    load_summaries,
-    save_summaries,
-)
-from roamtui.search.options import RetrievalOptions, SearchMode
+from roamtui.search.lance import LanceDatabase, LanceWords
+from roamtui.search.options import SearchMode
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
@@ -42,36 +35,6 @@ def test_the_index_of_other_documents_is_not_replaced(lance: Backend) -> None:
     assert lance.count_written(LIBRARY) == 0
 
 
-def test_a_database_need_not_be_a_folder() -> None:
-    options = RetrievalOptions(index="memory://")
-    searcher = LanceSearcher(LIBRARY, options, SearchServices())
-    assert [LIBRARY.title_of(hit.section_id) for hit in searcher.search("round")] == ["Apples"]
-
-
-def test_a_table_that_another_program_is_creating_does_not_exist_yet(tmp_path: Path) -> None:
-    (tmp_path / "database" / "passages.lance").mkdir(parents=True)
-    assert LanceDatabase(str(tmp_path / "database")).get_table("passages") is None
-
-
-def test_a_table_is_opened_as_soon_as_another_program_has_created_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "passages.lance"
-    path.mkdir()
-    database = LanceDatabase(str(tmp_path))
-    pauses: list[int] = []
-
-    def create_at_third_pause(attempt: int) -> None:
-        pauses.append(attempt)
-        if len(pauses) == 3:
-            path.rmdir()
-            database.connection.create_table("passages", schema=database.arrow.schema([("x", database.arrow.int64())]))
-
-    monkeypatch.setattr("roamtui.search.lance._pause", create_at_third_pause)
-    assert database.open_table("passages", []).schema.names == ["x"]
-    assert pauses == [0, 1, 2]
-
-
 def test_a_document_that_was_written_twice_is_found_once(lance: Backend) -> None:
     lance.count_written(LIBRARY)
     database = LanceDatabase(str(lance.options.index))
@@ -89,33 +52,23 @@ def test_tables_of_others_and_of_an_older_version_are_left_alone(lance: Backend)
     lance.open(LIBRARY, SearchMode.HYBRID).search("red")
     database = LanceDatabase(str(lance.options.index))
     for name in ("theirs", "sections", "documents"):
-        database.open_table(name, [("x", database.arrow.int64())])
-    assert lance.count_written(LIBRARY) == 2
-    assert drop_tables(database) == 2
+        database.create_table(name, database.arrow.schema([("x", database.arrow.int64())]))
+    assert database.drop_index() == 2
     assert database.list_tables() == ["documents", "sections", "theirs"]
-    assert drop_tables(database) == 0
+    assert database.drop_index() == 0
 
 
 @pytest.mark.parametrize("uri", ["db://somewhere", "nosuchscheme://x/y"])
 def test_an_unusable_database_is_one_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
     with pytest.raises(RoamtuiError, match=f"^The index {uri} cannot be used: .*\\.$"):
-        LanceSearcher(LIBRARY, RetrievalOptions(index=uri), SearchServices()).search("red")
+        LanceWords(uri, LIBRARY, 600).rank("red", limit=1)
 
 
 def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
         LanceDatabase("memory://")
-
-
-def test_an_index_with_many_unindexed_rows_is_updated(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.lance._UNINDEXED_MIN", 0)
-    lance.count_written(LIBRARY)
-    lance.count_written(make_folder({"a.md": "# Apples\n\nRed.\n", "c.md": "# Dates\n\nBrown.\n"}))
-    table = LanceDatabase(str(lance.options.index)).get_table("passages")
-    assert table is not None
-    assert [index.num_unindexed_rows for index in table.list_indices()] == [0]
 
 
 def test_many_passages_get_an_index_that_finds_them(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +79,7 @@ def test_many_passages_get_an_index_that_finds_them(lance: Backend, monkeypatch:
     assert library.title_of(searcher.search("Title 250 stands at 250")[0].section_id) == "Title 250"
     database = LanceDatabase(str(lance.options.index))
     name = next(name for name in database.list_tables() if name.startswith("passages_"))
-    assert [index.columns for index in database.get_table(name).list_indices()] == [["text"], ["vector"]]  # type: ignore[union-attr]
+    assert [index.columns for index in database.get_table(name).list_indices()] == [["vector"]]  # type: ignore[union-attr]
 
 
 @pytest.fixture
@@ -151,7 +104,7 @@ def test_an_index_is_written_searched_changed_and_deleted(in_cloud: Backend, clo
     assert LIBRARY.title_of(hits[0].section_id) == "Cherries"
     hits = in_cloud.open(LIBRARY, SearchMode.HYBRID).search("roundness of apples")
     assert LIBRARY.title_of(hits[0].section_id) == "Apples"
-    assert hits[0].why == "hybrid rank 1"
+    assert hits[0].why.endswith("vector rank 1")
     changed = make_folder({"a.md": "# Apples\n\nGreen.\n", "b.md": "# Cherries\n\nRed and small.\n"})
     assert in_cloud.count_written(changed) == 1
     assert len(in_cloud.open(changed).search("round")) == 0
@@ -160,20 +113,10 @@ def test_an_index_is_written_searched_changed_and_deleted(in_cloud: Backend, clo
         "Apples"
     ]
     database = LanceDatabase(cloud.uri)
-    save_summaries(database, {"digest": "About apples."})
-    assert load_summaries(LanceDatabase(cloud.uri)) == {"digest": "About apples."}
-    assert drop_tables(database) == 3
+    database.save_summaries({"digest": "About apples."})
+    assert LanceDatabase(cloud.uri).load_summaries() == {"digest": "About apples."}
+    assert database.drop_index() == 3
     assert not cloud.database.list_tables().tables
-
-
-def test_a_problem_of_the_cloud_is_one_sentence_with_advice(in_cloud: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LANCEDB_API_KEY")
-    with pytest.raises(RoamtuiError) as caught:
-        in_cloud.count_written(LIBRARY)
-    message = str(caught.value)
-    assert message.startswith("The index db://shelf cannot be used: ")
-    assert message.endswith(". Check the address, and the keys in the environment.")
-    assert "\n" not in message
 
 
 @pytest.fixture
