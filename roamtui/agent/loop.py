@@ -94,7 +94,6 @@ class StepReply:
     calls: list[ToolCall] = field(default_factory=list)
     uses: list[ToolUse] = field(default_factory=list)
     """The calls that have run, with their results."""
-    thinking: str = ""
     reason: str = ""
     """Why the reply ended, from `ReplyFinished`."""
     usage: Usage | None = None
@@ -103,7 +102,7 @@ class StepReply:
     def make_step(self, missing_result: str = CALL_NOT_RUN) -> Step:
         """Return the reply as a step. `missing_result` becomes the result of each call that has not run."""
         missing = (ToolUse(call=call, result=missing_result) for call in self.calls[len(self.uses) :])
-        return Step(text=self.text, uses=(*self.uses, *missing), thinking=self.thinking, usage=self.usage or Usage())
+        return Step(text=self.text, uses=(*self.uses, *missing), usage=self.usage or Usage())
 
 
 @dataclass(slots=True)
@@ -470,8 +469,8 @@ class Agent:
                     case RetryPending(reason, wait_seconds):
                         retry = RetryScheduled(reason=reason, wait_seconds=wait_seconds)
                         self._record_with_draft(progress, retry)
-                    case ReplyFinished(reason, thinking):
-                        reply.reason, reply.thinking = reason, thinking
+                    case ReplyFinished(reason):
+                        reply.reason = reason
                     case _:
                         assert_never(event)
 

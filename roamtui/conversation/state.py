@@ -211,7 +211,7 @@ class Transcript:
             for step in exchange.steps if with_steps else ():
                 calls = tuple(use.call for use in step.uses)
                 text = step.text or ("" if calls else _NO_ANSWER)
-                yield Message(role=Role.ASSISTANT, text=text, tool_calls=calls, thinking=step.thinking)
+                yield Message(role=Role.ASSISTANT, text=text, tool_calls=calls)
                 for use in step.uses:
                     yield Message(role=Role.TOOL, text=use.result, tool_call_id=use.call.id)
                 if step.reminder:

@@ -105,8 +105,6 @@ class Message:
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
-    thinking: str = ""
-    """The model's thinking, in JSON blocks of the provider. They are sent back unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +142,6 @@ class Step:
 
     text: str
     uses: tuple[ToolUse, ...]
-    thinking: str = ""
     reminder: str = ""
     """Message to the model after a reply that had no tool calls and was not an answer yet."""
     usage: Usage = Usage()

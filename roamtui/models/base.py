@@ -72,8 +72,6 @@ class ReplyFinished:
 
     reason: str
     """`stop`, `tool_calls`, `length` if the output limit was reached, `filtered` if the provider blocked the reply."""
-    thinking: str = ""
-    """The provider's thinking blocks as JSON, which are stored with the step."""
 
 
 ModelEvent = TextDelta | ThinkingDelta | ToolCallReceived | UsageReported | RetryPending | ReplyFinished

@@ -12,11 +12,10 @@ import asyncio
 import importlib
 import json
 import re
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived, UsageReported
@@ -48,7 +47,7 @@ async def stream_completion(litellm: Any, job: Job, resolved: ResolvedModel) -> 
     Raises:
         Exception: Any litellm exception, a reply that breaks off, or a timeout.
     """
-    reply = _ReplyAssembler(job)
+    reply = _ReplyAssembler()
     arguments = build_arguments(job, resolved)
     first_seconds = job.options.get_first_token_timeout(is_local=resolved.is_local)
     # The time limit of the connection is a last resort, so it is longer than ours.
@@ -131,8 +130,6 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
                     arguments = json.dumps({"invalid_arguments": arguments})
                 function = {"name": name, "arguments": arguments}
                 fields["tool_calls"].append({"id": call.id, "type": "function", "function": function})
-        if message.thinking and provider == "anthropic":
-            fields["thinking_blocks"] = json.loads(message.thinking)
         built.append(fields)
     if provider != "anthropic" or not built:
         return built
@@ -169,10 +166,8 @@ def _are_acceptable_arguments(arguments: str) -> bool:
 class _ReplyAssembler:
     """Collects the chunks of one reply."""
 
-    def __init__(self, job: Job) -> None:
-        calls = (call for message in job.request.messages for call in message.tool_calls)
-        self._calls = CallAssembler(taken_ids=(call.id for call in calls))
-        self._thinking = ThinkingAssembler()
+    def __init__(self) -> None:
+        self._calls = CallAssembler()
         self._usage: Any = None
         self._finish_reason = "stop"
         self.has_begun = False
@@ -186,14 +181,13 @@ class _ReplyAssembler:
             return
         choice = chunk.choices[0]
         self._finish_reason = choice.finish_reason or self._finish_reason
-        attributes = ("reasoning_content", "content", "tool_calls", "thinking_blocks")
-        thought, text, pieces, blocks = (getattr(choice.delta, attribute, None) for attribute in attributes)
+        attributes = ("reasoning_content", "content", "tool_calls")
+        thought, text, pieces = (getattr(choice.delta, attribute, None) for attribute in attributes)
         self.has_begun = self.has_begun or bool(thought or text or pieces)
         if thought:
             yield ThinkingDelta(thought)
         if text:
             yield TextDelta(text)
-        self._thinking.add(blocks or ())
         for piece in pieces or ():
             function = piece.function
             self._calls.add(index=piece.index or 0, id=piece.id, name=function.name, arguments=function.arguments)
@@ -210,8 +204,7 @@ class _ReplyAssembler:
         if not any(reasons) and hasattr(stream, "received_finish_reason"):
             raise UnfinishedReplyError if self.has_begun else EmptyReplyError
         calls = self._calls.finish()
-        for call in calls:
-            yield ToolCallReceived(call)
+        yield from map(ToolCallReceived, calls)
         if (usage := self._usage) is not None:
             details, cost = getattr(usage, "prompt_tokens_details", None), getattr(usage, "cost", None)
             is_counted = any(getattr(chunk, "usage", None) is not None for chunk in getattr(stream, "chunks", ()))
@@ -224,15 +217,7 @@ class _ReplyAssembler:
                     source="provider" if is_counted else "estimate",
                 )
             )
-        reason = "tool_calls" if calls else _FINISH_REASONS.get(self._finish_reason, "stop")
-        yield ReplyFinished(reason, self._thinking.finish())
-
-
-@dataclass(slots=True)
-class _PartialCall:
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
+        yield ReplyFinished("tool_calls" if calls else _FINISH_REASONS.get(self._finish_reason, "stop"))
 
 
 class CallAssembler:
@@ -242,66 +227,35 @@ class CallAssembler:
     calls of Ollama all have index 0. Without ids, a name after complete arguments starts a new call too.
     """
 
-    def __init__(self, taken_ids: Iterable[str] = ()) -> None:
-        self._taken_ids = set(taken_ids)
-        self._calls: list[_PartialCall] = []
-        self._last_by_index: dict[int, _PartialCall] = {}
+    def __init__(self) -> None:
+        self._calls: list[ToolCall] = []
+        self._positions: dict[int, int] = {}
+        """Positions in `_calls` of the last call with each index."""
 
     def add(self, *, index: int, id: str | None, name: str | None, arguments: str | None) -> None:  # noqa: A002
         """Add a piece as the provider sent it."""
-        call = self._last_by_index.get(index)
-        if call is not None:
-            if id and call.id:
-                starts_new = id != call.id
-            else:
-                starts_new = bool(name and not id and call.arguments and _are_acceptable_arguments(call.arguments))
-            if starts_new:
-                call = None
-        if call is None:
-            call = self._last_by_index[index] = _PartialCall()
+        position = self._positions.get(index)
+        call = self._calls[position] if position is not None else ToolCall(id="", name="", arguments="")
+        if id and call.id:
+            starts_new = id != call.id
+        else:
+            starts_new = bool(name and not id and call.arguments and _are_acceptable_arguments(call.arguments))
+        if starts_new:
+            position, call = None, ToolCall(id="", name="", arguments="")
+        if position is None:
+            position = self._positions[index] = len(self._calls)
             self._calls.append(call)
-        call.id = call.id or id or ""
-        call.name = call.name or name or ""
-        call.arguments += arguments or ""
+        self._calls[position] = ToolCall(
+            id=call.id or id or "", name=call.name or name or "", arguments=call.arguments + (arguments or "")
+        )
 
     def finish(self) -> tuple[ToolCall, ...]:
-        """Return the calls in order of arrival, each with a unique id."""
-        calls = []
-        for call in self._calls:
-            if call.name or call.arguments:
-                while not call.id or call.id in self._taken_ids:
-                    call.id = f"call_{uuid4().hex[:24]}"
-                self._taken_ids.add(call.id)
-                calls.append(ToolCall(id=call.id, name=call.name or "unnamed", arguments=call.arguments or "{}"))
-        return tuple(calls)
-
-
-class ThinkingAssembler:
-    """Assembles the thinking blocks of one reply."""
-
-    def __init__(self) -> None:
-        self._blocks: list[dict[str, Any]] = []
-
-    def add(self, pieces: Iterable[Mapping[str, object]]) -> None:
-        """Add pieces in order of arrival. A signature ends a block."""
-        for piece in pieces:
-            block: dict[str, Any] = self._blocks[-1] if self._blocks else {}
-            text, signature = str(piece.get("thinking") or ""), piece.get("signature")
-            if piece.get("type") != "thinking" or block.get("type") != "thinking" or "signature" in block:
-                new_block = (
-                    {"type": piece["type"], "thinking": text} if piece.get("type") == "thinking" else dict(piece)
-                )
-                self._blocks.append(new_block | ({"signature": signature} if signature else {}))
-                continue
-            # With the signature, litellm repeats the whole text of the block.
-            block["thinking"] = text if signature and text.startswith(block["thinking"]) else block["thinking"] + text
-            if signature:
-                block["signature"] = signature
-
-    def finish(self) -> str:
-        """Return the signed blocks as JSON, or an empty string. No provider accepts unsigned blocks back."""
-        accepted = [block for block in self._blocks if block["type"] != "thinking" or "signature" in block]
-        return json.dumps(accepted) if accepted else ""
+        """Return the calls in order of arrival. Ids may be missing or used before."""
+        return tuple(
+            replace(call, name=call.name or "unnamed", arguments=call.arguments or "{}")
+            for call in self._calls
+            if call.name or call.arguments
+        )
 
 
 async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> list[list[float]]:  # noqa: ANN401

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from roamtui.conversation.events import (
-    ConversationEvent,
-    QuestionAnswered,
-    QuestionAsked,
-    StepRecorded,
-)
+from roamtui.conversation.events import QuestionAnswered, QuestionAsked, StepRecorded
 from roamtui.conversation.log import decode_log
-from roamtui.conversation.transcript import QUESTION_START, Role, Step, StopReason, Usage
+from roamtui.conversation.transcript import QUESTION_START, Role, Step, StopReason
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, StoreError, UsageError, format_reason
-from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived, UsageReported
+from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
 
 RECORDED = "recorded:"
 """Prefix of the name of a recorded model. The path of the file follows."""
 _PIECE = re.compile(r"\S+\s*|\s+")
 _QUESTION_LENGTH_MAX = 60
-_EMPTY_STEP = Step(text="", uses=())
-_Reply = tuple[ModelEvent, ...]
+_FAILURES = (StopReason.ERROR, StopReason.CANCELLED, StopReason.COST)
 
 
 class RecordedModel:
@@ -40,22 +33,37 @@ class RecordedModel:
         if not path.is_file():
             raise UsageError(f"cannot replay {path}: {'not a file' if path.exists() else 'no such file'}.")
         try:
-            self._events, _ = decode_log(path.read_bytes(), str(path))
+            events, _ = decode_log(path.read_bytes(), str(path))
         except OSError as error:
             raise UsageError(f"cannot replay {path}: {format_reason(error)}.") from None
         except StoreError as error:
             raise UsageError(f"cannot replay: {error}") from None
         self._path = path
-        self._asked = [event for event in self._events if isinstance(event, QuestionAsked)]
-        self.questions = tuple(event.question for event in self._asked)
         self.name = f"{RECORDED}{path}"
-        self._pending: list[_Reply] = []
+        self.window_tokens: int | None = None
+        """Size of the context window of the recorded model."""
+        self._replies: dict[str, list[Step]] = {}
+        """The replies to each question."""
+        self._pending: list[Step] = []
         """The replies to the current question that were not replayed yet."""
+        replies: list[Step] = []
+        for event in events:
+            match event:
+                case QuestionAsked(question=question, window_tokens=window):
+                    replies = []  # only the first answer to a question is replayed
+                    self._replies.setdefault(question, replies)
+                    self.window_tokens = self.window_tokens or window
+                case StepRecorded(step=step) if step.uses or step.reminder:
+                    replies.append(step)
+                case QuestionAnswered(stopped=stopped) if stopped not in _FAILURES:
+                    replies.append(Step(text=event.said or event.answer, uses=()))
+                case _:
+                    pass
 
     @property
-    def window_tokens(self) -> int | None:
-        """Size of the context window of the recorded model."""
-        return self._asked[0].window_tokens if self._asked else None
+    def questions(self) -> tuple[str, ...]:
+        """The questions that it answers."""
+        return tuple(self._replies)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of the next recorded reply to the question of the request.
@@ -64,55 +72,23 @@ class RecordedModel:
             ModelError: There is no reply. The message says why.
         """
         if request.messages[-1].role is Role.USER:
-            self._pending = self._find_replies(request.messages[-1].text)
+            self._pending = self._get_replies(request.messages[-1].text)
         if not self._pending:
             raise ModelError(f"{self._path} has no more replies to this question.")
-        for event in self._pending.pop(0):
-            yield event
+        step = self._pending.pop(0)
+        for piece in _PIECE.findall(step.text):
+            yield TextDelta(piece)
             await asyncio.sleep(0)
+        for use in step.uses:
+            yield ToolCallReceived(use.call)
+        yield ReplyFinished("tool_calls" if step.uses else "stop")
 
     async def close(self) -> None:
         """Nothing to release."""
 
-    def _find_replies(self, text: str) -> list[_Reply]:
-        for asked in self._asked:
-            if text == asked.question or text.endswith(f"{QUESTION_START}{asked.question}"):
-                return list(_iter_replies(self._events[self._events.index(asked) + 1 :]))
+    def _get_replies(self, text: str) -> list[Step]:
+        for question, replies in self._replies.items():
+            if text == question or text.endswith(f"{QUESTION_START}{question}"):
+                return [*replies]
         recorded = shorten(sanitise_line(", ".join(self.questions)), _QUESTION_LENGTH_MAX)
         raise ModelError(f'{self._path} has no reply to this question; the recorded one is "{recorded}".')
-
-
-def _iter_replies(events: Sequence[ConversationEvent]) -> Iterator[_Reply]:
-    """Yield the replies to a question from the events after it."""
-    used = Usage()
-    for event in events:
-        match event:
-            case StepRecorded(step=step) if step.uses or step.reminder:
-                used += step.usage
-                yield _make_reply(step.text, step, step.usage)
-            case QuestionAnswered(usage=total) as answered:
-                if answered.stopped not in (StopReason.ERROR, StopReason.CANCELLED, StopReason.COST):
-                    cost = None if total.cost_usd is None else total.cost_usd - (used.cost_usd or 0.0)
-                    rest = replace(
-                        total,
-                        input_tokens=total.input_tokens - used.input_tokens,
-                        output_tokens=total.output_tokens - used.output_tokens,
-                        cached_tokens=total.cached_tokens - used.cached_tokens,
-                        cost_usd=cost,
-                    )
-                    yield _make_reply(answered.said or answered.answer, _EMPTY_STEP, rest)
-                return
-            case QuestionAsked():
-                return
-            case _:
-                pass
-
-
-def _make_reply(text: str, step: Step, usage: Usage) -> _Reply:
-    reported = (UsageReported(usage),) if usage != Usage() else ()
-    return (
-        *map(TextDelta, _PIECE.findall(text)),
-        *(ToolCallReceived(use.call) for use in step.uses),
-        *reported,
-        ReplyFinished("tool_calls" if step.uses else "stop"),
-    )

@@ -27,10 +27,8 @@ from roamtui.models.registry import check_server_url
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from roamtui.search.base import Embedder, EmbedKind, VectorArray
 
-_PACKAGE = "model2vec"
 _VECTORS = "model.safetensors"
 """File in every folder of a static model."""
-INSTALL_ADVICE = 'install model2vec with: pip install "roamtui[meaning]"'
 LOCAL = "local:"
 """Prefix of the name of a static model."""
 EXAMPLES = "ollama/snowflake-arctic-embed2, openai/text-embedding-3-small or local:FOLDER"
@@ -48,16 +46,13 @@ _EXIT_SECONDS_MAX = 5
 
 
 class BackgroundLoop:
-    """Runs coroutines for synchronous callers, in a thread that starts when it is needed."""
+    """Runs coroutines for synchronous callers, in a thread that starts when it is needed and ends with this object."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.worker = WorkerProcess(environ)
         """Process for the coroutines that run here, and for no others."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._finalizer: (
-            finalize[[asyncio.AbstractEventLoop, threading.Thread, WorkerProcess], BackgroundLoop] | None
-        ) = None
 
     def run(self, coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         """Run a coroutine, and return its result. Callable from any thread, except for the thread of the loop."""
@@ -66,21 +61,13 @@ class BackgroundLoop:
                 self._loop = asyncio.new_event_loop()
                 thread = threading.Thread(target=_run_loop, args=(self._loop,), name="background models", daemon=True)
                 thread.start()
-                self._finalizer = finalize(self, _end_loop, self._loop, thread, self.worker)
-            loop = self._loop
-        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+                finalize(self, _end_loop, self._loop, thread, self.worker)
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
         except BaseException:
             future.cancel()
             raise
-
-    def close(self) -> None:
-        """End the thread and the process. If another coroutine is run later, new ones are started."""
-        with self._lock:
-            if self._finalizer is not None:
-                self._finalizer()
-            self._finalizer = self._loop = None
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
@@ -91,22 +78,10 @@ def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker: WorkerProcess) -> None:
-    # Ends the process and then the loop. Waits for both, unless garbage collection calls this in the loop's own thread.
-
-    async def close() -> None:
-        try:
-            await worker.close()
-        finally:
-            loop.stop()
-
-    asyncio.run_coroutine_threadsafe(close(), loop)
-    if threading.current_thread() is not thread:
+    closing = asyncio.run_coroutine_threadsafe(worker.close(), loop)
+    closing.add_done_callback(lambda _: loop.call_soon_threadsafe(loop.stop))
+    if threading.current_thread() is not thread:  # garbage may be collected there too
         thread.join(_EXIT_SECONDS_MAX)
-
-
-def is_local_embedder(name: str) -> bool:
-    """Check whether a name refers to a static model: it has the prefix, or it is a folder."""
-    return name.startswith(LOCAL) or (bool(name) and Path(name).expanduser().is_dir())
 
 
 def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder:
@@ -120,7 +95,7 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
     Raises:
         UsageError: The name is invalid, or a package is missing.
     """
-    if is_local_embedder(name):
+    if name.startswith(LOCAL) or (name and Path(name).expanduser().is_dir()):
         return LocalEmbedder(name.removeprefix(LOCAL))
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
         raise UsageError(f'invalid embedder name "{shorten(sanitise_line(name), 80)}". Use {EXAMPLES}.')
@@ -132,24 +107,26 @@ class LocalEmbedder:
     """A static model of model2vec on this machine.
 
     A model that is named, not given by its folder, is downloaded from huggingface.co when it is first used.
-
-    Raises:
-        UsageError: model2vec is not installed, or a folder does not contain a model.
     """
 
     def __init__(self, model: str) -> None:
-        if not has_model2vec():
-            raise UsageError(f"Embeddings on this machine need a package: {INSTALL_ADVICE}.")
+        """Take the name or the folder of a model, which is loaded when it is first used.
+
+        Raises:
+            UsageError: model2vec is not installed, or a folder does not contain a model.
+        """
+        if importlib.util.find_spec("model2vec") is None:
+            install = 'pip install "roamtui[meaning]"'
+            raise UsageError(f"Embeddings on this machine need a package: install model2vec with: {install}.")
         folder = Path(model).expanduser()
-        self._model_name = model
-        self.name = f"{LOCAL}{model}"
-        """Name under which its vectors are stored. For a folder, it changes with the content."""
+        self._model_name, key = model, model
         if folder.is_dir():
             if not (folder / _VECTORS).is_file():
                 raise UsageError(f"{sanitise_line(str(folder))} is not a model of model2vec: {_VECTORS} is missing.")
-            digest = hashlib.blake2b((folder / _VECTORS).read_bytes(), digest_size=8).hexdigest()
+            key = hashlib.blake2b((folder / _VECTORS).read_bytes(), digest_size=8).hexdigest()
             self._model_name = str(folder)
-            self.name = f"{LOCAL}{digest}"
+        self.name = f"{LOCAL}{key}"
+        """Name under which its vectors are stored. For a folder, it changes with the content."""
         self._lock = threading.Lock()
         self._model: Any = None
 
@@ -170,11 +147,6 @@ class LocalEmbedder:
                 raise ModelError(f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.') from error
         matrix: VectorArray = np.asarray(rows, dtype=np.float32)
         return matrix
-
-
-def has_model2vec() -> bool:
-    """Check whether static models can be used here."""
-    return importlib.util.find_spec(_PACKAGE) is not None
 
 
 class LitellmEmbedder:

@@ -228,20 +228,6 @@ def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden:
     assert run("conversations").out == "No conversations yet.\n"
 
 
-def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, tmp_path: Path) -> None:
-    """A replayed answer costs what it cost; with a cap below that, the next question is stopped."""
-    asked = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]
-    log = (conversations_path() / f"{asked}.jsonl").read_text("ascii")
-    recording = tmp_path / "dear.jsonl"
-    recording.write_text(log.replace('"cost_usd": 0.0', '"cost_usd": 0.4'), "ascii")
-    first = run("ask", garden, "When is the tap locked?", "--model", f"recorded:{recording}", "--json")
-    assert first.json["usage"]["cost_usd"] == pytest.approx(0.4)
-    again = ("--continue", "--model", f"recorded:{recording}", "--max-cost", "0.3", "--json")
-    result = run("ask", garden, "When is the tap locked?", *again)
-    assert (result.code, result.json["stopped"]) == (1, "cost")
-    assert "spending limit" in result.err
-
-
 def test_the_beginning_of_an_id_is_enough_except_to_delete(run: RunCommand, garden: Path) -> None:
     asked = run("ask", garden, QUESTION, "--json").json["conversation"]
     for action in ("show", "export"):

@@ -100,3 +100,12 @@ def test_settings_reach_the_provider_and_steer_the_outline(
     assert (narrow["temperature"], narrow["max_tokens"]) == (0.5, 300)
     assert not {"temperature", "max_tokens"} & wide.keys()
     assert 3 * len(narrow["messages"][1]["content"]) < 2 * len(wide["messages"][1]["content"])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
+def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> None:
+    cap = ("--model", "openai/gpt-4.1-mini", "--api-base", server.url, "--max-cost", "0.00001", "--json")
+    result = run("ask", garden, "When is the tap locked?", *cap)
+    assert (result.code, result.json["stopped"], server.bodies) == (1, "cost", [])
+    assert "spending limit" in result.err

@@ -32,13 +32,13 @@ def _use(number: int) -> ToolUse:
 
 
 def test_each_call_is_followed_by_its_result() -> None:
-    steps = (Step(text="Let me look.", uses=(_use(1), _use(2)), thinking="[1]"), Step(text="", uses=(_use(3),)))
+    steps = (Step(text="Let me look.", uses=(_use(1), _use(2))), Step(text="", uses=(_use(3),)))
     exchange = Exchange(number=1, question="Why?", steps=steps, answer="So.", stopped=StopReason.ANSWERED)
     transcript = Transcript(system="S", prologue="P", exchanges=(exchange,))
     assert list(transcript.iter_messages()) == [
         Message(role=Role.SYSTEM, text="S"),
         Message(role=Role.USER, text="P\n\nQuestion: Why?"),
-        Message(role=Role.ASSISTANT, text="Let me look.", tool_calls=(_use(1).call, _use(2).call), thinking="[1]"),
+        Message(role=Role.ASSISTANT, text="Let me look.", tool_calls=(_use(1).call, _use(2).call)),
         Message(role=Role.TOOL, text="result 1", tool_call_id="c1"),
         Message(role=Role.TOOL, text="result 2", tool_call_id="c2"),
         Message(role=Role.ASSISTANT, text="", tool_calls=(_use(3).call,)),

@@ -41,7 +41,7 @@ def main(behaviour: str) -> None:
             sys.stdout.flush()
         if behaviour in ("deaf", "slow") and text != "be quick":
             continue
-        send(number, "ReplyFinished", reason="stop", thinking="")
+        send(number, "ReplyFinished", reason="stop")
 
 
 if __name__ == "__main__":

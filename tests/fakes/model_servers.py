@@ -251,9 +251,6 @@ def _encode(chunk: Mapping[str, object]) -> bytes:
 class FakeAnthropicServer(FakeServer):
     """Speaks `POST /v1/messages`; give its `url` as `--api-base`."""
 
-    thinking = ""
-    """Sent before the text, with a signature, if not empty."""
-
     @override
     def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
         usage = {
@@ -274,11 +271,6 @@ class FakeAnthropicServer(FakeServer):
         }
         yield _event("message_start", message=message)
         index = 0
-        if self.thinking:
-            deltas = [{"type": "thinking_delta", "thinking": text} for text in split_text(self.thinking, 8)]
-            deltas.append({"type": "signature_delta", "signature": "signed"})
-            yield from _block(index, {"type": "thinking", "thinking": "", "signature": ""}, deltas)
-            index += 1
         if reply.text:
             deltas = [{"type": "text_delta", "text": text} for text in split_text(reply.text, reply.chunk_size)]
             yield from _block(index, {"type": "text", "text": ""}, deltas)

@@ -126,8 +126,7 @@ def _finish(reply: ScriptedReply, request: ModelRequest, number: int) -> Iterato
     sent_text = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
     sent = sum(estimate_tokens(message.text) for message in request.messages)
     yield UsageReported(reply.usage or Usage(input_tokens=sent, output_tokens=estimate_tokens(sent_text)))
-    thinking = json.dumps([{"type": "thinking", "thinking": reply.thinking}]) if reply.thinking else ""
-    yield ReplyFinished("tool_calls" if calls else reply.reason, thinking)
+    yield ReplyFinished("tool_calls" if calls else reply.reason)
 
 
 class SlowModel(ScriptedModel):

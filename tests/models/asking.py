@@ -33,10 +33,10 @@ def make_request(question: str = "What is a model?", *, allow_calls: bool = True
     return ModelRequest(messages=messages, tools=(EXPAND,), allow_calls=allow_calls)
 
 
-def answer_calls(request: ModelRequest, calls: tuple[ToolCall, ...], *, thinking: str = "") -> ModelRequest:
+def answer_calls(request: ModelRequest, calls: tuple[ToolCall, ...]) -> ModelRequest:
     """Return the request that follows when `calls` have their results."""
     results = tuple(Message(role=Role.TOOL, text=f"result of {call.id}", tool_call_id=call.id) for call in calls)
-    step = Message(role=Role.ASSISTANT, text="I look.", tool_calls=calls, thinking=thinking)
+    step = Message(role=Role.ASSISTANT, text="I look.", tool_calls=calls)
     return ModelRequest(messages=(*request.messages, step, *results), tools=request.tools)
 
 

@@ -1,4 +1,4 @@
-"""A job as litellm's arguments, and the pieces of a reply as whole calls and thoughts."""
+"""A job as litellm's arguments, and the pieces of a reply as whole calls."""
 
 from __future__ import annotations
 
@@ -83,15 +83,6 @@ def test_names_sent_back_are_names_to_every_provider(name: str, sent: str) -> No
     assert messages[2]["tool_calls"][0]["function"]["name"] == sent
 
 
-def test_thinking_goes_back_to_anthropic_alone() -> None:
-    block = {"type": "thinking", "thinking": "Where?", "signature": "signed"}
-    request = answer_calls(make_request(), (), thinking=json.dumps([block]))
-    for target, expected in ((ANTHROPIC, [block]), (OPENAI, None)):
-        messages = build(target, request)["messages"]
-        assert isinstance(messages, list)
-        assert messages[2].get("thinking_blocks") == expected
-
-
 def test_a_server_of_ones_own_gets_a_placeholder_for_a_key() -> None:
     own = ResolvedModel(
         model="openai/x", provider="openai", api_base="http://localhost:1", missing_keys=("OPENAI_API_KEY",)
@@ -101,8 +92,8 @@ def test_a_server_of_ones_own_gets_a_placeholder_for_a_key() -> None:
     assert "api_key" not in build(OPENAI)
 
 
-def assemble(*pieces: Piece, taken_ids: tuple[str, ...] = ()) -> tuple[ToolCall, ...]:
-    assembler = CallAssembler(taken_ids)
+def assemble(*pieces: Piece) -> tuple[ToolCall, ...]:
+    assembler = CallAssembler()
     for index, call_id, name, arguments in pieces:
         assembler.add(index=index, id=call_id, name=name, arguments=arguments)
     return assembler.finish()
@@ -134,11 +125,3 @@ def test_pieces_become_whole_calls(pieces: list[Piece], whole: list[tuple[str | 
     calls = assemble(*pieces)
     assert [(call.name, call.arguments) for call in calls] == [(name, arguments) for _, name, arguments in whole]
     assert all(wanted in (None, call.id) for call, (wanted, _, _) in zip(calls, whole, strict=True))
-
-
-@pytest.mark.parametrize("wanted", ["a", "", None])
-def test_ids_are_unique_in_the_conversation(wanted: str | None) -> None:
-    calls = assemble((0, wanted, "expand", "{}"), (1, wanted, "expand", "{}"), taken_ids=("a",))
-    ids = {call.id for call in calls}
-    assert len(ids | {"a"}) == 3
-    assert "" not in ids

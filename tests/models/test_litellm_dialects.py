@@ -14,7 +14,6 @@ from roamtui.errors import ModelError
 from roamtui.models.base import (
     ReplyFinished,
     TextDelta,
-    ThinkingDelta,
     UsageReported,
     get_startup_note,
     warm_up_model,
@@ -58,14 +57,6 @@ async def test_usage_that_no_server_counted_is_an_estimate(
     openai_server.reset(FakeReply(text="Yes.", counts_tokens=False))
     usages = [event.usage for event in await collect(model) if isinstance(event, UsageReported)]
     assert [usage.source for usage in usages] == ["estimate"]
-
-
-async def test_ids_that_a_server_uses_again_are_made_new(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(FakeReply(calls=CALLS), FakeReply(calls=CALLS))
-    first = make_request()
-    calls = list_calls(await collect(model, first))
-    again = list_calls(await collect(model, answer_calls(first, calls)))
-    assert len({call.id for call in (*calls, *again)}) == 4
 
 
 async def test_tools_stay_declared_when_no_call_is_allowed(
@@ -156,22 +147,6 @@ async def test_anthropic_is_told_what_to_cache(claude: LitellmModel, anthropic_s
     assert json.dumps(after).count("cache_control") == 3
     uses = [block for block in after["messages"][1]["content"] if block["type"] == "tool_use"]
     assert [use["input"] for use in uses] == [json.loads(arguments) for _, arguments in CALLS]
-
-
-async def test_thinking_is_shown_kept_and_sent_back(
-    claude: LitellmModel, anthropic_server: FakeAnthropicServer
-) -> None:
-    anthropic_server.thinking = "Two sections may hold it."
-    anthropic_server.reset(FakeReply(text="I look.", calls=CALLS), FakeReply(text="Done."))
-    first = make_request()
-    events = await collect(claude, first)
-    assert "".join(e.text for e in events if isinstance(e, ThinkingDelta)) == "Two sections may hold it."
-    stopped = events[-1]
-    assert isinstance(stopped, ReplyFinished)
-    block = {"type": "thinking", "thinking": "Two sections may hold it.", "signature": "signed"}
-    assert json.loads(stopped.thinking) == [block]
-    await collect(claude, answer_calls(first, list_calls(events), thinking=stopped.thinking))
-    assert anthropic_server.bodies[1]["messages"][1]["content"][0] == block
 
 
 @pytest.mark.parametrize(

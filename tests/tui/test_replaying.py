@@ -67,4 +67,4 @@ async def test_the_app_shows_the_recorded_answers_again(tmp_path: Path) -> None:
     replayed = await converse(Agent(start_conversation(), model))
     assert replayed[:2] == recorded[:2]
     assert "forty loaves" in replayed[2]
-    assert "▸ opened 2 sections · " in replayed[2]
+    assert "▸ opened 2 sections" in replayed[2]
