@@ -246,11 +246,11 @@ class Bootstrap:
             StoreError: The conversation cannot be read.
         """
         from roamtui.agent.loop import Agent
-        from roamtui.conversation.conversation import Conversation, start_log
+        from roamtui.conversation.conversation import Conversation
 
         model = self.make_model()
         if arguments is None:
-            conversation = Conversation(start_log(state, None, loader))
+            conversation = Conversation(state, loader=loader)
         else:
             conversation = self._start_or_resume(state, loader, arguments)
             known = state.library.notes
@@ -274,7 +274,7 @@ class Bootstrap:
         self, state: ConversationState, loader: Loader | None, arguments: ConversationArguments
     ) -> Conversation:
         # For the conversation of a table cell, the path of its log takes the place of an id.
-        from roamtui.conversation.conversation import Conversation, start_log
+        from roamtui.conversation.conversation import Conversation
         from roamtui.conversation.line_file import LOG_SUFFIX
         from roamtui.conversation.log import ConversationStore
 
@@ -289,7 +289,7 @@ class Bootstrap:
             return resumed
         store = self.open_store()
         if arguments == ConversationArguments():
-            return Conversation(start_log(state, store, loader), store, self.open_added)
+            return Conversation(state, store=store, loader=loader, open_source=self.open_added)
         if store.problem:
             raise UsageError("cannot resume: saved conversations are unreadable.")
         return resume(_choose_conversation(store, library, conversation_id), store=store)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 from roamtui.conversation.commands import (
@@ -78,24 +77,12 @@ CommandFactory = Callable[[ConversationState], Command | str]
 So each of several fast key presses sees the effect of those before it. If there is nothing to do, the function returns
 the reason instead, or an empty string if no reason needs to be shown.
 """
-_FILES_PER_REPORT_MAX = 100
-"""Maximum number of files between two progress reports."""
-_REPORT_SECONDS_MAX = 0.5
-"""Maximum time between two progress reports. The program can exit only at a report."""
+_Opened = tuple[ConversationLog, ConversationState, Loader | None, tuple[ConversationEvent, ...]]
+"""A conversation that can become the current one, and what happened when it was matched with the library."""
+_FILES_PER_BATCH = 100
+"""Number of files to load before they are added to the library."""
 _WINDOW_SHARE = 0.4
 """Share of a context window that open sections may fill."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenedConversation:
-    """A conversation that can become the current one."""
-
-    state: ConversationState
-    log: ConversationLog
-    loader: Loader | None = None
-    """Reads files and pages when they are needed. Without a loader, nothing more is loaded."""
-    events: tuple[ConversationEvent, ...] = ()
-    """What happened when it was matched with the library."""
 
 
 class Conversation:
@@ -108,22 +95,30 @@ class Conversation:
 
     def __init__(
         self,
-        opened: OpenedConversation,
+        state: ConversationState,
+        *,
         store: ConversationStore | None = None,
+        loader: Loader | None = None,
         open_source: SourceOpener | None = None,
+        saved_id: str = "",
     ) -> None:
-        """Continue from `opened`.
+        """Start a new conversation, or continue a saved one. A new one is saved when something is asked or opened.
 
         Args:
-            opened: A new conversation, or one that was read from its log.
+            state: The state of a new conversation.
             store: Where conversations are saved. Without a store, nothing is saved.
+            loader: Reads files and pages when they are needed. Without a loader, nothing more is loaded.
             open_source: Opens a source that is added. Without it, none can be added.
+            saved_id: Id of the conversation in the store to continue; empty for a new one.
+
+        Raises:
+            StoreError: The saved conversation does not exist or cannot be read.
         """
-        self.state = opened.state
+        self.state = state
         self.store = store
-        self._log = opened.log
-        self.loader = opened.loader
-        self._unseen = opened.events
+        self.loader = loader
+        self._log = _start_log(state, store)
+        self._unseen: tuple[ConversationEvent, ...] = ()
         """Events that arose before anybody subscribed."""
         self.open_source = open_source
         self.approver: Approver = deny
@@ -139,10 +134,9 @@ class Conversation:
         self._unsaved_logs: list[ConversationLog] = []
         """Conversations that could not be saved before the person switched to another one."""
         self._refused: dict[str, int] = {}
-        """For each refused origin, the number of the question during which the person last refused it.
-
-        The agent does not ask for it again during that question.
-        """
+        """For each origin that the person refused, the number of the last question during which this happened."""
+        if store is not None and saved_id:
+            self._log, self.state, self.loader, self._unseen = self._match(*store.open(saved_id))
 
     @classmethod
     def start(
@@ -154,9 +148,9 @@ class Conversation:
         loader: Loader | None = None,
         open_source: SourceOpener | None = None,
     ) -> Conversation:
-        """Start a new conversation about `library`. It is not saved until it has a question or an open section."""
+        """Start a new conversation about `library`."""
         state = start_conversation(library, options or OpenSectionOptions())
-        return cls(start_log(state, store, loader), store, open_source)
+        return cls(state, store=store, loader=loader, open_source=open_source)
 
     @classmethod
     def resume(
@@ -174,9 +168,8 @@ class Conversation:
         Raises:
             StoreError: The conversation does not exist or cannot be read.
         """
-        log, warning = store.open(conversation_id)
         state = start_conversation(library, options or OpenSectionOptions())
-        return cls(_match_log(log, state, loader, open_source, warning), store, open_source)
+        return cls(state, store=store, loader=loader, open_source=open_source, saved_id=conversation_id)
 
     def subscribe(self, subscriber: Subscriber, *, draws_exchanges: bool = False) -> Callable[[], None]:
         """Call `subscriber` with each event, in order, when `state` includes it. It must not block.
@@ -189,8 +182,7 @@ class Conversation:
         """
         self._subscribers.append(subscriber)
         unseen, self._unseen = self._unseen, ()
-        is_drawn = draws_exchanges and bool(self.state.transcript.exchanges)
-        self.publish(*(event for event in unseen if not (is_drawn and to_stored_event(event))))
+        self.publish(*(self._list_undrawn(unseen) if draws_exchanges else unseen))
         return lambda: self._subscribers.remove(subscriber)
 
     def publish(self, *events: ConversationEvent) -> None:
@@ -311,19 +303,22 @@ class Conversation:
     async def load_all(self) -> None:
         """Load all files that are not loaded yet, and publish the progress.
 
-        If the caller stops early, the files loaded so far are kept.
+        If the caller stops early, most of the files loaded so far are kept.
         """
-        loader = self.loader
-        node_ids = pending = self.state.library.list_unloaded_files() if loader is not None else ()
+        loader, node_ids = self.loader, self.state.library.list_unloaded_files()
+        if loader is None or not node_ids:
+            return
         problems: tuple[tuple[str, str], ...] = ()
-        while loader is not None and pending:
-            self.publish(LoadingProgressed(done=max(0, len(node_ids) - len(pending)), total=len(node_ids)))
-            batch = pending[:_FILES_PER_REPORT_MAX]
-            documents = await asyncio.to_thread(_load_until_report, loader, self.state.library, batch)
+        for start in range(0, len(node_ids), _FILES_PER_BATCH):
+
+            def publish(progress: LoadingProgressed, start: int = start) -> None:
+                if progress.done or not start:
+                    self.publish(replace(progress, done=start + progress.done, total=len(node_ids)))
+
+            batch = node_ids[start : start + _FILES_PER_BATCH]
+            documents, _ = await load_nodes(loader, self.state, batch, deny, publish)
             problems += self._graft(documents, is_published=False).problems
-            pending = self.state.library.list_unloaded_files()
-        if node_ids:
-            self.publish(NodesLoaded(section_ids=node_ids, problems=problems))
+        self.publish(NodesLoaded(section_ids=node_ids, problems=problems))
 
     def _graft(
         self,
@@ -424,9 +419,12 @@ class Conversation:
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""
-        await self._switch(
-            lambda: start_log(start_conversation(self.state.library, self.state.options), self.store, self.loader)
-        )
+
+        def start() -> _Opened:
+            state = start_conversation(self.state.library, self.state.options)
+            return _start_log(state, self.store), state, self.loader, ()
+
+        await self._switch(start)
 
     async def open(self, conversation_id: str) -> None:
         """Switch to a saved conversation about the same document.
@@ -436,17 +434,12 @@ class Conversation:
         """
         store = self.store
         assert store is not None, "without a store there is no saved conversation"
-
-        def read() -> OpenedConversation:
-            log, warning = store.open(conversation_id)
-            return _match_log(log, self.state, self.loader, self.open_source, warning)
-
-        await self._switch(read)
+        await self._switch(lambda: self._match(*store.open(conversation_id)))
 
     async def fork(self, exchange: Exchange) -> None:
         """Branch off a new conversation that ends before `exchange`, and switch to it. Do nothing if it was removed."""
 
-        def copy() -> OpenedConversation | None:
+        def copy() -> _Opened | None:
             if not self.has_exchange(exchange):
                 return None
             starts: list[int] = []
@@ -455,71 +448,53 @@ class Conversation:
                     starts.append(index)
                 elif isinstance(event, QuestionsRewound):
                     del starts[event.first - 1 :]
-            log = self._log.copy(starts[exchange.number - 1])
-            return _match_log(log, self.state, self.loader, self.open_source)
+            return self._match(self._log.copy(starts[exchange.number - 1]))
 
         await self._switch(copy)
 
-    async def _switch(self, make: Callable[[], OpenedConversation | None]) -> None:
+    async def _switch(self, make: Callable[[], _Opened | None]) -> None:
         """Continue with the conversation that `make` returns. It is called in a thread."""
         async with self.lock:
             await self.load_all()
             async with self._saving:
                 await asyncio.to_thread(self.flush)
-            other = await asyncio.to_thread(make)
-            if other is None:
+            opened = await asyncio.to_thread(make)
+            if opened is None:
                 return
             self.flush()  # a section command may have changed something meanwhile
             if self._log.is_saved or not self._is_worth_saving:
                 self._log.close()
             else:
                 self._unsaved_logs.append(self._log)
-            self._log, self.state, self.loader = other.log, other.state, other.loader
-            is_drawn = bool(self.state.transcript.exchanges)
-            unseen = (event for event in other.events if not (is_drawn and to_stored_event(event)))
-            self.publish(ConversationSwitched(conversation_id=self.state.id), *unseen)
+            self._log, self.state, self.loader, unseen = opened
+            self.publish(ConversationSwitched(conversation_id=self.state.id), *self._list_undrawn(unseen))
+
+    def _match(self, log: ConversationLog, warning: str = "") -> _Opened:
+        """Continue a log with the current library and options, after loading what its open sections need."""
+        library, loader, options = self.state.library, self.loader, self.state.options
+        before = fold_events(library, log.events, options)
+        if before.sources != library.sources and self.open_source is not None:
+            library, loader = restore_sources(library, loader, before.sources, self.open_source)
+        if loader is not None and (links := list_links_to_reload(before)):
+            library = load_pages(library, loader, links, before.approved_origins)
+        state, events = resume_state(log.events, library, options)
+        log.events += events
+        first = [WarningRaised(message=warning)] if warning else []
+        unseen = [event for event in list_visible_events(events) if not isinstance(event, QuestionAnswered)]
+        return log, state, loader, (*first, *unseen)
+
+    def _list_undrawn(self, events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
+        """Yield the events that an exchange does not hold, so that they are not shown when all exchanges are drawn."""
+        return (event for event in events if not (self.state.transcript.exchanges and to_stored_event(event)))
 
 
-def start_log(state: ConversationState, store: ConversationStore | None, loader: Loader | None) -> OpenedConversation:
+def _start_log(state: ConversationState, store: ConversationStore | None) -> ConversationLog:
     """Start the log of a conversation that begins with `state`. Without a store, nothing is ever written."""
     started = ConversationStarted(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
     events = (started, *((SourcesChanged(sources=state.sources),) if state.sources else ()))
-    log = ConversationLog(None, events) if store is None else store.start(state.id, events)
-    return OpenedConversation(state=state, log=log, loader=loader)
-
-
-def _match_log(
-    log: ConversationLog,
-    current: ConversationState,
-    loader: Loader | None,
-    open_source: SourceOpener | None,
-    warning: str = "",
-) -> OpenedConversation:
-    """Continue a log with the library and options of `current`, after loading what its open sections need."""
-    library, options = current.library, current.options
-    before = fold_events(library, log.events, options)
-    if before.sources != library.sources and open_source is not None:
-        library, loader = restore_sources(library, loader, before.sources, open_source)
-    if loader is not None and (links := list_links_to_reload(before)):
-        library = load_pages(library, loader, links, before.approved_origins)
-    state, events = resume_state(log.events, library, options)
-    log.events += events
-    first = [WarningRaised(message=warning)] if warning else []
-    unseen = [event for event in list_visible_events(events) if not isinstance(event, QuestionAnswered)]
-    return OpenedConversation(state=state, log=log, loader=loader, events=(*first, *unseen))
+    return ConversationLog(None, events) if store is None else store.start(state.id, events)
 
 
 def _open_and_load(open_source: SourceOpener, name: str) -> tuple[Library, Loader | None]:
     library, loader = open_source(name)
     return (library if loader is None else load_files(library, loader)), loader
-
-
-def _load_until_report(loader: Loader, library: Library, node_ids: tuple[str, ...]) -> dict[str, Document]:
-    """Load at least one node, and more until the next progress report is due."""
-    started = time.monotonic()
-    documents: dict[str, Document] = {}
-    for node_id in node_ids:
-        documents |= loader.load_batch(library, (node_id,), frozenset()).documents
-        if time.monotonic() - started > _REPORT_SECONDS_MAX:
-            break
-    return documents

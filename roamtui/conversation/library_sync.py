@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import assert_never
@@ -141,7 +142,7 @@ async def load_nodes(
         state: The state before the command.
         node_ids: Files and links of its library.
         approve: Asked about each origin that the person has neither typed nor approved.
-        publish: Receives the progress of pages.
+        publish: Receives the progress.
 
     Returns:
         The documents by node id, with an error document for a node that could not be loaded, and all origins that are
@@ -166,7 +167,7 @@ async def load_nodes(
         documents |= batch.documents
         for node_id, web_origin in batch.refused_origins.items():
             unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
-        pending = tuple(node_id for ids in unapproved.values() for node_id in ids)
+        pending = tuple(batch.refused_origins)
     return {node_id: documents[node_id] for node_id in node_ids}, approved
 
 
@@ -177,31 +178,28 @@ async def _load_in_thread(
     approved: frozenset[str],
     publish: Callable[[LoadingProgressed], None],
 ) -> LoadedBatch:
-    """Load nodes in a thread, and publish the progress of pages."""
+    """Load nodes in a thread, and publish the progress of pages and of several files."""
     are_pages = any(get_link_url(library, node_id) for node_id in node_ids)
-    is_abandoned = threading.Event()
-    newest = 0
+    is_silent = len(node_ids) == 1 and not are_pages
+    is_abandoned, loop, newest = threading.Event(), asyncio.get_running_loop(), time.monotonic()
+
+    def show(done: int) -> None:
+        if not (is_silent or is_abandoned.is_set()):
+            publish(LoadingProgressed(done=done, total=len(node_ids), are_pages=are_pages))
 
     def report(done: int) -> None:
         nonlocal newest
         if is_abandoned.is_set():
             raise SourceError("Loading was cancelled. Open it again.")
-        newest = done
+        if done == len(node_ids) or time.monotonic() - newest >= _PROGRESS_SECONDS:
+            newest = time.monotonic()
+            loop.call_soon_threadsafe(show, done)
 
-    loading = asyncio.wrap_future(run_in_thread(lambda: loader.load_batch(library, node_ids, approved, report)))
-    total, reported = len(node_ids), -1
+    show(0)
     try:
-        while True:
-            is_done = loading.done()
-            if are_pages and newest != reported:
-                reported = newest
-                publish(LoadingProgressed(done=min(newest, total), total=total, are_pages=True))
-            if is_done:
-                return await loading
-            await asyncio.wait({loading}, timeout=_PROGRESS_SECONDS)
+        return await asyncio.wrap_future(run_in_thread(lambda: loader.load_batch(library, node_ids, approved, report)))
     finally:
         is_abandoned.set()
-        loading.cancel()
 
 
 def resume_state(

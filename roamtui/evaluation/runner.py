@@ -12,7 +12,7 @@ from pathlib import Path
 from roamtui.agent.answer import count_verified
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.conversation import Conversation, start_log
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, ExpandStatus, QuestionAnswered, SectionsExpanded
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import StopReason
@@ -181,7 +181,7 @@ async def _ask_agent(
     conversation = Conversation.start(corpus.library)
     if question.history:
         state = replace(conversation.state, transcript=Transcript(exchanges=make_exchanges(question.history)))
-        conversation = Conversation(start_log(state, None, None))
+        conversation = Conversation(state)
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)
     await Agent(conversation, model, corpus.searcher, options).ask(question.question)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.conversation import Conversation, start_log
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import OpenSectionOptions, make_conversation_id, start_conversation
 from roamtui.conversation.transcript import Usage
@@ -220,7 +220,7 @@ class _Filler:
         row, column, library, loader, conversation_id, searcher = question
         plan = self._plan
         state = replace(start_conversation(library, plan.open_section_options), id=conversation_id)
-        conversation = Conversation(start_log(state, self._conversations, loader), self._conversations)
+        conversation = Conversation(state, store=self._conversations, loader=loader)
         conversation.is_one_shot = True
         if loader is not None:  # each conversation loads pages of its own, so each needs an index of its own
             searcher = await asyncio.to_thread(plan.make_searcher, library)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from roamtui.conversation.conversation import Conversation, start_log
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.tui.app import RoamApp
@@ -50,7 +50,7 @@ def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
         for number in range(1, count + 1)
     )
     state = replace(context.agent.conversation.state, transcript=Transcript(exchanges=exchanges))
-    context.agent.conversation = Conversation(start_log(state, None, None))
+    context.agent.conversation = Conversation(state)
     return RoamApp(context)
 
 
