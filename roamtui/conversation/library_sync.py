@@ -259,7 +259,11 @@ def reload_state(state: ConversationState, library: Library) -> Events:
                 tokens=estimate_delivery_tokens(library, section_id),
                 content_hash=hash_own_text(library, section_id),
             )
-    events = _forget_missing_nodes(state, library)
+    events: list[ConversationEvent] = []
+    if state.reading_id is not None and state.reading_id not in library:
+        events.append(ReadingSectionChanged(section_id=None))
+    if missing := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
+        events.append(NodesFolded(section_ids=missing, is_folded=True))
     events.append(SectionsRelocated(sections=tuple(relocated.values()), unchanged=tuple(sorted(quotable & unchanged))))
     if lost:
         events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
@@ -271,28 +275,11 @@ def change_sources(state: ConversationState, library: Library) -> Events:
 
     Open sections of a source that was taken out close.
     """
-    was_alone = not state.sources
-    state = replace(state, library=library)
-    events: list[ConversationEvent] = [SourcesChanged(sources=library.sources)]
+    events: Events = (SourcesChanged(sources=library.sources),)
     first = next((node_id for node_id, document in library.grafts.items() if document.key == ""), None)
-    if was_alone and first is not None:  # its sections were on the screen, so they stay there
-        events.append(NodesFolded(section_ids=(first,), is_folded=False))
-    events += _forget_missing_nodes(state, library)
-    unchanged = tuple(document.key for document in library.documents)
-    events.append(SectionsRelocated(sections=state.open_sections, unchanged=unchanged))
-    if lost := tuple(section_id for section_id in state.open_ids if section_id not in library):
-        events.append(SectionsClosed(section_ids=lost, origin=Origin.PERSON, reason=CloseReason.GONE))
-    return tuple(events)
-
-
-def _forget_missing_nodes(state: ConversationState, library: Library) -> list[ConversationEvent]:
-    """Return the events after which no node that is missing in `library` is being read or unfolded."""
-    events: list[ConversationEvent] = []
-    if state.reading_id is not None and state.reading_id not in library:
-        events.append(ReadingSectionChanged(section_id=None))
-    if missing := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
-        events.append(NodesFolded(section_ids=missing, is_folded=True))
-    return events
+    if not state.sources and first is not None:  # its sections were on the screen, so they stay there
+        events = (*events, NodesFolded(section_ids=(first,), is_folded=False))
+    return (*events, *reload_state(apply_all(state, events), library))
 
 
 def hash_sections(library: Library) -> dict[str, str]:

@@ -5,24 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum, auto
-from typing import assert_never
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     CloseReason,
     ConversationEvent,
-    ConversationSwitched,
-    DocumentReloaded,
     ExpandStatus,
-    InternalEvent,
     LoadingProgressed,
-    NodesFolded,
     NodesLoaded,
     QuestionAnswered,
-    QuestionAsked,
-    QuestionsRewound,
-    ReadingSectionChanged,
     ReminderSent,
     RetryScheduled,
     SectionsChanged,
@@ -31,9 +23,6 @@ from roamtui.conversation.events import (
     SectionsKept,
     SectionsMarked,
     SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-    ToolFinished,
     WarningRaised,
 )
 from roamtui.conversation.transcript import StopReason
@@ -114,11 +103,6 @@ def format_section(section_id: str, library: Library) -> str:
     return format_node_title(library.node(section_id))
 
 
-def _make_action_notice(slot: NoticeSlot, verb: str, sections: tuple[SectionLabel, ...]) -> Notice:
-    short_text = f"{verb} “{sections[0].title}”" if len(sections) == 1 else ""
-    return Notice(slot, f"{verb} {format_count(len(sections), 'section')}", sections, symbol="◆", short_text=short_text)
-
-
 def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[str]:
     """Yield the lines that show an event in output that cannot be redrawn. Answers are written elsewhere."""
     is_repeated = isinstance(event, LoadingProgressed) and bool(event.done)
@@ -127,15 +111,24 @@ def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[s
             yield notice.format()
 
 
-def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912 - one case an event
+def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912, PLR0915 - one case an event
     """Yield the notices for an event. Many events have none."""
-    if isinstance(event, InternalEvent):
-        return
     match event:
         case AnswerStreamed(text=text):
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="“")
-        case SectionsSearched():
-            yield _make_search_notice(event, library)
+        case SectionsSearched(query=query, hits=hits):
+            results = format_count(len(hits), "result") if hits else "no results"
+            if len(hits) > _HITS_MAX:
+                results += f", top {_HITS_MAX}"
+            labels = tuple(
+                SectionLabel(
+                    hit.section_id,
+                    f"{rank} {format_section(hit.section_id, library)}",
+                    "" if hit.why == f"text rank {rank}" else hit.why,
+                )
+                for rank, hit in enumerate(hits[:_HITS_MAX], start=1)
+            )
+            yield Notice(NoticeSlot.ACTIVITY, f"Searched “{query}” · {results}", labels, symbol="⌕")
         case SectionsExpanded():
             yield from _make_expansion_notices(event, library)
         case SectionsKept(reasons=reasons, origin=origin):
@@ -146,9 +139,8 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
         case ReminderSent():
             yield Notice(NoticeSlot.ACTIVITY, "Asked the model for quotes", symbol="❝")
         case RetryScheduled(reason=reason, wait_seconds=wait):
-            yield Notice(
-                NoticeSlot.ACTIVITY, f"{reason}; retrying in {wait:.0f} s", symbol="↻", severity=Severity.WARNING
-            )
+            text = f"{reason}; retrying in {wait:.0f} s"
+            yield Notice(NoticeSlot.ACTIVITY, text, symbol="↻", severity=Severity.WARNING)
         case QuestionAnswered():
             yield from make_outcome_notices(event)
         case SectionsClosed(section_ids=ids, reason=CloseReason.GONE):
@@ -156,7 +148,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
         case SectionsClosed(section_ids=ids, reason=reason) if reason in _CLOSE_TEXTS:
             yield Notice(NoticeSlot.CHAT, _CLOSE_TEXTS[reason], _make_labels(ids, library))
         case SectionsClosed(section_ids=ids):
-            yield _make_action_notice(NoticeSlot.STATUS, "Closed", _make_labels(ids, library))
+            yield _make_action_notice(NoticeSlot.STATUS, "Closed", ids, library)
         case NodesLoaded(notes=notes, problems=loading_problems):
             for note in notes[:_PROBLEMS_MAX]:
                 yield Notice(NoticeSlot.CHAT, note)
@@ -166,53 +158,30 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             for problem in problems:
                 yield Notice(NoticeSlot.CHAT, problem, severity=Severity.WARNING)
         case SectionsMarked(section_ids=ids):
-            yield Notice(
-                NoticeSlot.STATUS,
-                f"Closing {format_count(len(ids), 'section')} after this answer",
-                _make_labels(ids, library),
-            )
+            text = f"Closing {format_count(len(ids), 'section')} after this answer"
+            yield Notice(NoticeSlot.STATUS, text, _make_labels(ids, library))
         case SectionsChanged(action=action, section_ids=ids) if ids:
-            yield _make_action_notice(NoticeSlot.STATUS, action, _make_labels(ids, library))
+            yield _make_action_notice(NoticeSlot.STATUS, action, ids, library)
         case SectionsChanged(action=action):
             yield Notice(NoticeSlot.STATUS, action or "Nothing left to undo")
-        case LoadingProgressed():
-            yield Notice(NoticeSlot.STATUS, _format_loading(event))
+        case LoadingProgressed(done=done, total=total, are_pages=are_pages):
+            verb = ("Fetched" if are_pages else "Loaded") if done else ("Fetching" if are_pages else "Loading")
+            count = format_count(total, "page" if are_pages else "file")
+            yield Notice(NoticeSlot.STATUS, f"{verb} {done:,} of {count}" if done else f"{verb} {count}")
         case WarningRaised(message=message):
             yield Notice(NoticeSlot.CHAT, message, severity=Severity.WARNING)
-        case (
-            QuestionAsked()
-            | StepStarted()
-            | ThinkingStreamed()
-            | ToolFinished()
-            | NodesFolded()
-            | ReadingSectionChanged()
-            | QuestionsRewound()
-            | ConversationSwitched()
-            | DocumentReloaded()
-        ):
-            pass
         case _:
-            assert_never(event)
+            pass
 
 
 def _make_labels(section_ids: Iterable[str], library: Library) -> tuple[SectionLabel, ...]:
     return tuple(SectionLabel(section_id, format_section(section_id, library)) for section_id in section_ids)
 
 
-def _make_search_notice(event: SectionsSearched, library: Library) -> Notice:
-    count = len(event.hits)
-    hits = tuple(
-        SectionLabel(
-            hit.section_id,
-            f"{rank} {format_section(hit.section_id, library)}",
-            "" if hit.why == f"text rank {rank}" else hit.why,
-        )
-        for rank, hit in enumerate(event.hits[:_HITS_MAX], start=1)
-    )
-    results = f"{count} result{'' if count == 1 else 's'}" if count else "no results"
-    if count > _HITS_MAX:
-        results += f", top {_HITS_MAX}"
-    return Notice(NoticeSlot.ACTIVITY, f"Searched “{event.query}” · {results}", hits, symbol="⌕")
+def _make_action_notice(slot: NoticeSlot, verb: str, section_ids: Iterable[str], library: Library) -> Notice:
+    sections = _make_labels(section_ids, library)
+    short_text = f"{verb} “{sections[0].title}”" if len(sections) == 1 else ""
+    return Notice(slot, f"{verb} {format_count(len(sections), 'section')}", sections, symbol="◆", short_text=short_text)
 
 
 def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterator[Notice]:
@@ -225,7 +194,7 @@ def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterat
         sections = _make_labels(texts, library)
         match status:
             case ExpandStatus.OPENED:
-                yield _make_action_notice(slot, "Opened", sections)
+                yield _make_action_notice(slot, "Opened", texts, library)
             case ExpandStatus.ALREADY_OPEN:
                 yield Notice(slot, "Already open", sections, symbol="◆")
             case ExpandStatus.UNKNOWN:
@@ -237,13 +206,6 @@ def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterat
                 has_reason = event.origin is Origin.PERSON  # for the agent, the texts are results of its tool calls
                 text = " ".join(texts.values()) if has_reason else "Could not open"
                 yield Notice(slot, text, () if has_reason else sections, symbol="✗", severity=Severity.ERROR)
-
-
-def _format_loading(event: LoadingProgressed) -> str:
-    noun, started, done = ("page", "Fetching", "Fetched") if event.are_pages else ("file", "Loading", "Loaded")
-    if not event.done:
-        return f"{started} {event.total:,} {noun}{'' if event.total == 1 else 's'}"
-    return f"{done} {event.done:,} of {event.total:,} {noun}s"
 
 
 def make_outcome_notices(event: QuestionAnswered) -> Iterator[Notice]:

@@ -17,7 +17,6 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     ResultsDropped,
     SectionsClosed,
-    SectionsExpanded,
     SectionsSearched,
     TranscriptRebuilt,
 )
@@ -100,15 +99,10 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         state = apply_all(state, events)
     if state.options.mode is KeepOpenMode.FRESH:
         # Sections that the person opened since the last question, and whose text the model has not got yet, stay open.
-        pending_ids = {
-            section.section_id
-            for section in state.open_sections
-            if not section.deliveries and section.opened_by is Origin.PERSON
-        }
         old_ids = [
             section.section_id
             for section in state.open_sections
-            if not section.is_pinned and section.section_id not in pending_ids
+            if not section.is_pinned and (section.deliveries or section.opened_by is Origin.AGENT)
         ]
         closed = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
         state, events = apply_all(state, closed), (*events, *closed)
@@ -130,16 +124,13 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     sections, pending_blocks = deliver_pending(apply(state, asked), context.delivery_tokens_max)
     asked = replace(asked, sections=sections)
     started = apply(state, asked)
-    expanded: tuple[SectionsExpanded, ...] = ()
-    found_blocks: list[str] = []
-    if context.auto_opened:  # these sections get only the room that the pending blocks leave
-        room = context.delivery_tokens_max
-        if room is not None:
-            room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
-        command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=room)
-        expansion = expand_for_agent(started, command)
-        found_blocks = [result.text for result in expansion.results if result.status is ExpandStatus.OPENED]
-        expanded = (expansion,) if found_blocks else ()
+    room = context.delivery_tokens_max  # sections that are opened with the question get what the pending blocks leave
+    if room is not None:
+        room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
+    command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=room)
+    expansion = expand_for_agent(started, command)
+    found_blocks = [result.text for result in expansion.results if result.status is ExpandStatus.OPENED]
+    expanded = (expansion,) if found_blocks else ()
     parts = []
     if pending_blocks:
         parts += ["Opened since your last answer:", *pending_blocks]

@@ -43,28 +43,20 @@ class QuoteState(StrEnum):
     @property
     def label(self) -> str:
         """A few words that tell a person the result, the same in all front ends."""
-        return _QUOTE_LABELS[self]
+        return _QUOTE_LABELS[self][0]
 
     @property
     def sign(self) -> str:
         """One character that shows the result without colour; empty if there is no quote."""
-        return _QUOTE_SIGNS[self]
+        return _QUOTE_LABELS[self][1]
 
 
 _QUOTE_LABELS = {
-    QuoteState.FOUND: "quote found in the text",
-    QuoteState.ELSEWHERE: "quote found in another section",
-    QuoteState.NOT_FOUND: "quote not found in the text",
-    QuoteState.NO_QUOTE: "no quote",
+    QuoteState.FOUND: ("quote found in the text", "✓"),
+    QuoteState.ELSEWHERE: ("quote found in another section", "!"),
+    QuoteState.NOT_FOUND: ("quote not found in the text", "✗"),
+    QuoteState.NO_QUOTE: ("no quote", ""),
 }
-_QUOTE_SIGNS = {
-    QuoteState.FOUND: "✓",
-    QuoteState.ELSEWHERE: "!",
-    QuoteState.NOT_FOUND: "✗",
-    QuoteState.NO_QUOTE: "",
-}
-
-
 FOUND_LEAD = "Open already for the question below:"
 """Introduces the sections that are opened with a question."""
 HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
