@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from roamtui.document.headings import parse_blocks
@@ -17,12 +17,13 @@ from roamtui.search.lexicon import detect_language, get_synonyms
 from roamtui.search.sentences import split_sentences
 from roamtui.search.terms import extract_query_terms, list_inflected_forms, locate_terms, measure_term, tokenise
 from roamtui.search.titles import list_similar_words
-from roamtui.search.units import CACHED_TEXTS_MAX, blank_front_matter
+from roamtui.search.units import CACHED_TEXTS_MAX, Unit, blank_front_matter
 
 _ATTACHED = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"})
 """Blocks that belong to the paragraph above them."""
+_CODE = ("fence", "code_block")
 _BOUNDARIES = frozenset({"heading_open", "hr"})
-_PASSAGE_TOKENS_MAX = 600
+PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
 _LABEL_WORDS_MAX = 6
 """A paragraph with at most this many words is a label and belongs to what follows it."""
@@ -62,16 +63,24 @@ def split_passages(text: str) -> tuple[Passage, ...]:
     return tuple(passages)
 
 
-def find_passage(text: str, offset: int) -> Passage | None:
+def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -> Passage | None:
     """Return the passage at an offset, or None between passages. A long one is cut to the part around the offset."""
     passages = split_passages(text)
     index = bisect_right(passages, offset, key=lambda passage: passage.start) - 1
     if index < 0 or offset >= passages[index].end:
         return None
     passage = passages[index]
-    if estimate_tokens(text[passage.start : passage.end]) <= _PASSAGE_TOKENS_MAX:
+    if estimate_tokens(text[passage.start : passage.end]) <= tokens_max:
         return passage
-    return _cut_passage(text, passage, offset)
+    return _cut_passage(text, passage, offset, tokens_max)
+
+
+def find_code(text: str, offset: int) -> tuple[int, int] | None:
+    """Return the span of the code at an offset, with its fences, or None if there is none."""
+    blocks = _list_blocks(text)
+    index = bisect_right(blocks, offset, key=lambda block: block.start) - 1
+    block = blocks[index]
+    return (block.start, block.end) if block.kind in _CODE and block.start <= offset < block.end else None
 
 
 def _belongs_together(text: str, above: _Block, below: _Block) -> bool:
@@ -83,9 +92,19 @@ def _belongs_together(text: str, above: _Block, below: _Block) -> bool:
     return words.rstrip("*_ ").endswith(":") or len(words.split()) <= _LABEL_WORDS_MAX
 
 
-def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
-    """Return the part of a passage around an offset: as many whole units as fit, with the marks before the first."""
-    units = [unit for unit in split_sentences(text) if passage.start <= unit.start < passage.end]
+def _cut_passage(text: str, passage: Passage, offset: int, tokens_max: int) -> Passage:
+    """Return the part of a passage around an offset: as many whole units as fit, with the marks before the first.
+
+    Code is one unit, unless it is too long itself.
+    """
+    units: list[Unit] = []
+    for sentence in split_sentences(text):
+        if passage.start <= sentence.start < passage.end:
+            start, end = find_code(text, sentence.start) or (sentence.start, sentence.end)
+            if start <= offset < end and estimate_tokens(text[start:end]) > tokens_max:
+                start, end = sentence.start, sentence.end
+            if not units or units[-1].start < start:
+                units.append(replace(sentence, start=start, end=end))
     index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
     if index < 0:
         return passage
@@ -103,7 +122,7 @@ def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
         grown = [
             (low, high)
             for low, high in ((first - 1, last), (first, last + 1))
-            if low >= 0 and high < len(units) and measure(low, high) <= _PASSAGE_TOKENS_MAX
+            if low >= 0 and high < len(units) and measure(low, high) <= tokens_max
         ]
         if not grown:
             break
@@ -111,8 +130,10 @@ def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
     return Passage(get_start(first), units[last].end)
 
 
-def _list_blocks(text: str) -> Iterator[_Block]:
-    """Yield the outermost blocks of a text."""
+@lru_cache(maxsize=CACHED_TEXTS_MAX)
+def _list_blocks(text: str) -> tuple[_Block, ...]:
+    """Return the outermost blocks of a text."""
+    blocks = []
     starts = [*compute_line_starts(text), len(text)]
     for token in parse_blocks(blank_front_matter(text), {}):
         if token.level or token.nesting < 0 or not token.map:
@@ -125,7 +146,8 @@ def _list_blocks(text: str) -> Iterator[_Block]:
             start += len(body) - len(body.lstrip())
         is_comment = token.type == "html_block" and body.lstrip().startswith("<!--") and body.rstrip().endswith("-->")
         if start < end and not is_comment:
-            yield _Block(start, end, token.type)
+            blocks.append(_Block(start, end, token.type))
+    return tuple(blocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,7 +95,9 @@ class RankedSentence:
 def split_sentences(text: str) -> tuple[Unit, ...]:
     """Return the sentences of a Markdown text in order, including headings and table heads."""
     return tuple(
-        Unit(start, end, unit.kind) for unit in find_units(text) for start, end in _iter_divided_spans(text, unit)
+        Unit(start, end, unit.kind, unit.block)
+        for unit in find_units(text)
+        for start, end in _iter_divided_spans(text, unit)
     )
 
 
