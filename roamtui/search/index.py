@@ -32,7 +32,6 @@ _WEIGHTS = (3.0, 1.0, 1.0)
 """Weights of a word in the title, in the titles above or the path of the file, and in the text."""
 _BUSY_SECONDS = 10.0
 _CACHE_KIB = 16_000
-_CACHED_COUNTS_MAX = 20_000
 _ABOVE_LENGTH_MAX = 200
 """Maximum number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
 _TITLE_WORD_LENGTH_MIN = 4
@@ -235,7 +234,6 @@ class SectionStore:
         self._digests: frozenset[str] = frozenset()
         self._data_version = -1
         """SQLite's number, which changes when another program writes to the file."""
-        self._counts: dict[tuple[str, int], int] = {}
         with self._convert_errors():
             if path is not None:
                 make_private_folder(path.parent)
@@ -302,16 +300,11 @@ class SectionStore:
         return found
 
     def count(self, expression: str, count_max: int = 1 << 40) -> int:
-        """Count the rows that match an FTS5 expression, up to `count_max`. Counts are cached until the next write."""
+        """Count the rows that match an FTS5 expression, up to `count_max`."""
+        query = "SELECT count(*) FROM (SELECT 1 FROM sections WHERE sections MATCH ? LIMIT ?)"
         with self._reading():
-            if len(self._counts) > _CACHED_COUNTS_MAX:
-                self._counts.clear()
-            found = self._counts.get((expression, count_max))
-            if found is None:
-                query = "SELECT count(*) FROM (SELECT 1 FROM sections WHERE sections MATCH ? LIMIT ?)"
-                found = self._connection.execute(query, (expression, count_max)).fetchone()[0]
-                self._counts[expression, count_max] = found
-            return found
+            count: int = self._connection.execute(query, (expression, count_max)).fetchone()[0]
+            return count
 
     def load_summaries(self) -> dict[str, str]:
         """Return the summaries that a model wrote, by the digest of the summarised text."""
@@ -342,7 +335,6 @@ class SectionStore:
             version = self._connection.execute("PRAGMA data_version").fetchone()[0]
             if version != self._data_version:
                 self._data_version = version
-                self._counts.clear()
                 stored = {digest for (digest,) in self._connection.execute("SELECT digest FROM parts")}
                 if not self._digests <= stored:
                     raise IndexLostError("another program has indexed a different text", is_damaged=False)
@@ -350,7 +342,6 @@ class SectionStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._counts.clear()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             yield

@@ -149,17 +149,6 @@ def get_first_sentence(text: str) -> Unit | None:
     return bodies[0] if bodies else None
 
 
-def list_sentences_from(text: str, offset: int) -> tuple[tuple[int, int], ...]:
-    """Return the span of the sentence, row, heading or line of code at an offset, and those after it in the same unit.
-
-    Long sentences are not divided.
-    """
-    units = find_units(text)
-    unit = units[bisect_right(units, offset, key=lambda unit: unit.start) - 1]
-    spans = _iter_sentence_spans(text, unit) if unit.kind in _SENTENCE_KINDS else ()
-    return tuple((start, end) for start, end in spans if end > offset) or ((unit.start, unit.end),)
-
-
 def find_sentence_end(text: str, offset: int) -> int | None:
     """Return the end of the sentence, row, heading or line of code at an offset, or None if there is none.
 

@@ -20,7 +20,7 @@ from roamtui.search.hybrid import RankedList, collect_neighbours, fuse_by_recipr
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
-from tests.search.libraries import id_of, make_folder, make_library
+from tests.search.libraries import id_of, make_library
 
 HANDBOOK = make_library("""# Handbook
 
@@ -265,12 +265,6 @@ def test_parent_children_and_siblings_join() -> None:
 def test_the_best_neighbours_join_up_to_a_limit() -> None:
     assert list(_join("One b", 2)) == ["One", "Deep"]
     assert _join("One b", 0) == {}
-
-
-def test_files_and_folders_do_not_join() -> None:
-    library = make_folder({"a.md": "# A\n\nStart of A.\n\n## A one\n\nText.\n", "b.md": "# B\n\nText.\n"})
-    joined = collect_neighbours(library, {id_of(library, "A"): 1.0}, 100)
-    assert [library.title_of(section_id) for section_id in joined] == ["A one"]
 
 
 def test_a_statement_that_a_query_names_stays_first(monkeypatch: pytest.MonkeyPatch) -> None:

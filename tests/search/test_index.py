@@ -14,7 +14,7 @@ from roamtui.document.library import Library
 from roamtui.search.base import IndexLostError
 from roamtui.search.index import IndexLocation, SectionIndex, SectionStore
 from roamtui.search.keyword import KeywordSearcher
-from tests.search.libraries import id_of, make_folder, make_library
+from tests.search.libraries import make_folder, make_library
 
 FILES = {
     "a.md": "# Apples\n\nRed and round. getApple\n\n## Kinds\n\nBoskoop\n",
@@ -197,17 +197,6 @@ def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
 def test_a_large_library_is_stored_on_disk(tmp_path: Path, text: str) -> None:
     location = IndexLocation(folder=tmp_path)
     assert KeywordSearcher(make_library(text), location=location).prepare().store.path is not None
-
-
-def test_numbers_follow_the_document() -> None:
-    library = make_library("Before.\n\n# One\n\n## Two\n\n### Three\n\n## Four\n\n# Five\n")
-    index = SectionIndex(library)
-    assert [index.layout.id_of(number) for number in range(len(index))] == list(library.walk())
-    assert [index.title(number) for number in range(len(index))] == ["", "One", "Two", "Three", "Four", "Five"]
-    assert [index.layout.parent(number) for number in range(len(index))] == [-1, -1, 1, 2, 1, -1]
-    assert [index.layout.subtree(number).stop for number in range(len(index))] == [1, 5, 4, 4, 5, 6]
-    assert index.layout.find(id_of(library, "Two")) == 2
-    assert index.layout.find("nowhere") is None
 
 
 def test_the_store_closes_with_the_index() -> None:

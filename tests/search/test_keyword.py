@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import MappingProxyType
@@ -12,11 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.search import keyword
 from roamtui.search.excerpts import SNIPPET_LENGTH
 from roamtui.search.index import SectionIndex
-from roamtui.search.keyword import CANDIDATES, KeywordSearcher, rank_by_text
-from roamtui.search.query import parse_query
+from roamtui.search.keyword import KeywordSearcher
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
 HANDBOOK = make_library("""# Handbook
@@ -95,37 +92,6 @@ def test_a_hit_describes_itself() -> None:
     assert hits[0].why == "text rank 1"
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert all(hit.score > 0 for hit in hits)
-
-
-_CARDS = "# Cart\n\nIt holds goods.\n\n# Card\n\nIt pays.\n\n# Other\n\nA carp swims.\n"
-_CONTRACT = (
-    "# Counterparts\n\nThis is signed in two copies.\n\n# Assignment\n\nNo party may assign its rights or duties.\n"
-)
-_STOPS = "# One\n\nTo be or not to be.\n\n# Two\n\nNothing else.\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "query", "titles"),
-    [
-        pytest.param(
-            "# Installation\n\nRun it.\n\n# Notes\n\nDo the installation first.\n",
-            "instalattion",
-            ["Installation", "Notes"],
-            id="a corrected word is found in texts too",
-        ),
-        pytest.param(_CARDS, "carp", ["Other"], id="known words are not corrected"),
-        pytest.param(
-            _CONTRACT,
-            "may a counterparty assign its rights and duties",
-            ["Assignment"],
-            id="one word similar to a title does not outweigh a long question",
-        ),
-        pytest.param(_STOPS, "to be or not to be", ["One"], id="a query of stop words only"),
-        pytest.param(_STOPS, "the else", ["Two"], id="a query of stop words only, elsewhere"),
-    ],
-)
-def test_ranking(text: str, query: str, titles: list[str]) -> None:
-    assert find_titles(make_library(text), query)[: len(titles)] == titles
 
 
 @pytest.mark.parametrize(
@@ -230,95 +196,6 @@ def test_any_text_is_a_document(text: str, query: str) -> None:
     library = make_library(text)
     hits = KeywordSearcher(library).search(query)
     assert {hit.section_id for hit in hits} <= set(library.walk())
-
-
-_FILLER = "".join(f"# Filler {number}\n\nNothing of note.\n\n" for number in range(8))
-
-
-def _rank(index: SectionIndex, query: str) -> list[str]:
-    numbers = rank_by_text(index, parse_query(query), CANDIDATES, range(len(index)))
-    return [index.title(number) for number in numbers]
-
-
-def _make_index(*sections: str) -> SectionIndex:
-    return SectionIndex(make_library("\n\n".join([*sections, _FILLER])))
-
-
-_MOVED = {
-    "_TITLE_SHARE": (
-        "paint",
-        "# Drying paint on walls\n\nA paint.",
-        "# Paint\n\nThe paint that you can see there today.",
-    ),
-    "_PATH_SHARE": ("care of a blade", "# Tools\n\n## Care of tools\n\nOil.", "# Blade\n\n## Care of it\n\nOil."),
-    "_SENTENCE_SHARE": (
-        "change engine oil",
-        "# Apart\n\nEngines are loud. A change is nice. Oil is dear.",
-        "# Together\n\nIt was late. Change the oil of engines. It is so.",
-    ),
-    "_FORM_WEIGHT": (
-        "Wer wählt den Rat?",
-        "# Rat\n\nDer Rat der Stadt tagt.",
-        "# Wahl\n\nGewählt wird der Rat der ganzen Stadt hier.",
-    ),
-    "_SYNONYM_WEIGHT": (
-        "buyer",
-        "# One\n\nThe buyer of it.",
-        "# Two\n\nThe buyer is the purchaser of it.",
-    ),
-    "_IMPLIED_WEIGHT": (
-        "How old is a senator?",
-        "# Votes\n\nA senator has one vote here.",
-        "# Thirty\n\nA senator has the age of thirty.",
-    ),
-}
-"""By rule: a query and two sections; only that rule ranks the second section's last title first."""
-
-
-_RULES: dict[str, float] = {name: getattr(keyword, name) for name in _MOVED}
-
-
-@pytest.fixture
-def enable_only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Set the weights of all ranking rules to 0, except for the rules that a test names."""
-
-    def enable(*names: str) -> None:
-        for name, weight in _RULES.items():
-            monkeypatch.setattr(keyword, name, weight if name in names else 0.0)
-
-    enable()
-    return enable
-
-
-@pytest.mark.parametrize("rule", _MOVED)
-def test_each_rule_alone_changes_the_first_section(
-    enable_only: Callable[..., None], rule: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    query, *sections = _MOVED[rule]
-    index = _make_index(*sections)
-    titles = [section.rpartition("# ")[2].partition("\n")[0] for section in sections]
-    monkeypatch.setattr("roamtui.search.index._WEIGHTS", (0.0, 0.0, 1.0))
-    plain = [title for title in _rank(index, query) if title in titles]
-    enable_only(rule)
-    moved = [title for title in _rank(index, query) if title in titles]
-    assert [plain[0], moved[0]] == titles
-
-
-@pytest.mark.parametrize(
-    ("query", "first", "second"),
-    [
-        ("late fee", "# Late fee table\n\nA late fee.", "# 12 Late fee\n\nA late fee."),
-        ("Wie hoch sind die Mieten?", "# Miete Liste\n\nDie Mieten.", "# § 9 Miete\n\nDie Mieten."),
-    ],
-)
-def test_a_number_in_a_title_is_no_word_of_it(
-    enable_only: Callable[..., None], query: str, first: str, second: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index = _make_index(first, second)
-    monkeypatch.setattr("roamtui.search.index._WEIGHTS", (0.0, 0.0, 1.0))
-    assert _rank(index, query)[0] == index.title(0)
-    enable_only("_TITLE_SHARE")
-    assert _rank(index, query)[0] == index.title(1)
 
 
 def test_a_title_that_is_only_a_number_includes_its_parents() -> None:

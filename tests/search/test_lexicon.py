@@ -65,11 +65,6 @@ def test_everyday_words_find_the_formal_words() -> None:
     assert find_titles(_LAWS, "Muss ich zahlen, wenn mein Hund jemanden gebissen hat?")[0] == "§ 1 Tierhalter"
 
 
-def test_implied_words_are_found() -> None:
-    text = "# Report\n\n## Item 3\n\nThe proceedings go on.\n\n## Battles\n\nFought by sea.\n\n"
-    assert "Item 3" in find_titles(make_library(text + _FILLER), "Which legal battles are there?")
-
-
 _CONTRACT = """# Contract
 
 ## 1

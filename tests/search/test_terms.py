@@ -38,11 +38,6 @@ def test_pasted_text_is_cut() -> None:
     assert len(extract_query_terms(" ".join(f"word{number}" for number in range(1_000)))) == TERMS_MAX
 
 
-def test_words_match_by_their_stem() -> None:
-    text = "Installing takes a while. The installer was installed."
-    assert locate_terms(text, ["install"]) == [(0, "install"), (30, "install"), (44, "install")]
-
-
 @given(st.text())
 def test_any_text_is_a_question(text: str) -> None:
     terms = extract_query_terms(text)

@@ -102,11 +102,6 @@ def test_half_a_title_is_a_weak_mention_and_less_is_none() -> None:
     assert _find_topics("When is breakfast?", "We came by the coast, and are tired.") == {}
 
 
-@pytest.mark.parametrize("query", ["Is it open?", "and on Sundays", "WHAT ABOUT dogs?", "Do they serve beer"])
-def test_follow_ups_are_recognised(query: str) -> None:
-    assert parse_query(query).is_follow_up
-
-
 @pytest.mark.parametrize("query", ["When is the museum open?", "android dogs", "", "C++"])
 def test_other_questions_are_no_follow_ups(query: str) -> None:
     assert not parse_query(query).is_follow_up
