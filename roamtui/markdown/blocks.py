@@ -144,8 +144,6 @@ class Details(Located):
     """A `<details>` element: blocks that a page folds below a summary. It starts at the summary."""
 
     summary: Inline
-    is_open: bool
-    """Whether a page shows the blocks initially."""
     blocks: tuple[Block, ...]
 
 
@@ -159,21 +157,6 @@ class Markdown:
     blocks: tuple[Block, ...]
     links: tuple[Link, ...]
     """In the order of the text."""
-
-
-def get_block_end(block: Block) -> int:
-    """Return the offset after a block and its content."""
-    match block:
-        case Code():
-            return block.offsets[-1]
-        case Table():
-            return block.rows[-1].end
-        case List():
-            return block.items[-1].end
-        case Details() | Quote():
-            return max(block.end, *map(get_block_end, block.blocks), 0)
-        case Paragraph() | Heading() | ThematicBreak():
-            return block.end
 
 
 def flatten_blocks(blocks: Sequence[Block]) -> Inline:

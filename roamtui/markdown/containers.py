@@ -80,8 +80,6 @@ class Mark:
     """Its title in Markdown. If a container has no title and is not an alert, only its content is shown."""
     href: str = ""
     """Where the title leads, or empty."""
-    is_open: bool = True
-    """Whether a page shows the content initially."""
     is_end: bool = False
     is_empty: bool = False
     """Whether it is a component without content."""
@@ -105,7 +103,7 @@ def read_mark(line: str) -> Mark | None:
     if sign.startswith("!"):
         return Mark(fence=sign, alert=kind, title=_drop_kind(title, kind))
     label = ": ".join(filter(None, (kind.capitalize(), title)))
-    return Mark(fence=sign, title=label, is_open=sign != "???") if label else None
+    return Mark(fence=sign, title=label) if label else None
 
 
 def _to_fenced_mark(match: re.Match[str]) -> Mark | None:
@@ -116,7 +114,7 @@ def _to_fenced_mark(match: re.Match[str]) -> Mark | None:
     title = _read_attributes(attributes).get("title") or after.strip(" \t|")
     if title.startswith("[") and title.endswith("]"):
         title = title[1:-1]
-    return _make_mark(fence, kind, title, is_known=bool(brace), is_open="open" in attributes)
+    return _make_mark(fence, kind, title, is_known=bool(brace))
 
 
 def iter_components(text: str, starts: TagStarts) -> Iterator[re.Match[str]]:
@@ -141,25 +139,23 @@ def to_mark(tag: re.Match[str]) -> Mark:
     kind = attributes.get("type", "").lower() if name in _GENERAL_ALERTS else name
     mark = _make_mark(name, kind if kind in _ALERTS else name, next(filter(None, titles), ""), is_known=True)
     assert mark is not None
-    is_empty, is_open = bool(tag["empty"]), mark.is_open or "open" in tag["attributes"].lower()
     return Mark(
         fence=name,
         alert=mark.alert,
         title=mark.title,
         href=attributes.get("href", "") if mark.title else "",
-        is_open=is_open,
-        is_empty=is_empty,
+        is_empty=bool(tag["empty"]),
     )
 
 
-def _make_mark(fence: str, kind: str, title: str, *, is_known: bool, is_open: bool = False) -> Mark | None:
+def _make_mark(fence: str, kind: str, title: str, *, is_known: bool) -> Mark | None:
     """Return the opening mark of a container, or None if its kind is unknown and `is_known` is false."""
     kind = kind.removeprefix("callout-")
     if kind in _ALERTS or kind in _GENERAL_ALERTS:
         kind = "note" if kind in _GENERAL_ALERTS else kind
         return Mark(fence=fence, alert=kind, title=_drop_kind(title, kind))
     if kind in _FOLDS or kind in _PARTS:
-        return Mark(fence=fence, title=title or kind.partition("-")[0].capitalize(), is_open=is_open or kind in _PARTS)
+        return Mark(fence=fence, title=title or kind.partition("-")[0].capitalize())
     return Mark(fence=fence, title=title if is_known else "") if is_known or kind in _WRAPPERS else None
 
 

@@ -35,8 +35,6 @@ class Frame:
     """`Mark.fence` of the mark that opened it; empty for HTML."""
     blocks: list[Block] = field(default_factory=list)
     """Its content. In a list, table or row, it is only the blocks between items, rows or cells."""
-    is_open: bool = False
-    """Whether details are shown unfolded."""
     alert: str = ""
     title: Inline = ()
     number: int | None = None
@@ -65,7 +63,7 @@ class Frame:
             case "details" if self.fence and not blocks:
                 parent.blocks.append(Paragraph(words=self.title, start=start, end=end))
             case "details":
-                details = Details(summary=self.title, is_open=self.is_open, blocks=blocks, start=start, end=end)
+                details = Details(summary=self.title, blocks=blocks, start=start, end=end)
                 parent.blocks.append(details)
             case "summary" if parent.kind == "details":
                 parent.title, parent.start, parent.end = flatten_blocks(blocks), start, end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -96,15 +96,9 @@ class MarkdownLayout:
     """Whether the view opens links. Otherwise, web links show their address, and code is not wrapped, for copying."""
     links: Sequence[Link] = ()
     """The links of the blocks, by number. They are needed if the view cannot open them."""
-    toggled_details: Container[int] | None = None
-    """Offsets of the `<details>` elements that a person folded or unfolded, or None if they cannot be folded."""
     measure_picture: Callable[[int], tuple[PictureFile, int, int] | None] | None = None
     """Returns the picture that a link leads to, with its width and height in pixels. None to show only words."""
     lines: list[Line] = field(default_factory=list)
-    foldable: list[Details] = field(default_factory=list)
-    """The `<details>` elements that can be folded. The link of the element with index n has the number -1 - n."""
-    folded: list[Details] = field(default_factory=list)
-    """The folded `<details>` elements."""
     _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
     _ends_with_title: bool = False
@@ -195,25 +189,10 @@ class MarkdownLayout:
                 self.add_blocks(block.blocks)
 
     def _add_details(self, block: Details) -> None:
-        link = None
-        if self.toggled_details is not None:
-            self.foldable.append(block)
-            link = -len(self.foldable)
-        is_open = self.toggled_details is None or block.is_open != (block.start in self.toggled_details)
-        triangle = Run("▾ " if is_open else "▸ ", RunStyle(TextRole.BULLET, link_number=link))
-        with self._within(_Container((triangle,), (Run("  "),))):
-            runs = self._to_runs(block.summary, RunStyle(emphasis=Emphasis.STRONG)) or [
-                Run("Details", RunStyle(TextRole.ASIDE))
-            ]
-            runs = [
-                Run(run.text, replace(run.style, link_number=link)) if run.style.link_number is None else run
-                for run in runs
-            ]
-            if is_open:
-                self._add_titled(self._wrap(runs), block)
-            else:
-                self.folded.append(block)
-                self._add_lines(self._wrap(runs), block.start, block.end)
+        style = RunStyle(emphasis=Emphasis.STRONG)
+        runs = self._to_runs(block.summary, style) or [Run("Details", RunStyle(TextRole.ASIDE))]
+        with self._within(_Container((Run("▾ ", RunStyle(TextRole.BULLET)),), (Run("  "),))):
+            self._add_titled(self._wrap(runs), block)
 
     def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
         """Add the title of an alert or of a `<details>` element, then its blocks without a gap."""

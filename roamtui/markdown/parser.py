@@ -81,7 +81,6 @@ _SINGLE_BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
 """Further elements that separate paragraphs. Each is a block of its own."""
 _ALERT = re.compile(r"\[!([A-Za-z]{2,20})\][+-]?(?:[ \t]+(.*)|)")
 _ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
-_OPEN = re.compile(r"\sopen\b", re.IGNORECASE)
 _LABEL_LENGTH_MAX = 200
 """Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
 _DEFINITION = re.compile(
@@ -377,7 +376,7 @@ class _BlockBuilder:
         frame = Frame(
             kind="quote" if mark.alert else "details" if title else "part", start=start, end=end, may_lack_end=True
         )
-        frame.fence, frame.alert, frame.title, frame.is_open = mark.fence, mark.alert, title, mark.is_open
+        frame.fence, frame.alert, frame.title = mark.fence, mark.alert, title
         self._frames.append(frame)
         return frame
 
@@ -567,7 +566,6 @@ class _BlockBuilder:
         start, end = self._piece_span if self._piece_line is not None else self._span
         frame = Frame(kind=kind, start=start, end=end, may_lack_end=True, is_tight=True)
         attributes = piece.attributes
-        frame.is_open = _OPEN.search(piece.text) is not None
         if piece.name == "ol":
             frame.number = _read_number(attributes, "start", 10**9)
         if kind == "cell":

@@ -30,15 +30,12 @@ from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
 from roamtui.sources.file_sources import split_sources
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
-from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
-    CellRequested,
     DocumentRequested,
     FullScreenRequested,
-    LinkedFileRequested,
     ModelReleased,
     ReturnRequested,
     StatusMessage,
@@ -166,16 +163,6 @@ class RoamApp(App[None], inherit_bindings=False):
         elif not self.documents:
             self.open_document(DocumentRequested())
 
-    @on(LinkedFileRequested)
-    def _follow_link(self, event: LinkedFileRequested) -> None:
-        self.open_document(DocumentRequested(event.path), event.anchor)
-
-    @on(CellRequested)
-    def _open_cell(self, event: CellRequested) -> None:
-        """Open the document of a cell with the conversation of the cell, and show its quote if one is requested."""
-        target = SectionTarget(event.section_id, event.citation) if event.section_id is not None else None
-        self.open_document(DocumentRequested(event.source, event.log_path), target, is_cell=True)
-
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
         """Show the document whose link led to the current one, or the table whose cell did."""
@@ -213,21 +200,10 @@ class RoamApp(App[None], inherit_bindings=False):
         self._on_not_opened(failure)
 
     @on(DocumentRequested)
-    def open_document(
-        self,
-        request: DocumentRequested,
-        place: str | SectionTarget | None = None,
-        *,
-        is_added: bool = False,
-        is_cell: bool = False,
-    ) -> None:
-        """Show a document by its source, or one that the person chooses.
+    def open_document(self, request: DocumentRequested, *, is_added: bool = False) -> None:
+        """Show a document, or one that the person chooses.
 
-        Args:
-            request: The document.
-            place: An anchor, section or quote to show there. The person can go back from it.
-            is_added: Whether the document is added to the current conversation instead.
-            is_cell: Whether a cell of a table led to it. Each conversation of a cell has a document of its own.
+        With `is_added`, the document becomes a source of the current conversation instead.
         """
         if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
@@ -240,12 +216,12 @@ class RoamApp(App[None], inherit_bindings=False):
             self._switch_to(mode)
             if conversation_id is not None:
                 self.main_screen.resume_conversation(conversation_id)
-            if is_cell:
+            if request.is_cell:
                 self._cell_modes[cell] = mode
-            if (is_cell or place is not None) and mode != origin:
+            if (request.is_cell or request.place is not None) and mode != origin:
                 self._origins[mode] = origin
-            if place is not None:
-                self.main_screen.show_place(place)
+            if request.place is not None:
+                self.main_screen.show_place(request.place)
 
         def show_chosen(chosen: OpenChoice | None) -> None:
             if chosen is None:
@@ -257,16 +233,16 @@ class RoamApp(App[None], inherit_bindings=False):
             else:
                 show(self._find_mode(chosen.source), chosen.conversation_id)
 
-        if is_cell and (mode := self._cell_modes.get(cell, "")) in self.documents:
+        if request.is_cell and (mode := self._cell_modes.get(cell, "")) in self.documents:
             show(mode)
             return
-        if request.source and not is_cell and (mode := self._find_mode(request.source)):
+        if request.source and not request.is_cell and (mode := self._find_mode(request.source)):
             show(mode, request.conversation_id)
             return
         current = self.documents.get(self.current_mode)
         model = current.app_context.agent.model if current is not None else self._last_model
         offers = map(_to_start_offer, sorted(self.documents.values(), key=lambda screen: screen is current))
-        open_documents = tuple(offer for offer in offers if not (is_cell and offer.source == request.source))
+        open_documents = tuple(offer for offer in offers if not (request.is_cell and offer.source == request.source))
         named = request if request.source else None
         dialog = OpenDialog(self._opener, self._keys, model, open_documents, named, self._problems)
         dialog.is_adding = is_added

@@ -52,11 +52,6 @@ def format_library_size(library: Library) -> tuple[str, str]:
     return (f"{format_count(files, 'file')} · {sections}", sections) if files else (sections, f"{count:,}")
 
 
-def format_minutes_left(minutes: int) -> str:
-    """Return how long the rest of a document takes to read, from two hours on in hours."""
-    return f"{minutes} min left" if minutes < 120 else f"{round(minutes / 60)} h left"
-
-
 def format_error(error: BaseException | None) -> str:
     """Return a failure in one sentence. The message of a `RoamtuiError` is a sentence already."""
     if isinstance(error, RoamtuiError):

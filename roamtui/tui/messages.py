@@ -19,10 +19,9 @@ from roamtui.conversation.commands import (
     Undo,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
-from roamtui.document.loading import is_loadable
 from roamtui.models.base import Model
+from roamtui.tui.chat.content_view import SectionTarget
 
 
 @dataclass
@@ -59,27 +58,11 @@ class DocumentRequested(Message):
 
     source: str = ""
     conversation_id: str | None = None
-
-
-@dataclass
-class LinkedFileRequested(Message):
-    """A person followed a link to another file on this machine."""
-
-    path: str
-    anchor: str
-
-
-@dataclass
-class CellRequested(Message):
-    """A person wants to see the proof of a cell of a table, or its conversation."""
-
-    source: str
-    """The document of the row."""
-    log_path: str | None
-    """Path of the conversation of the cell, or None if nothing was asked."""
-    section_id: str | None = None
-    """The section to show, or None to show only the conversation."""
-    citation: Citation | None = None
+    """The conversation to resume. For a cell of a table, the path of its log."""
+    place: str | SectionTarget | None = None
+    """An anchor, section or quote to show there. The person can go back from it."""
+    is_cell: bool = False
+    """Whether a cell of a table led to it. Each conversation of a cell has a document of its own."""
 
 
 @dataclass
@@ -128,13 +111,6 @@ class TerminalWriteRequested(Message):
 
 
 @dataclass
-class ScrolledPastEnd(Message):
-    """A person scrolled past the end of the document (1) or its start (-1)."""
-
-    direction: int
-
-
-@dataclass
 class FocusModeToggled(Message):
     """A person wants to see only the reader, or the other panes again."""
 
@@ -175,7 +151,9 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
         case "fold":
             command = FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
         case "unfold_all":
-            command = make_unfold_command(state, *_list_parent_ids(state, section_id))
+            nodes = map(state.library.get_label, state.library.walk(section_id))
+            parent_ids = (section_id, *(node.id for node in nodes if node.has_children))
+            command = make_unfold_command(state, *dict.fromkeys(parent_ids))
         case "close_agent":
             from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
 
@@ -191,15 +169,3 @@ def make_unfold_command(state: ConversationState, *section_ids: str) -> Command 
     """Return the command that unfolds the folded ones of these nodes, or an empty string if none is folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return FoldNodes(section_ids=folded, is_folded=False) if folded else ""
-
-
-def _list_parent_ids(state: ConversationState, section_id: str) -> tuple[str, ...]:
-    """Return the nodes with children in a subtree. If the subtree is not loaded, return only its root."""
-    library = state.library
-    if is_loadable(library, section_id):
-        return (section_id,)
-    if library.grafts:
-        return tuple(node_id for node_id in library.walk(section_id) if library.children(node_id))
-    document, first = library.locate(section_id)
-    ids, ends = document.ids, document.columns.ends
-    return tuple(ids[row] for row in range(first, ends[first]) if ends[row] - row > 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
@@ -17,7 +16,7 @@ from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.question_box import CommandList, QuestionBox, QueuedLine
+from roamtui.tui.question_box import QuestionBox, QueuedLine
 
 _SELECTION_LENGTH_MAX = 500
 """Maximum number of selected characters in a question. The model receives the whole section with the question."""
@@ -70,16 +69,6 @@ class QuestionArea(Container):
     @override
     def compose(self) -> ComposeResult:
         yield self._frame
-
-    @on(QuestionBox.CommandsListed)
-    async def _show_commands(self, event: QuestionBox.CommandsListed) -> None:
-        command_list = self.query(CommandList)
-        if not event.commands:
-            await command_list.remove()
-            return
-        if not command_list:
-            await self.mount(CommandList(), before=self._frame)
-        self.query_one(CommandList).show(event.commands, event.chosen)
 
     @property
     def is_asking(self) -> bool:

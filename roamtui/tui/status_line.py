@@ -27,15 +27,15 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Usage
-from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.paths import display_path
-from roamtui.tui.actions import Action, Keymap, Scope, format_keys
+from roamtui.tui.actions import Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import ContentView
 
 SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 SPINNER_SECONDS = 0.12
+OFFLINE = "offline"
 _META_KEY = "roamtui_action"
 _META_TAB = "roamtui_tab"
 _PART_GAP = "  "
@@ -49,7 +49,6 @@ _EXTRA_HINTS = {
     Scope.READER: ("global.find",),
 }
 """Global actions by scope. If there is room, their keys are shown after the keys of that scope."""
-_LOST_SIGN = "✂"
 _MESSAGE_WIDTH_MIN = 20
 """In cells. If a message would get less room, the count of open sections is left out."""
 
@@ -59,8 +58,6 @@ class StatusLineState:
     """The content of the status line."""
 
     model: str
-    model_note: str = ""
-    """Shown after the name, such as "no language model"."""
     is_asking: bool = False
     step: int = 0
     """Step of the current question, or 0 before the first step."""
@@ -68,8 +65,6 @@ class StatusLineState:
     """Usage of the whole conversation."""
     document_tokens: int = 0
     """Tokens of the whole source."""
-    conversion_losses: str = ""
-    """What conversions left out, such as `3 pictures, 1 chart`; empty if nothing."""
     open_count: int = 0
     open_tokens: int = 0
     alert: str = ""
@@ -138,7 +133,6 @@ class StatusLine(ClickableBar):
             open_tokens=state.open_tokens,
             usage=usage,
             document_tokens=document_tokens,
-            conversion_losses=_format_losses(state.library),
         )
 
     def show_event(self, event: ConversationEvent) -> None:
@@ -150,10 +144,10 @@ class StatusLine(ClickableBar):
                 self.update_status(step=number)
             case QuestionAnswered():
                 self.update_status(is_asking=False, step=0)
-            case NodesLoaded() | QuestionsRewound():
-                self.update_status(message="")
             case ConversationSwitched():
                 self.update_status(is_asking=False, step=0, message="")
+            case NodesLoaded() | QuestionsRewound():
+                self.update_status(message="")
             case _:
                 pass
 
@@ -169,31 +163,24 @@ class StatusLine(ClickableBar):
         message = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
         size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tokens"
         opened = _make_clickable(Content(size if status.open_count else "No open sections"), "tree.go_to_cited")
-        if status.conversion_losses:  # the sign is shown even if there is no room for the words
-            opened += Content.styled(f" {_LOST_SIGN}", "$warning")
-        lost = Content.styled(
-            f"without {sanitise_line(status.conversion_losses)}" if status.conversion_losses else "", "$muted"
-        )
         usage = Content()
         if status.usage.input_tokens or status.usage.output_tokens:
             usage = Content.styled(describe_usage(status.usage, status.document_tokens), "$muted")
         line = self._render_model(with_note=True)
+        if message.cell_length > _measure_room(width, line, opened):
+            line = self._render_model(with_note=False)
         room = _measure_room(width, line, opened)
         if message.cell_length > room:
-            line = self._render_model(with_note=False)
-            room = _measure_room(width, line, opened)
-        if message.cell_length > room:
-            message = message.truncate(
-                room if room >= _MESSAGE_WIDTH_MIN else _measure_room(width, line), ellipsis=True
-            )
-        return _join_fitting([line, message, opened, usage, lost], width)
+            room = room if room >= _MESSAGE_WIDTH_MIN else _measure_room(width, line)
+            message = message.truncate(room, ellipsis=True)
+        return _join_fitting([line, message, opened, usage], width)
 
     def _render_model(self, *, with_note: bool) -> Content:
         """Return the model's name, and the step that it is working on."""
         status = self.status
         name = Content.styled(sanitise_line(status.model), "bold $primary")
-        if status.model_note and with_note:
-            name += Content.styled(f" ({status.model_note})", "$muted")
+        if status.model == OFFLINE and with_note:
+            name += Content.styled(" (no language model)", "$muted")
         name = _make_clickable(name, "global.choose_model")
         if not status.is_asking:
             return name
@@ -201,12 +188,6 @@ class StatusLine(ClickableBar):
         stop = f"{self._keys.format_first_key('global.copy_or_cancel')} stops"
         work = Content.assemble((f"{SPINNER_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted"))
         return _join_fitting([name, _make_clickable(work, "global.copy_or_cancel")], self.size.width)
-
-
-def _format_losses(library: Library) -> str:
-    """Return what the conversion of the document left out, or how many of several documents lack something."""
-    lost = [document.lost for document in library.documents if document.lost]
-    return f"parts of {len(lost)} documents" if len(lost) > 1 else "".join(lost)
 
 
 def _measure_room(width: int, *parts: Content) -> int:
@@ -230,47 +211,45 @@ class HintLine(ClickableBar):
 
     def __init__(self, keys: Keymap) -> None:
         super().__init__(keys, id="hint-line")
-        self._scope = Scope.INPUT
-        self._is_offline = False
-        self._has_citations = False
-        self._has_passage = False
+        self._shown_ids: Sequence[str] = ()
+        self.show_scope(Scope.INPUT)
 
     def show_scope(
         self, scope: Scope, *, is_offline: bool = False, has_citations: bool = False, has_passage: bool = False
     ) -> None:
         """Show the keys of a scope. The flags add the keys for choosing a model, for citations, and for a passage."""
-        shown = (scope, is_offline, has_citations, has_passage)
-        if shown != (self._scope, self._is_offline, self._has_citations, self._has_passage):
-            self._scope, self._is_offline, self._has_citations, self._has_passage = shown
-            self.refresh()
+        ids = self._list_hinted(scope)
+        if scope in (Scope.TREE, Scope.READER):
+            ids[2:2] = self._list_hinted(Scope.SECTION)
+        if scope is Scope.CHAT and not has_citations:
+            ids.remove("chat.select_citation")
+        if scope is Scope.CHAT and has_passage:
+            ids = [*_PASSAGE_HINTS, *(one for one in ids if one not in _PASSAGE_HINTS)]
+        if scope is Scope.INPUT:
+            ids[1:1] = ["global.previous_pane"] if has_citations else []
+            ids += ["global.choose_model"] if is_offline else []
+        self._shown_ids = (*ids, *_EXTRA_HINTS.get(scope, ()))
+        self.refresh()
+
+    def _list_hinted(self, scope: Scope) -> list[str]:
+        return [action.id for action in self._keys.for_scope(scope) if action.is_hinted]
 
     @override
     def render(self) -> Content:
-        by_id = {action.id: action for action in self._keys.actions}
-        scope_ids = [action.id for action in self._keys.for_scope(self._scope) if action.is_hinted]
-        if self._scope in (Scope.TREE, Scope.READER):
-            scope_ids[2:2] = [action.id for action in self._keys.for_scope(Scope.SECTION) if action.is_hinted]
-        if not self._has_citations and "chat.select_citation" in scope_ids:
-            scope_ids.remove("chat.select_citation")
-        if self._has_passage and self._scope is Scope.CHAT:
-            scope_ids = [*_PASSAGE_HINTS, *(one for one in scope_ids if one not in _PASSAGE_HINTS)]
-        if self._has_citations and self._scope is Scope.INPUT:
-            scope_ids.insert(1, "global.previous_pane")
-        if self._is_offline and self._scope is Scope.INPUT:
-            scope_ids.append("global.choose_model")
-        everywhere = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted]
-        right = self._join(everywhere, self.size.width)
-        room = self.size.width - right.cell_length - len(_HINT_GAP)
-        left = self._join([by_id[action_id] for action_id in (*scope_ids, *_EXTRA_HINTS.get(self._scope, ()))], room)
+        right = self._join(self._list_hinted(Scope.GLOBAL), self.size.width)
+        left = self._join(self._shown_ids, self.size.width - right.cell_length - len(_HINT_GAP))
         gap = self.size.width - left.cell_length - right.cell_length
         return left + " " * max(0, gap) + right
 
-    def _join(self, actions: Sequence[Action], width: int) -> Content:
+    def _join(self, action_ids: Iterable[str], width: int) -> Content:
         """Join the hints of the first actions that fit."""
-        bound = [action for action in actions if action.keys]
-        hints = [format_key_hint(format_keys(action.keys)[0], action.label.lower()) for action in bound]
-        clickable = [_make_clickable(hint, action.id) for hint, action in zip(hints, bound, strict=True)]
-        line = _join_fitting(clickable, width, _HINT_GAP) if clickable else Content()
+        by_id = {action.id: action for action in self._keys.actions}
+        bound = [by_id[action_id] for action_id in action_ids if by_id[action_id].keys]
+        hints = [
+            _make_clickable(format_key_hint(format_keys(action.keys)[0], action.label.lower()), action.id)
+            for action in bound
+        ]
+        line = _join_fitting(hints, width, _HINT_GAP) if hints else Content()
         return line if line.cell_length <= width else Content()
 
 
@@ -313,11 +292,9 @@ class HeaderLine(Widget):
             return self._draw_tabs(width)
         left = Content.assemble(("◆ roamtui", "bold $accent"), "  ", (self._document_title, "bold"))
         room = width - left.cell_length - 3
-        source = self._source
-        if room < 8 or source == self._document_title:
+        if room < 8 or self._source == self._document_title:
             return left.truncate(width, ellipsis=True)
-        if len(source) > room:
-            source = f"…{source[-(room - 1) :]}"
+        source = self._source if len(self._source) <= room else f"…{self._source[-(room - 1) :]}"
         gap = width - left.cell_length - Content(source).cell_length
         return Content.assemble(left, " " * max(1, gap), (source, "$muted"))
 
@@ -334,54 +311,31 @@ class HeaderLine(Widget):
         return line
 
 
-def describe_usage(usage: Usage, document_tokens: int = 0) -> str:
+def describe_usage(usage: Usage, document_tokens: int = 0, *, is_short: bool = False) -> str:
     """Describe the tokens that the model read, new and from its provider's cache, and their cost.
 
     Args:
         usage: The usage of a question or a conversation.
         document_tokens: The tokens of the whole source, for comparison, or 0 to leave them out.
+        is_short: Whether to give only the new tokens and the cost.
     """
     sign = "" if usage.source == "provider" else "~"  # an estimate
-    words = [f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} new"]
-    if usage.cached_tokens:
+    new = f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))}"
+    words = [f"{new} tokens" if is_short else f"{new} new"]
+    if usage.cached_tokens and not is_short:
         words.append(f"{format_tokens(usage.cached_tokens)} cached")
     if document_tokens:
         words.append(f"{format_tokens(document_tokens)} in document")
     if usage.cost_usd:
-        words.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
+        words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
     return " · ".join(words)
 
 
-def summarise_usage(usage: Usage) -> str:
-    """Return the new tokens that the model read and their cost, shorter than `describe_usage` does."""
-    sign = "" if usage.source == "provider" else "~"  # an estimate
-    words = f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} tokens"
-    if not usage.cost_usd:
-        return words
-    cost = f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.1 else f"${max(0.001, usage.cost_usd):.3f}"
-    return f"{words} · {'' if usage.cost_usd >= 0.001 else 'under '}{cost}"
-
-
-OFFLINE = "offline"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLabel:
-    """A model's name and notes about it."""
-
-    name: str
-    short_note: str = ""
-    """For the status line."""
-    note: str = "receives your questions and the sections it opens."
-    """For the first screen."""
-
-
-def make_model_label(name: str) -> ModelLabel:
-    """Return the label of a model by its name."""
+def describe_model(name: str) -> str:
+    """Say in a sentence what a model does with questions."""
     if name == OFFLINE:
-        note = "no key, no network; quotes passages but does not reason."
-        return ModelLabel(name=name, short_note="no language model", note=note)
-    return ModelLabel(name=sanitise_line(name))
+        return "no key, no network; quotes passages but does not reason."
+    return "receives your questions and the sections it opens."
 
 
 def format_key_hint(key: str, words: str) -> Content:
@@ -394,12 +348,8 @@ class ScreenKeyHints(ContentView):
 
     def __init__(self, keys: Keymap, *scopes: Scope) -> None:
         super().__init__()
-        self._hints = [
-            format_key_hint(format_keys(action.keys)[0], action.label)
-            for scope in scopes
-            for action in keys.for_scope(scope)
-            if action.keys and action.label
-        ]
+        actions = [action for scope in scopes for action in keys.for_scope(scope) if action.keys and action.label]
+        self._hints = [format_key_hint(format_keys(action.keys)[0], action.label) for action in actions]
         self._hints.append(format_key_hint("esc", "close"))
 
     @override

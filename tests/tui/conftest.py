@@ -12,6 +12,7 @@ from textual.css.parse import parse
 from textual.css.tokenize import tokenize_values
 from textual.pilot import Pilot
 
+from roamtui.tui.reader import document_reader
 from tests.tui.driving import wait_until, wait_until_started
 from tests.tui.picturing import Compare, Scene
 
@@ -44,8 +45,9 @@ def styles_read_once() -> Iterator[None]:
 
 
 @pytest.fixture
-def snap_compare(snap_compare: Compare) -> Compare:
+def snap_compare(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> Compare:
     """Wait for the app before and after `run_before`, then compare its picture with the one that was kept."""
+    monkeypatch.setattr(document_reader, "_READING_SECONDS", 3600.0)  # else the outline marks what a slow test shows
 
     def compare(app: App[Any], *, terminal_size: tuple[int, int] = (80, 24), run_before: Scene | None = None) -> bool:
         async def show(pilot: Pilot[Any]) -> None:

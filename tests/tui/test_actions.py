@@ -154,18 +154,6 @@ def test_the_key_that_the_documentation_sets_as_an_example_takes_none_away() -> 
     assert build_keymap({action_id: (key,) for action_id, key in settings["keys"].items()}).conflicts == ()
 
 
-def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
-    keys = build_keymap(
-        {"section.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "section.open": ("ctrl+shift+o", "f11")}
-    )
-    assert keys.conflicts == (
-        '"section.pin" stays as it was: there is no key "ctrl+nonsense".',
-        '"tree.fold" stays as it was: there is no key "hyperspace".',
-    )
-    assert keys.format_first_key("section.pin") == "p"
-    assert keys.format_first_key("section.open") == "ctrl+shift+o"
-
-
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
 def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     keys = build_keymap({"input.send": (key,), "start.complete": (key,)})

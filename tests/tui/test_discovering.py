@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from textual.widgets import Input
 
-from roamtui.tui.actions import build_keymap
 from roamtui.tui.screens.dialogs import ItemList, PickerDialog, PickerItem, filter_items
 from roamtui.tui.screens.help import HelpDialog
 from tests.tui.driving import make_app, running, screen_text, wait_until
@@ -58,23 +56,3 @@ async def test_help_is_filtered_as_typed() -> None:
         assert app.screen.query_one(Input).display is False
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
-
-
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [
-        ({"TERM": "xterm-kitty"}, "shift+enter"),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "ghostty"}, "shift+enter"),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"}, "ctrl+j"),
-        ({"TERM": "xterm-kitty", "TMUX": "socket"}, "ctrl+j"),
-        ({}, "ctrl+j"),
-    ],
-)
-def test_the_key_for_a_new_line_is_one_that_the_terminal_sends(
-    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], expected: str
-) -> None:
-    for name in ("TERM", "TERM_PROGRAM", "TMUX", "STY", "TEXTUAL_DRIVER"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-    assert build_keymap().format_first_key("input.insert_line") == expected

@@ -11,7 +11,8 @@ from roamtui.errors import ModelError
 from roamtui.tui.app import RoamApp
 from roamtui.tui.question_box import QueuedLine
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import app_of, ask, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.driving import app_of, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.test_key_queue import type_at_once
 
 FIRST, SECOND = "How many loaves?", "And the deck oven?"
 
@@ -83,36 +84,10 @@ async def test_after_a_failure_the_question_returns_to_the_box_with_its_section(
         assert "in Ovens › Deck oven" in screen_text(app)
 
 
-async def test_a_slash_lists_commands_and_arrows_belong_to_the_list() -> None:
-    async with running(make_app([ScriptedReply(text="Forty."), ScriptedReply(text="No.")])) as (app, pilot):
-        screen, box = app.main_screen, app.main_screen.question_box
-        await ask(pilot, FIRST)
-        await pilot.press("slash")
-        await wait_until(pilot, lambda: "/outline" in screen_text(app) and "Go to the outline" in screen_text(app))
-        await pilot.press("n", "e", "w")
-        await wait_until(pilot, lambda: "/new-conversation" in screen_text(app) and "/outline" not in screen_text(app))
-        await pilot.press("down")
-        assert box.text == "/new-conversation"
-        await pilot.press("escape")
-        assert box.text == "/new"
-        await wait_until(pilot, lambda: "/new-conversation" not in screen_text(app))
-        assert screen.focused is box
-        await pilot.press("backspace", "up", "up")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: not box.text)
-
-
-async def test_only_a_line_that_is_exactly_a_command_runs_it() -> None:
-    async with running(make_app([ScriptedReply(text="Forty."), ScriptedReply(text="No.")])) as (app, pilot):
-        screen, box = app.main_screen, app.main_screen.question_box
-        box.fill("/new what does it say?")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: questions(app) == ["/new what does it say?"] and not screen.is_asking)
-        box.fill("/outlin")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: questions(app)[1:] == ["/outlin"] and not screen.is_asking)
-        await pilot.press(*"/outline", "enter")
-        await wait_until(pilot, lambda: screen.focused is screen.tree_pane.outline)
-        assert len(questions(app)) == 2
-        assert box.text == ""
-        assert "Go to the outline" not in screen_text(app)
+async def test_a_slash_opens_the_palette_only_in_an_empty_box() -> None:
+    async with running(make_app()) as (app, pilot):
+        await pilot.press(*"a/", "backspace", "backspace")
+        assert app.screen is app.main_screen
+        type_at_once(pilot, *"/outline", "enter")
+        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.tree_pane.outline)
+        assert app.main_screen.question_box.text == ""

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed
 from roamtui.conversation.state import ConversationState
-from roamtui.document.loader import build_library
-from roamtui.sources.read import read_file
-from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
 from roamtui.tui.messages import make_section_command
 from roamtui.tui.screens.help import HelpDialog
-from tests.fakes.scripted_model import ScriptedModel
-from tests.sources.convert.sample_files import FILES
 from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
 
 LONG = f"opened “{'a very long title ' * 12}”"
@@ -30,15 +22,6 @@ async def test_a_long_message_is_cut_and_hides_nothing_of_what_is_open(width: in
         assert "opened “a very long" in line
         assert "…" in line
         assert "◆ 3 open · ~1.2k tok" in line
-
-
-async def test_what_a_conversion_left_out_keeps_a_sign_and_words_if_there_is_room() -> None:
-    library = build_library(read_file(FILES / "talk.pptx"))
-    for width, words in ((120, "No open sections ✂  without 1 picture, 1 chart"), (44, "No open sections ✂")):
-        app = RoamApp(AppContext(agent=Agent(Conversation.start(library), ScriptedModel())))
-        async with app.run_test(size=(width, 24)) as pilot:
-            await wait_until(pilot, lambda: "✂" in screen_text(app))  # noqa: B023 - used at once
-            assert words in screen_text(app).splitlines()[-2]
 
 
 def find_cell(text: str, words: str) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import monotonic
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -59,8 +59,6 @@ EXCHANGES_MAX = 40
 """Maximum number of exchanges shown, because each slows down every change below it. A new question that exceeds it
 leaves only the last `EXCHANGES_STEP`."""
 
-_DIGITS_SECONDS = 1.0
-"""Maximum time between two digits of one number."""
 _QUESTION_SHARE = 0.25
 """Maximum share of the view that a question and its steps may take above the start of a long answer."""
 
@@ -76,7 +74,7 @@ class EarlierQuestionsView(ContentView):
     @property
     @override
     def targets(self) -> tuple[Target, ...]:
-        return (EarlierTarget(),) if self._count else ()
+        return (EarlierTarget(),) if self.display else ()
 
     def show_count(self, count: int) -> None:
         self._count = count
@@ -91,9 +89,10 @@ class EarlierQuestionsView(ContentView):
 
 
 class Messages(Vertical):
-    """The container of exchanges and notices."""
+    """The container of exchanges and notices.
 
-    # Its minimum height is that of the view: an anchored scroll view puts shorter content below its top edge.
+    Its minimum height is that of the view: an anchored scroll view puts shorter content below its top edge.
+    """
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
@@ -113,30 +112,23 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     class Ready(Message):
         """The log can show messages now."""
 
+    @dataclass
     class RetryRequested(Message):
-        """The person wants to ask the last question again, unchanged or edited."""
+        """The person wants to ask a question again."""
 
-        def __init__(self, *, is_edited: bool, open_first: tuple[str, ...] = ()) -> None:
-            super().__init__()
-            self.is_edited = is_edited
-            self.open_first = open_first
-            """Sections to open first."""
+        number: int
+        open_first: tuple[str, ...] = ()
+        """Sections to open first."""
+        is_edited: bool = False
+        """Whether the person edits the question first. It is the last one."""
+        needs_model: bool = False
+        """Whether passages are not enough as an answer."""
 
-    class ModelRequested(Message):
-        """The person wants a model to answer a question that was answered by passages."""
-
-        def __init__(self, number: int, section_ids: tuple[str, ...]) -> None:
-            super().__init__()
-            self.number = number
-            self.section_ids = section_ids
-            """Sections to open first."""
-
+    @dataclass
     class ForkRequested(Message):
         """The person wants to branch off a conversation before the question with this number."""
 
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
+        number: int
 
     def __init__(self, startup: StartupContext, welcome: Widget, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
@@ -153,8 +145,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The section of the pending question."""
         self._selected: tuple[ContentView, int] | None = None
         self._typed_digit = ""
-        self._typed_number = ""
-        self._typed_at = 0.0
+        """The digit of the last key, because an action is not told which key called it."""
         self._keeps_newest_in_view = False
         """Whether the newest message is kept in view. Of a long answer, the start is kept in view, to be read."""
 
@@ -198,10 +189,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.clear_selection()
         view, self._pending = self._pending, None
         within = self._startup.state.transcript.exchanges[number - 1].within
-        if view is not None and within != self._pending_within:  # the question is asked of each source by itself
-            view.remove()
-            view = None
-        if view is None:
+        if view is None or within != self._pending_within:  # in the latter case, each source is asked by itself
+            if view is not None:
+                view.remove()
             view = self._make_view(number, question, within)
             self._messages.mount(view)
         view.number = number
@@ -303,14 +293,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Show some earlier questions without moving the view."""
         self.clear_selection()
         self._stop_following()
-        before = self._messages.virtual_size.height
-        if self._shown:
-            first = self._shown[0]
-            end = first.number - 1
-            exchanges = self._startup.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
-            self._messages.mount(*self._make_saved_views(exchanges), before=first)
-            self._earlier.show_count(self._shown[0].number - 1)
-
+        before, first = self._messages.virtual_size.height, self._shown[0]
+        end = first.number - 1
+        exchanges = self._startup.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
+        self._messages.mount(*self._make_saved_views(exchanges), before=first)
+        self._earlier.show_count(self._shown[0].number - 1)
         self.call_after_refresh(
             lambda: self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
         )
@@ -378,7 +365,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return True
 
     def on_key(self, event: events.Key) -> None:
-        """Remember a digit for `action_select_citation`, because an action is not told which key called it."""
         self._typed_digit = event.key[-1] if event.key[-1].isdecimal() else ""
 
     def watch_has_peek(self) -> None:
@@ -395,38 +381,31 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @property
     def has_citations(self) -> bool:
         """Whether there is a citation to select."""
-        return self._get_cited_exchange() is not None
+        return self._get_exchange(is_cited=True) is not None
 
     def action_move_sideways(self, step: int) -> None:
         """Select the next citation (1) or the previous one (-1) of an answer."""
-        view = self._get_cited_exchange()
+        view = self._get_exchange(is_cited=True)
         if view is None:
             self.post_message(StatusMessage("No citations yet"))
             return
-        count = len(view.citation_view.targets)
         is_inside = self._selected is not None and self._selected[0] is view.citation_view
         index = self._selected[1] + step if self._selected is not None and is_inside else min(0, step)
-        self._select(view.citation_view, index % count)
+        self._select(view.citation_view, index % len(view.citation_view.targets))
 
     def action_select_citation(self) -> None:
-        """Select the citation with the typed number. A digit typed soon after another one completes its number."""
-        view = self._get_cited_exchange()
-        count = 0 if view is None else len(view.citation_view.targets)
-        is_soon = monotonic() - self._typed_at < _DIGITS_SECONDS
-        number = f"{self._typed_number}{self._typed_digit}" if is_soon else self._typed_digit
-        if not 0 < int(number or 0) <= count:
-            number = self._typed_digit
-        self._typed_number, self._typed_at = number, monotonic()
-        if view is not None and 0 < int(number or 0) <= count:
-            self._select(view.citation_view, int(number) - 1)
+        """Select the citation with the typed number."""
+        view, number = self._get_exchange(is_cited=True), int(self._typed_digit or 0)
+        if view is not None and 0 < number <= len(view.citation_view.targets):
+            self._select(view.citation_view, number - 1)
         else:
             self.post_message(StatusMessage(f"No citation {number}"))
 
-    def _get_cited_exchange(self) -> ExchangeView | None:
-        """Return the selected exchange if it has citations or nearest titles, else the last exchange that has some."""
-        cited = [view for view in self._shown if view.citation_view.targets]
+    def _get_exchange(self, *, is_cited: bool = False) -> ExchangeView | None:
+        """Return the exchange with the selection, else the last one: of all, or of those with citations."""
+        views = [view for view in self._shown if view.citation_view.targets or not is_cited]
         selected = self._selected[0].ancestors if self._selected is not None else ()
-        return next((view for view in cited if view in selected), cited[-1] if cited else None)
+        return next((view for view in views if view in selected), views[-1] if views else None)
 
     def action_show_target(self) -> None:
         """Activate the selected target.
@@ -456,40 +435,32 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_retry(self) -> None:
         if self.current is not None:
-            self.post_message(self.RetryRequested(is_edited=False))
+            self.post_message(self.RetryRequested(self.current.number))
 
     def action_open_and_ask(self) -> None:
         """Ask the last question again, after opening the likely search results that were not opened."""
         if self.current is not None and self.current.unopened:
             opening = tuple(hit.section_id for hit in self.current.unopened)
-            self.post_message(self.RetryRequested(is_edited=False, open_first=opening))
+            self.post_message(self.RetryRequested(self.current.number, opening))
 
     def action_edit(self) -> None:
         if self.current is not None:
-            self.post_message(self.RetryRequested(is_edited=True))
-
-    @property
-    def _selected_or_last(self) -> ExchangeView | None:
-        """The exchange with the selection, else the last one."""
-        selected = self._selected[0].ancestors if self._selected is not None else ()
-        return next((view for view in self._shown if view in selected), self.current)
+            self.post_message(self.RetryRequested(self.current.number, is_edited=True))
 
     def action_toggle_steps(self) -> None:
-        view = self._selected_or_last
+        view = self._get_exchange()
         steps = view.toggle_steps() if view is not None else None
         if steps is None:
             self.post_message(StatusMessage("No steps to show"))
             return
         if self._selected is not None and self._selected[0] is steps:
-            self._selected = None
-            steps.select_target(None)
+            self.clear_selection()
         self._stop_following()
         self.call_after_refresh(self.scroll_to_widget, steps, animate=False)
 
     def action_fork(self) -> None:
         """Start a new conversation before the selected question, else before the last one."""
-        view = self._selected_or_last
-        if view is not None:
+        if (view := self._get_exchange()) is not None:
             self.post_message(self.ForkRequested(view.number))
 
     @property
@@ -506,10 +477,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
         Return whether there are passages.
         """
-        view = self._selected_or_last
+        view = self._get_exchange()
         if view is None or view.passage_ids is None:
             return False
-        self.post_message(self.ModelRequested(view.number, view.passage_ids))
+        self.post_message(self.RetryRequested(view.number, view.passage_ids, needs_model=True))
         return True
 
     def action_copy(self) -> None:
@@ -539,24 +510,19 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._scroll_to_newest()
 
     def _scroll_to_newest(self) -> None:
-        """Scroll the newest message into view. Scroll up only if its answer has ended."""
-        newest = self._pending or self.current
-        has_ended = newest is not None and newest.unopened is not None
-        line = self._find_top_line(newest)
-        if self._keeps_newest_in_view and (line > self.scroll_y or has_ended):
-            self.scroll_to(y=line, animate=False, immediate=True)
-
-    def _find_top_line(self, newest: ExchangeView | None) -> int:
-        """Return the line to scroll to, which shows the end of the newest message, or the start of a long answer.
+        """Scroll to the end of the newest message, or to the start of a long answer. Scroll up only if it has ended.
 
         The question is in view too if it is near that start.
         """
-        if newest is None or newest.answer_line is None:
-            return self.max_scroll_y
-        first = self._messages.gutter.top + newest.virtual_region.y
-        is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
-        start = first if is_near else first + newest.answer_line - 1  # with the empty line before it
-        return min(self.max_scroll_y, max(0, start))
+        newest = self._pending or self.current
+        line, has_ended = self.max_scroll_y, newest is not None and newest.unopened is not None
+        if newest is not None and newest.answer_line is not None:
+            first = self._messages.gutter.top + newest.virtual_region.y
+            is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
+            start = first if is_near else first + newest.answer_line - 1  # with the empty line before it
+            line = min(line, max(0, start))
+        if self._keeps_newest_in_view and (line > self.scroll_y or has_ended):
+            self.scroll_to(y=line, animate=False, immediate=True)
 
     def _keep_answer_in_place(self, view: ExchangeView, line: int | None, top: float) -> None:
         """Scroll up by the number of lines that were folded above an answer, so that it stays in place on the screen.

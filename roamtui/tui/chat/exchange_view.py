@@ -33,7 +33,7 @@ from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, Te
 from roamtui.tui.chat.passages_view import PassagesView
 from roamtui.tui.chat.peek import draw_peek
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.status_line import adapt_flags, describe_usage, format_key_hint, summarise_usage
+from roamtui.tui.status_line import adapt_flags, describe_usage, format_key_hint
 
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
 
@@ -284,8 +284,7 @@ class ActivityView(ContentView):
         sign = ("▸" if self._is_folded else "▾") if self.notices else "·"
         summary = Content.assemble((f"{sign} ", "$accent"), self._summary)
         if self._usage.input_tokens or self._usage.output_tokens:
-            usage = summarise_usage(self._usage) if self._is_folded else describe_usage(self._usage)
-            summary += f" · {usage}"
+            summary += f" · {describe_usage(self._usage, is_short=self._is_folded)}"
         problems = sum(notice.severity is not Severity.INFO for notice in self.notices)
         if problems and self._is_folded:
             words = format_count(problems, "warning")

@@ -15,7 +15,7 @@ from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, ConversationTarget, ExampleTarget, Target, attach_target, wrap
-from roamtui.tui.status_line import ModelLabel
+from roamtui.tui.status_line import describe_model
 from roamtui.tui.tree.line_renderer import estimate_row_tokens
 
 if TYPE_CHECKING:  # the first screen does without the store
@@ -47,7 +47,7 @@ _CONVERSATIONS_SHOWN = 2
 class WelcomeView(ContentView):
     """What the chat shows before the first question."""
 
-    def __init__(self, library: Library, examples: tuple[str, ...], model: ModelLabel, keys: Keymap) -> None:
+    def __init__(self, library: Library, examples: tuple[str, ...], model: str, keys: Keymap) -> None:
         super().__init__(id="welcome")
         self._is_title_shown = False
         self._examples = examples
@@ -83,7 +83,7 @@ class WelcomeView(ContentView):
         self._saved_conversations = saved
         self.invalidate()
 
-    def show_model(self, model: ModelLabel) -> None:
+    def show_model(self, model: str) -> None:
         self._model = model
         self.invalidate()
 
@@ -116,7 +116,10 @@ class WelcomeView(ContentView):
             lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
         how = f"{self._keys.format_first_key('global.choose_model')} changes it."
         model = Content.assemble(
-            ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
+            ("Model  ", "bold $muted"),
+            (sanitise_line(self._model), "bold"),
+            f" · {describe_model(self._model)} ",
+            (how, "$muted"),
         )
         return Content("\n").join([*lines, Content(), *wrap(model, width)])
 

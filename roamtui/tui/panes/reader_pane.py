@@ -13,7 +13,6 @@ from typing_extensions import override
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Keymap
 from roamtui.tui.image_mode import ImageMode
-from roamtui.tui.labels import format_minutes_left
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.status_line import format_key_hint
 
@@ -92,10 +91,8 @@ class ReaderPane(Vertical):
         parts = [self.reader.breadcrumb]
         if (page := self.reader.page_in_view) is not None:
             parts.append(f"p. {page}")
-        notes = [parts]
-        if (progress := self.reader.progress) is not None:
-            shorter = [*parts, f"{progress.percent} %"]
-            notes = [[*shorter, format_minutes_left(progress.minutes)], shorter] if progress.minutes else [shorter]
+        if (percent := self.reader.percent_above) is not None:
+            parts.append(f"{percent} %")
         label, signs = self.reader.match_label, self.reader.overflow_signs
-        lines = [f"{' · '.join([label, *note] if label else note)} {signs}".rstrip() for note in notes]
-        self.title_line.show_note(*lines, *([label] if label else []))
+        line = f"{' · '.join([label, *parts] if label else parts)} {signs}".rstrip()
+        self.title_line.show_note(line, *([label] if label else []))

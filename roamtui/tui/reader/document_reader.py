@@ -12,6 +12,7 @@ from textual import on
 from textual.app import SuspendNotSupported
 from textual.message import Message
 from textual.timer import Timer
+from typing_extensions import override
 
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.state import ConversationState
@@ -34,12 +35,11 @@ from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.messages import (
     CommandRequested,
+    DocumentRequested,
     FullScreenRequested,
     LinkClicked,
-    LinkedFileRequested,
     ReadingPositionChanged,
     ReturnRequested,
-    ScrolledPastEnd,
     StatusMessage,
 )
 from roamtui.tui.pictures import PictureStore
@@ -202,13 +202,13 @@ class DocumentReader(Reader):
         if section_id is None or not self._step_from(section_id, direction, can_go_back=True):
             self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
 
-    @on(ScrolledPastEnd)
-    def _continue_past_end(self, event: ScrolledPastEnd) -> None:
+    @override
+    def continue_past_end(self, direction: int) -> None:
         """Show the section after the last one or before the first one of the document."""
         if self.section_id is not None and self.section_id in self.state.library:
             ids = self._get_document(self.section_id).ids or (self.section_id,)  # a file may be empty
-            edge_id = ids[-1 if event.direction > 0 else 0]
-            if self._step_from(edge_id, event.direction) and event.direction < 0:
+            edge_id = ids[-1 if direction > 0 else 0]
+            if self._step_from(edge_id, direction) and direction < 0:
                 self.scroll_to_end()
 
     def _step_from(self, section_id: str, direction: int, *, can_go_back: bool = False) -> bool:
@@ -247,7 +247,7 @@ class DocumentReader(Reader):
                 dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
                 dialog.ask(self.app, partial(self._open_page, url))
             case FileLink(path, fragment, is_outside):
-                request = partial(self.post_message, LinkedFileRequested(str(path), fragment))
+                request = partial(self.post_message, DocumentRequested(str(path), place=fragment))
                 if is_outside:
                     question = "Open a file outside the folder that you opened?"
                     ConfirmDialog(question, str(path), yes="Open").ask(self.app, request)

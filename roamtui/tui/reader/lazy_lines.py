@@ -5,21 +5,19 @@ The number of lines of a chunk is an estimate until the chunk is laid out. Corre
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
 from roamtui.document.text import compute_line_starts, normalise_line_ends
-from roamtui.markdown.blocks import Details
+from roamtui.markdown.blocks import Link
 from roamtui.markdown.code import highlight_code
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import (
-    WIDE_CHARACTERS,
     Line,
     PictureLine,
     Run,
@@ -36,15 +34,6 @@ _CACHED_CHUNKS_MAX = 64
 _REFERENCE = re.compile(r"\](?!\()")
 """The end of a reference link. If a chunk has no match, the document is not searched for link definitions."""
 
-_WORDS_PER_MINUTE = 230
-_WORD = re.compile(rf"[{WIDE_CHARACTERS}]|[^\s{WIDE_CHARACTERS}]+")
-"""A word, or a character of a script without spaces. People read about as many of either in a minute."""
-_SAMPLE_LENGTH, _SAMPLES_MAX = 4_000, 16
-"""Length in characters and maximum number of the samples in which a long text's words are counted: 50 MB take 3 ms."""
-
-LinkDestination = str | int
-"""The URL of a link, or the start offset of a `<details>` element, whose summary is shown as a link that folds it."""
-
 
 class LinePosition(NamedTuple):
     """A line within a chunk."""
@@ -60,23 +49,12 @@ class LocatedLine(NamedTuple):
     line: Line
 
 
-class ReadingProgress(NamedTuple):
-    """How much of a document has been read, and how long the rest takes."""
+class ShownLink(NamedTuple):
+    """A link, and the line and the cell where it starts."""
 
-    percent: int
-    minutes: int
-    """Minutes left, rounded up. 0 at the end."""
-
-
-class LinkPosition(NamedTuple):
-    """A link within a chunk, by its number, and where it starts."""
-
-    chunk: int
-    number: int
-    y: int = 0
-    """Number of its line."""
-    x: int = 0
-    """Its first cell."""
+    link: Link
+    y: int
+    x: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +62,8 @@ class ChunkLines:
     """The lines and links of a chunk, which is a part of the document, laid out for a width."""
 
     lines: tuple[Line, ...]
-    links: Mapping[int, LinkDestination] = field(default_factory=dict)
-    """The target of each link, by its number."""
-    folded: tuple[Details, ...] = ()
-    """The folded `<details>` elements."""
-    image_link_numbers: frozenset[int] = frozenset()
-    """The numbers of the links that lead to an image."""
+    links: Sequence[Link] = ()
+    """The links of the chunk, by number."""
 
 
 class LazyLines:
@@ -99,8 +73,6 @@ class LazyLines:
         self,
         view: DocumentView,
         width: int,
-        *,
-        toggled_details: set[int] | None = None,
         measure_picture: Callable[[str], tuple[PictureFile, int, int] | None] | None = None,
     ) -> None:
         """Estimate the heights. Lines are laid out when they are needed.
@@ -108,7 +80,6 @@ class LazyLines:
         Args:
             view: The document to show.
             width: Width of a line in cells.
-            toggled_details: Offsets of the `<details>` elements that a person has toggled, or None to unfold all.
             measure_picture: Returns the picture that a URL leads to, with its width and height in pixels. None to show
                 no pictures.
         """
@@ -119,7 +90,6 @@ class LazyLines:
         self.laid_out_chunks: set[int] = set()
         """The chunks that have been laid out at least once."""
         self._width = width
-        self._toggled_details = toggled_details
         self._measure_picture = measure_picture
         self._has_pictures = False
         self.heights = [self._estimate_height(chunk) for chunk in self.chunks]
@@ -209,30 +179,31 @@ class LazyLines:
             if found.line.picture is not None:
                 yield found.line.picture, found.position.chunk
 
-    def find_image(self, view: range) -> LinkPosition | None:
+    def find_image(self, view: range) -> Link | None:
         """Return the first link in view that leads to an image, or whose image is in view."""
         for (chunk, _), line in filter(None, map(self.get_line, view)):
             numbers = [run.style.link_number for run in line.runs]
             if line.picture is not None:
                 numbers.append(line.picture.link_number)
-            number = next(
-                (number for number in numbers if number in self.get_chunk_lines(chunk).image_link_numbers), None
-            )
-            if number is not None:
-                return LinkPosition(chunk, number)
+            links = self.get_chunk_lines(chunk).links
+            for number in numbers:
+                if number is not None and links[number].is_image:
+                    return links[number]
         return None
 
-    def list_links(self, view: range) -> list[LinkPosition]:
+    def list_links(self, view: range) -> list[ShownLink]:
         """List the links that start in view, in order."""
-        links: dict[tuple[int, int], LinkPosition] = {}
+        shown: dict[tuple[int, int], ShownLink] = {}
         first = self.get_top(self.locate(view.start).chunk)  # a link that starts above the view may continue in it
         for y in range(first, view.stop):
-            found = self.get_line(y)
-            for index, run in enumerate(found.line.runs if found else ()):
-                if found and run.style.link_number is not None:
-                    key = found.position.chunk, run.style.link_number
-                    links.setdefault(key, LinkPosition(*key, y, measure_runs(found.line.runs[:index])))
-        return [link for link in links.values() if link.y in view]
+            if (found := self.get_line(y)) is None:
+                break
+            (chunk, _), line = found
+            for index, run in enumerate(line.runs):
+                if (number := run.style.link_number) is not None:
+                    link = self.get_chunk_lines(chunk).links[number]
+                    shown.setdefault((chunk, number), ShownLink(link, y, measure_runs(line.runs[:index])))
+        return [link for link in shown.values() if link.y in view]
 
     def _compute_tops(self) -> list[int]:
         if self._tops is None:
@@ -244,21 +215,6 @@ class LazyLines:
         width = max(1, min(self._width, PROSE_WIDTH_MAX))
         return max(1, line_ends + (chunk.end - chunk.start) // width)
 
-    def compute_progress(self, offset: int) -> ReadingProgress:
-        """Return how much of the document is before an offset, and how long the rest takes."""
-        length = len(self.document.text)
-        minutes = math.ceil((length - offset) / self._characters_per_minute)
-        return ReadingProgress(round(100 * offset / max(1, length)), minutes)
-
-    @cached_property
-    def _characters_per_minute(self) -> float:
-        """How fast a person reads the document, estimated from samples of its words."""
-        text = self.document.text
-        step = max(_SAMPLE_LENGTH, len(text) // _SAMPLES_MAX)
-        samples = [text[start : start + _SAMPLE_LENGTH] for start in range(0, len(text), step)]
-        words = sum(len(_WORD.findall(sample)) for sample in samples)
-        return _WORDS_PER_MINUTE * sum(map(len, samples)) / max(1, words)
-
     @cached_property
     def _definitions(self) -> Definitions:
         return parse_link_definitions(self.document.text)
@@ -267,10 +223,11 @@ class LazyLines:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
-        layout = MarkdownLayout(width=self._width, toggled_details=self._toggled_details)
+        layout = MarkdownLayout(width=self._width)
         if (measure_picture := self._measure_picture) is not None:
-            hrefs = {number: link.href for number, link in enumerate(markdown.links) if link.is_image}
-            layout.measure_picture = lambda number: measure_picture(hrefs[number]) if number in hrefs else None
+            layout.measure_picture = lambda number: (
+                measure_picture(markdown.links[number].href) if markdown.links[number].is_image else None
+            )
         layout.add_blocks(markdown.blocks)
         lines = layout.lines
         self._has_pictures = self._has_pictures or any(line.picture is not None for line in lines)
@@ -290,10 +247,7 @@ class LazyLines:
                 is_page_mark=True,
             )
             lines.insert(0, page_mark)
-        links: dict[int, LinkDestination] = {number: link.href for number, link in enumerate(markdown.links)}
-        links |= {-1 - number: fold.start for number, fold in enumerate(layout.foldable)}
-        image_links = frozenset(number for number, link in enumerate(markdown.links) if link.is_image)
-        return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded), image_link_numbers=image_links)
+        return ChunkLines(lines=tuple(lines), links=markdown.links)
 
     def _lay_out_front_matter(self, chunk: TextChunk) -> tuple[Line, ...]:
         text = self.document.text[chunk.start : chunk.end]

@@ -19,7 +19,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import sanitise_line
-from roamtui.markdown.blocks import get_block_end
+from roamtui.markdown.blocks import Link
 from roamtui.markdown.lines import PictureLine, measure_runs
 from roamtui.markdown.table import list_column_starts
 from roamtui.sources.convert.child import INSTALL_IMAGES
@@ -32,14 +32,13 @@ from roamtui.tui.messages import (
     FullScreenRequested,
     LinkClicked,
     ReadingPositionChanged,
-    ScrolledPastEnd,
     StatusMessage,
     TerminalWriteRequested,
 )
 from roamtui.tui.pictures import PictureStore, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, compute_selection_span
-from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, ReadingProgress
+from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, ShownLink
 from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPalette
 from roamtui.tui.reader.lines_view import JUMP_MARGIN, LinesView
 
@@ -84,7 +83,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """The current section: the target of the last jump, or the section scrolled to the top since. None if empty."""
         self._document_view = _EMPTY_VIEW
         self._highlights = Highlights()
-        self._hints: Sequence[LinkPosition] = ()
+        self._hints: Sequence[ShownLink] = ()
         """The links that have numbers on the screen."""
         self._typed = ""
         """The digits of a number that were typed."""
@@ -100,8 +99,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """The positions before the last jumps, to go back to."""
         self._last_posted: ReadingPositionChanged | None = None
         """The last message posted, so that none is posted twice."""
-        self._toggled_details: set[int] = set()
-        """Offsets of the `<details>` elements that the person folded or unfolded."""
         self._laid_out_width = 0
         """Width for which the text is laid out, or 0 before the first layout."""
 
@@ -123,7 +120,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._highlights = Highlights(quote, self._highlights.words)
         has_same_range = view.end is None or (previous_view.start, previous_view.end) == (view.start, view.end)
         if not self.lines.chunks or previous_view.document is not view.document or not has_same_range:
-            self._toggled_details = set()
             self._rebuild_lines(self._jump_offset)
         else:
             self._set_hints(())
@@ -169,11 +165,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """The words whose matches are highlighted."""
         return self._highlights.words
 
-    def toggle_details(self, offset: int) -> None:
-        """Fold or unfold the `<details>` element that starts at an offset of the document."""
-        self._toggled_details ^= {offset}
-        self._lay_out_again(self.lines.get_chunk_at(offset))
-
     def _lay_out_again(self, chunk: int) -> None:
         self._set_hints(())
         with self._keep_view():
@@ -192,7 +183,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self._set_hints(self.lines.list_links(self._view_range))
         self.post_message(StatusMessage("Type the number of a link" if self._hints else "No link in view"))
 
-    def _set_hints(self, links: Sequence[LinkPosition], typed: str = "") -> None:
+    def _set_hints(self, links: Sequence[ShownLink], typed: str = "") -> None:
         if self._hints or links:
             self._hints, self._typed = links, typed
             self.refresh()
@@ -206,7 +197,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if event.character is not None and event.character.isdecimal() and numbers:
             event.stop()
             event.prevent_default()
-            link = self._hints[int(typed) - 1]
+            link = self._hints[int(typed) - 1].link
             is_complete = numbers == [int(typed)]
             self._set_hints(() if is_complete else self._hints, typed)
             if is_complete:
@@ -216,19 +207,14 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             event.stop()
             event.prevent_default()
         if event.key == "enter" and self._typed:
-            self._follow(self._hints[int(self._typed) - 1])
+            self._follow(self._hints[int(self._typed) - 1].link)
         self._set_hints(())
 
-    def _follow(self, link: LinkPosition) -> None:
-        lines = self.lines.get_chunk_lines(link.chunk)
-        target = lines.links[link.number]
-        if link.number in lines.image_link_numbers:
-            if self._library is not None and self.section_id is not None:
-                self.post_message(FullScreenRequested(self._library, self.section_id, href=str(target)))
-        elif isinstance(target, int):
-            self.toggle_details(target)
-        else:
-            self.post_message(LinkClicked(target))
+    def _follow(self, link: Link) -> None:
+        if not link.is_image:
+            self.post_message(LinkClicked(link.href))
+        elif self._library is not None and self.section_id is not None:
+            self.post_message(FullScreenRequested(self._library, self.section_id, href=link.href))
 
     def action_look(self) -> None:
         """Ask to show the first image in view, or else the page, on the whole screen."""
@@ -273,13 +259,13 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         return self._document_view.document.page_at(self._offset_in_view)
 
     @property
-    def progress(self) -> ReadingProgress | None:
+    def percent_above(self) -> int | None:
         """How much of the document is above the view, or None if the text is not from a document."""
         if self._document_view.is_generated or not self.lines.chunks:
             return None
-        is_end_in_view = self.top_y + self.view_size.height >= len(self.lines)
-        text = self._document_view.document.text
-        return self.lines.compute_progress(len(text) if is_end_in_view else self._offset_in_view)
+        if self.top_y + self.view_size.height >= len(self.lines):
+            return 100
+        return round(100 * self._offset_in_view / max(1, len(self._document_view.document.text)))
 
     def action_copy(self) -> None:
         if self.section_id is not None:
@@ -331,18 +317,12 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         return format_full_path(self._library, section_id)
 
     def _scroll_to_highlight(self, kind: HighlightKind) -> None:
-        """Scroll to the highlighted quote or current match. Unfold the `<details>` elements that hide it."""
+        """Scroll to the highlighted quote or current match."""
         lines, offset = self.lines, self._highlights.current_match
         if kind is HighlightKind.QUOTE:
             offset = self._highlights.quote[0].start if self._highlights.quote else None
         if offset is None or not lines.chunks:
             return
-        chunk = lines.get_chunk_at(offset)
-        while hidden := [
-            fold for fold in lines.get_chunk_lines(chunk).folded if fold.end <= offset < get_block_end(fold)
-        ]:
-            for fold in hidden:  # the elements may be nested
-                self.toggle_details(fold.start)
         y = lines.get_block_y(offset)
         first = lines.locate(y)
         for number in range(first.line, len(lines.get_chunk_lines(first.chunk).lines)):
@@ -368,23 +348,22 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self.scroll_to(x=max(x - width + 1, min(target, x + width - 1)), animate=False, force=True)
 
     def action_move(self, lines: int) -> None:
-        """Scroll down by `lines`, or up if negative.
-
-        Post a message if the end of the document, or its start when scrolling up, is in view already.
-        """
-        self._post_scrolled_past_end(1 if lines > 0 else -1)
+        """Scroll down by `lines`, or up if negative."""
+        self._continue_at_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
-
-    def _post_scrolled_past_end(self, direction: int) -> None:
-        is_end_in_view = self.top_y + self.view_size.height >= len(self.lines)
-        is_start_in_view = self.top_y == 0
-        if is_end_in_view if direction > 0 else is_start_in_view:
-            self.post_message(ScrolledPastEnd(direction))
 
     @on(events.MouseScrollDown)
     @on(events.MouseScrollUp)
-    def _post_wheel_past_end(self, event: events.MouseEvent) -> None:
-        self._post_scrolled_past_end(1 if isinstance(event, events.MouseScrollDown) else -1)
+    def _continue_by_wheel(self, event: events.MouseEvent) -> None:
+        self._continue_at_end(1 if isinstance(event, events.MouseScrollDown) else -1)
+
+    def _continue_at_end(self, direction: int) -> None:
+        is_end_in_view = self.top_y + self.view_size.height >= len(self.lines)
+        if is_end_in_view if direction > 0 else self.top_y == 0:
+            self.call_next(self.continue_past_end, direction)
+
+    def continue_past_end(self, direction: int) -> None:
+        """Do what follows when the person scrolls past the end of the text (1) or its start (-1): nothing here."""
 
     def action_page(self, pages: int) -> None:
         """Scroll down by `pages` screens, or up if negative. At least two lines stay in view."""
@@ -411,7 +390,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         self.lines = LazyLines(
             self._document_view if self._laid_out_width else _EMPTY_VIEW,
             self._laid_out_width - _MARGIN_RIGHT,
-            toggled_details=self._toggled_details,
             measure_picture=self._measure_picture if self._pictures is not None else None,
         )
         if self.is_attached:
@@ -474,9 +452,9 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if line.picture is not None:
             drawn = self._pictures.get(line.picture) if self._pictures is not None else None
             strip = palette.draw_picture(line, drawn, left + width)
-        for number, link in enumerate(self._hints, start=1):
-            if link.y == line_y and str(number).startswith(self._typed):
-                strip = palette.draw_hint(strip, link.x, str(number))
+        for number, hint in enumerate(self._hints, start=1):
+            if hint.y == line_y and str(number).startswith(self._typed):
+                strip = palette.draw_hint(strip, hint.x, str(number))
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
     def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:
@@ -606,14 +584,15 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         found = self.lines.get_line(clicked.y + self.top_y) if clicked else None
         if clicked is None or found is None:
             return
-        position, line = found
+        (chunk, _), line = found
+        links = self.lines.get_chunk_lines(chunk).links
         if line.picture is not None:
-            self._follow(LinkPosition(position.chunk, line.picture.link_number))
+            self._follow(links[line.picture.link_number])
             return
         end = 0
         for run in line.runs:
             end += cell_len(run.text)
             if clicked.x + self.scroll_offset.x < end:
                 if run.style.link_number is not None:
-                    self._follow(LinkPosition(position.chunk, run.style.link_number))
+                    self._follow(links[run.style.link_number])
                 return

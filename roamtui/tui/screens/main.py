@@ -34,7 +34,7 @@ from roamtui.document.counts import format_count
 from roamtui.document.node import Span
 from roamtui.errors import RoamtuiError, StoreError
 from roamtui.sources.file_sources import stamp_source
-from roamtui.tui.actions import Keymap, Scope, list_slash_commands, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import (
     ConversationTarget,
@@ -71,7 +71,6 @@ from roamtui.tui.status_line import (
     StatusLine,
     StatusLineState,
     adapt_flags,
-    make_model_label,
 )
 from roamtui.tui.tree.outline_tree import OutlineTree
 
@@ -116,14 +115,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._first_place: str | SectionTarget | None = None
         """The anchor or quote to show as soon as the screen has started, if a link or a cell of a table led to it."""
         self._stamp = stamp_source(state.library.source)
-        label = make_model_label(startup.model_name)
-        self.welcome = WelcomeView(state.library, startup.options.examples, label, keys)
+        self.welcome = WelcomeView(state.library, startup.options.examples, startup.model_name, keys)
         self.chat_log = ChatLog(startup, self.welcome, keys)
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(state, keys, startup.options.image_mode)
         asked = [exchange.question for exchange in state.transcript.exchanges]
-        self.question_box = QuestionBox([*reversed(startup.options.examples), *asked], list_slash_commands(keys))
-        self.status_line = StatusLine(StatusLineState(model=label.name, model_note=label.short_note), keys)
+        self.question_box = QuestionBox([*reversed(startup.options.examples), *asked])
+        self.status_line = StatusLine(StatusLineState(model=startup.model_name), keys)
         self.header = HeaderLine(state.library.title, state.library.source)
         self._hints = HintLine(keys)
         back_key = keys.format_first_key("global.back")
@@ -421,9 +419,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_reader()
 
     def action_step_out(self) -> None:
-        is_done = self.focused is self.question_box and (
-            self.question_box.close_commands() or self.questions.reset_options() or self.questions.take_back()
-        )
+        is_done = self.focused is self.question_box and (self.questions.reset_options() or self.questions.take_back())
         if not is_done:
             self.panes.step_out()
 
@@ -431,10 +427,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _submit_question(self, event: QuestionBox.Submitted) -> None:
         self.panes.show_chat()
         self.warn(self.questions.submit(event.question))
-
-    @on(QuestionBox.CommandSubmitted)
-    async def _run_command(self, event: QuestionBox.CommandSubmitted) -> None:
-        await self.action_run(event.action.id)
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _run_question(self, question: str, options: AskOptions) -> None:
@@ -455,21 +447,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(ChatLog.RetryRequested)
     def _retry_question(self, event: ChatLog.RetryRequested) -> None:
-        if self.is_asking or not self.conversation.state.transcript.exchanges:
+        """Ask a question again. If it needs a model and none is in use, let the person choose one."""
+        if self.warn_if_busy():
             return
+        ask = partial(self.questions.ask_again, event.number, event.open_first)
         if event.is_edited:
             self.questions.edit_last()
             self.panes.focus_question_box()
-        else:
-            self.questions.ask_again(len(self.conversation.state.transcript.exchanges), event.open_first)
-
-    @on(ChatLog.ModelRequested)
-    def _retry_with_model(self, event: ChatLog.ModelRequested) -> None:
-        """Ask a model a question that was answered by passages. If no model is in use, let the person choose one."""
-        if self.warn_if_busy():
-            return
-        ask = partial(self.questions.ask_again, event.number, event.section_ids)
-        if self.app_context.agent.model.name == OFFLINE:
+        elif event.needs_model and self.app_context.agent.model.name == OFFLINE:
             self._choose_model(ask)
         else:
             ask()
@@ -616,9 +601,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         ConfirmDialog(question, agent.model.name, yes="Make default", no="Just this time").ask(self.app, save_choice)
 
     def _show_model(self, name: str) -> None:
-        label = make_model_label(name)
-        self.status_line.update_status(model=label.name, model_note=label.short_note)
-        self.welcome.show_model(label)
+        self.status_line.update_status(model=name)
+        self.welcome.show_model(name)
         self._warm_up()
 
     @on(TargetActivated)

@@ -26,8 +26,9 @@ from roamtui.table.rows import check_output
 from roamtui.table.runner import TableJob, TableRun, fill_table
 from roamtui.table.store import TableContent
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
+from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.labels import STEP, format_error
-from roamtui.tui.messages import CellRequested
+from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import Dialog, PromptDialog
 from roamtui.tui.screens.saved_items import ExportDialog
 from roamtui.tui.screens.table_grid import TableGrid
@@ -162,8 +163,9 @@ class TableScreen(Dialog[None]):
             return
         log = self._content.get_log_path(cell) if cell is not None else None
         proof = cell.proof if cell is not None and with_quote else None
-        section_id = proof.section_id if proof is not None else None
-        self.post_message(CellRequested(row.source, str(log) if log is not None else None, section_id, proof))
+        target = SectionTarget(proof.section_id, proof) if proof is not None else None
+        log_path = str(log) if log is not None else None
+        self.post_message(DocumentRequested(row.source, log_path, target, is_cell=True))
 
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_add_column(self) -> None:

@@ -61,4 +61,4 @@ def test_the_links_in_view_are_listed_in_order() -> None:
         lines.measure_from(lines.get_offset_y(offset), 8)
         start = lines.get_offset_y(offset)
         listed = lines.list_links(range(start, start + 8))
-        assert [lines.get_chunk_lines(chunk).links[number] for chunk, number, _, _ in listed] == hrefs
+        assert [shown.link.href for shown in listed] == hrefs
