@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -71,8 +70,7 @@ class EvalQuestion(Gold, frozen=True, kw_only=True):
         return (self, *(self.gold_alt or ()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionFile:
+class QuestionFile(NamedTuple):
     """The content of a question file."""
 
     questions: tuple[EvalQuestion, ...]
@@ -84,8 +82,7 @@ class GoldError(RoamtuiError):
     """A gold section is not in the documents."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldIds:
+class GoldIds(NamedTuple):
     """The ids that count as hits."""
 
     strict: frozenset[str]
@@ -109,26 +106,23 @@ def read_questions(path: Path) -> QuestionFile:
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
+        problem = ""
         try:
             question = msgspec.convert(json.loads(line.decode("utf-8")), EvalQuestion)
+            question_id = str(question.id) or f"line {number}"
+            question = msgspec.structs.replace(question, id=question_id, line_number=number)
+            golds = question.golds[1:] if question.gold_is_page else question.golds
+            if not all(gold.titles or gold.number for gold in golds):
+                problem = f"is not a question: {_GOLD_HINT}"
+            elif (first := questions.setdefault(question_id, question)) is not question:
+                problem = f"has the id of line {first.line_number}"
         except msgspec.ValidationError:
-            problems.append(f"{path.name} line {number} is not a question such as {_FORM}; skipped.")
-            continue
+            problem = f"is not a question such as {_FORM}"
         except (ValueError, RecursionError):
-            problems.append(f"{path.name} line {number} is not JSON; skipped.")
-            continue
-        question_id = str(question.id) or f"line {number}"
-        has_places = all(
-            gold.titles or gold.number is not None for gold in question.golds[question.gold_is_page or 0 :]
-        )
-        if not has_places:
-            problems.append(f"{path.name} line {number} is not a question: {_GOLD_HINT}; skipped.")
-        elif question_id in questions:
-            first = questions[question_id].line_number
-            problems.append(f"{path.name} line {number} has the id of line {first}; skipped.")
-        else:
-            questions[question_id] = msgspec.structs.replace(question, id=question_id, line_number=number)
-    return QuestionFile(questions=tuple(questions.values()), problems=tuple(problems))
+            problem = "is not JSON"
+        if problem:
+            problems.append(f"{path.name} line {number} {problem}; skipped.")
+    return QuestionFile(tuple(questions.values()), tuple(problems))
 
 
 def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
@@ -145,43 +139,35 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
     parents: set[str] = set()
     for gold in question.golds:
         doc = gold.doc or question.doc
-        document = documents.get(doc)
-        if document is None:
+        if (document := documents.get(doc)) is None:
             continue
         if question.gold_is_page and gold is question:
             strict.update(document.ids)
             continue
-        row = _find_gold_row(document, gold)
-        if row is None:
+        if (row := _find_gold_row(document, gold)) is None:
             description = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.number}"
             raise GoldError(f"{description} is not in {doc}")
-        end = row + 1 if question.gold_own_only else document.columns.ends[row]
-        strict.update(document.ids[row:end])
-        parent = document.columns.parents[row]
-        if parent >= 0:
+        strict.update(document.ids[row : row + 1 if question.gold_own_only else document.columns.ends[row]])
+        if (parent := document.columns.parents[row]) >= 0:
             parents.add(document.ids[parent])
     if not strict:
         raise GoldError(f"none of its documents, such as {question.doc}, exists")
-    return GoldIds(strict=frozenset(strict), relaxed=frozenset(strict | parents))
+    return GoldIds(frozenset(strict), frozenset(strict | parents))
 
 
 def _find_gold_row(document: Document, gold: Gold) -> int | None:
-    # Among equal headings, the last one at or before the line wins. If the heading has moved, its path finds it.
+    # If the heading has moved, its path finds it: of equal headings the nearest to the line.
     columns, line_starts, line = document.columns, document.line_starts, gold.number
-    row = None
     if line is not None and line <= len(line_starts):
-        count_before = bisect_right(columns.starts, line_starts[line - 1], hi=len(columns))
-        row = count_before - 1 if count_before else None
+        row = bisect_right(columns.starts, line_starts[line - 1], hi=len(columns)) - 1
+        if row >= 0 and (not gold.titles or _normalise(columns.titles[row]) == _normalise(gold.titles[-1])):
+            return row
     if not gold.titles:
-        return row
-    titles = [_normalise(title) for title in gold.titles]
-    if row is not None and _normalise(columns.titles[row]) == titles[-1]:
-        return row
-    rows = [index for index, title in enumerate(columns.titles) if _normalise(title) == titles[-1]]
-    rows = [index for index in rows if [_normalise(title) for title in columns.path(index)][-len(titles) :] == titles]
-    return min(
-        rows, key=lambda index: abs(line_number_at(line_starts, columns.starts[index]) - (line or 0)), default=None
-    )
+        return None
+    titles = [*map(_normalise, gold.titles)]
+    rows = [row for row, title in enumerate(columns.titles) if _normalise(title) == titles[-1]]
+    rows = [row for row in rows if [*map(_normalise, columns.path(row))][-len(titles) :] == titles]
+    return min(rows, key=lambda row: abs(line_number_at(line_starts, columns.starts[row]) - (line or 0)), default=None)
 
 
 def _normalise(title: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from roamtui.agent.answer import count_verified
 from roamtui.agent.loop import Agent
@@ -69,8 +70,7 @@ class EvalRun:
 OnResult = Callable[[EvalRun, QuestionResult | None], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Corpus:
+class _Corpus(NamedTuple):
     library: Library
     searcher: Searcher | None
     documents: Mapping[str, Document]
@@ -115,13 +115,9 @@ async def run_questions(
             if on_result is not None:
                 on_result(run, result)
 
-    tasks = [asyncio.ensure_future(work()) for _ in range(plan.jobs)]
     try:
-        await asyncio.gather(*tasks)
+        await asyncio.gather(*(work() for _ in range(plan.jobs)))
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         if plan.model is not None:
             await plan.model.close()
     return run
@@ -131,43 +127,39 @@ async def _score_question(
     question: EvalQuestion, plan: EvalPlan, get_corpus: Callable[[str], _Corpus], run: EvalRun
 ) -> QuestionResult | None:
     """Score a question, or return None and record the problem."""
+    agent, hit_ids = None, tuple[str, ...]()
     try:
         corpus = get_corpus("" if plan.scope == SCOPE_ALL else question.doc)
         golds = resolve_golds(question, corpus.documents)
-    except RoamtuiError as error:
-        run.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {error}")
-        return None
-    history = question.history or ()
-    started = time.perf_counter()
-    hit_ids: tuple[str, ...] = ()
-    if corpus.searcher is not None:
-        earlier = tuple(turn.content for turn in history)
-        hits = corpus.searcher.search(question.question, limit=_HITS_MAX, earlier=earlier)
-        hit_ids = tuple(hit.section_id for hit in hits)
-    result = QuestionResult(
-        id=str(question.id),
-        question=question.question,
-        rank=_compute_rank(hit_ids, golds.strict),
-        relaxed_rank=_compute_rank(hit_ids, golds.relaxed),
-        hits=hit_ids,
-        ms=round((time.perf_counter() - started) * 1_000, 3),
-    )
-    if plan.model is not None:
-        try:
+        started = time.perf_counter()
+        if corpus.searcher is not None:
+            earlier = tuple(turn.content for turn in question.history or ())
+            hits = corpus.searcher.search(question.question, limit=_HITS_MAX, earlier=earlier)
+            hit_ids = tuple(hit.section_id for hit in hits)
+        ms = round((time.perf_counter() - started) * 1_000, 3)
+        if plan.model is not None:
             agent = await _ask_agent(question, golds, corpus, plan.model, plan.agent_options)
-        except ModelError as error:
+            run.failures = 0
+    except RoamtuiError as error:
+        if isinstance(error, ModelError):
             run.failures += 1
             if not run.results or run.failures >= _FAILURES_MAX:
                 raise
-            run.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {error}")
-            return None
-        run.failures = 0
-        result = replace(result, agent=agent)
-    return result
-
-
-def _compute_rank(hit_ids: Sequence[str], golds: frozenset[str]) -> int | None:
-    return next((rank for rank, section_id in enumerate(hit_ids, start=1) if section_id in golds), None)
+        run.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {error}")
+        return None
+    ranks = [
+        next((rank for rank, section_id in enumerate(hit_ids, start=1) if section_id in ids), None)
+        for ids in (golds.strict, golds.relaxed)
+    ]
+    return QuestionResult(
+        id=str(question.id),
+        question=question.question,
+        rank=ranks[0],
+        relaxed_rank=ranks[1],
+        hits=hit_ids,
+        ms=ms,
+        agent=agent,
+    )
 
 
 async def _ask_agent(

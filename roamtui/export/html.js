@@ -23,7 +23,7 @@
     const sections = (moment.open || []).map((id) => byId("s-" + id)).filter(Boolean);
     const elements = (moment.show || []).map(byId).filter(Boolean).concat(sections);
     moments.push({ say: moment.say, elements, open: lines(moment.open), found: lines(moment.find) });
-    for (let tick = 1; tick < moment.ticks; tick++) moments.push({ say: moment.say, elements: [] });
+    for (let tick = 1; tick < 8; tick++) moments.push({ say: moment.say, elements: [] });
   }
   let at = moments.length, timer = 0;
   const place = byId("place"), play = byId("play");

@@ -10,9 +10,9 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from html import escape, unescape
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -39,24 +39,19 @@ from roamtui.markdown.blocks import (
     Table,
     ThematicBreak,
     Words,
-    flatten_blocks,
 )
 from roamtui.markdown.layout import CHECKBOXES
-from roamtui.markdown.parser import read_markdown
 from roamtui.paths import display_path
 from roamtui.quotes.answer_markdown import read_answer_markdown
+from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import PASSAGE_LABEL, format_quote
-from roamtui.quotes.source_list import find_quote_section, format_place
-from roamtui.quotes.verdicts import AnswerProof, JudgedMark, make_proof
+from roamtui.quotes.source_list import find_quote_section, format_place, strip_links
+from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 
 _SIBLINGS_MAX = 40
 """In a longer list of siblings, the outline shows only those that the conversation touched, and their ancestors."""
 _SECTION_LENGTH_MAX = 40_000
 """Maximum number of characters of a section that the page shows."""
-_STEP_TICKS = 8
-"""Duration of a step of the replay, in ticks of the script."""
-_TAG = re.compile(r"<[^>]*>")
-_WORD = re.compile(r"&[#\w]+;|\w+|[^\w\s]", re.ASCII)
 
 
 def render_html(state: ConversationState, source: str, library: Library | None) -> str:
@@ -106,46 +101,48 @@ class _ReplayPage:
     library: Library | None
     source: str
     timeline: list[dict[str, Any]] = field(default_factory=list)
-    """Steps of the replay in order, each with its duration in ticks."""
+    """Steps of the replay in order."""
     touched: dict[str, None] = field(default_factory=dict)
     """Sections that were found, opened or cited."""
-    opened: dict[str, None] = field(default_factory=dict)
-    """The touched sections that the page shows."""
-    quotes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    """Quotes by section, each with the id of its highlight in the page."""
+    opened: dict[str, list[Citation]] = field(default_factory=dict)
+    """The touched sections that the page shows, each with the citations of its quotes. Offsets are in its text."""
 
     def render_exchange(self, exchange: Exchange) -> str:
         """Render a question with its answer and sources, and add its events to the timeline."""
-        number = exchange.number
-        self.timeline.append({"show": [f"q{number}"], "ticks": _STEP_TICKS, "say": "Question"})
+        number, is_passage = exchange.number, replies_with_passages(exchange)
+        self.timeline.append({"show": [f"q{number}"], "say": "Question"})
         for event in exchange.events:
             match event:
                 case SectionsSearched(query=query, hits=hits):
                     ids = self._mark_touched(hit.section_id for hit in hits)
-                    self.timeline.append(
-                        {"find": ids, "ticks": _STEP_TICKS, "say": f"Searched: {sanitise_line(query)}"}
-                    )
+                    self.timeline.append({"find": ids, "say": f"Searched: {sanitise_line(query)}"})
                 case SectionsExpanded(opened_ids=opened) if opened:
                     self._add_sections(opened)
                 case _:
                     pass
-        items = []
-        is_passage = replies_with_passages(exchange)
-        for position, citation in enumerate(exchange.citations, 1):
-            items.append(self._render_citation(f"c{number}-{position}", citation, is_passage=is_passage))
+        items = [
+            self._render_citation(f"c{number}-{position}", citation, is_passage=is_passage)
+            for position, citation in enumerate(exchange.citations, 1)
+        ]
         proof = match_proof(exchange)
         markdown = read_answer_markdown(exchange.answer, proof)
-        renderer = _BlockRenderer(markdown.links, proof, f"c{number}-", self.opened)
-        self.timeline.append({"stream": f"a{number}", "say": "Answer"})
+
+        def render_quote(index: int, text: str) -> str:
+            state = proof.quotes[index].state
+            return f'<span class="quote {state.value}" title="{escape(state.label)}">{text}</span>'
+
+        def render_mark(index: int) -> str:
+            return self._render_mark(proof.marks[index], f"c{number}-")
+
+        answer = _BlockRenderer(markdown.links, render_quote, render_mark).render(markdown.blocks)
+        self.timeline += [{"stream": f"a{number}", "say": "Answer"}, {"show": [f"e{number}"], "say": ""}]
         endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
         endings += filter(None, [format_proof(exchange), "" if is_passage else proof.summary] if items else ())
         ending = f'<p class="ending">{escape(" · ".join(endings))}</p>' if endings else ""
         sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
-        self.timeline.append({"show": [f"e{number}"], "ticks": _STEP_TICKS, "say": ""})
         return (
             f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
-            f'<div class="answer" id="a{number}">{renderer.render(markdown.blocks)}</div>'
-            f'<div id="e{number}">{sources}{ending}</div></article>'
+            f'<div class="answer" id="a{number}">{answer}</div><div id="e{number}">{sources}{ending}</div></article>'
         )
 
     def _mark_touched(self, section_ids: Iterable[str]) -> list[str]:
@@ -156,26 +153,48 @@ class _ReplayPage:
     def _add_sections(self, section_ids: Iterable[str]) -> None:
         new = [section_id for section_id in self._mark_touched(section_ids) if section_id not in self.opened]
         if new:
-            self.opened.update(dict.fromkeys(new))
-            self.timeline.append({"open": new, "ticks": _STEP_TICKS, "say": "Opened"})
+            self.opened.update((section_id, []) for section_id in new)
+            self.timeline.append({"open": new, "say": "Opened"})
 
     def _render_citation(self, name: str, citation: Citation, *, is_passage: bool) -> str:
         library, state, quote = self.library, citation.state, citation.quote
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
-        place, label = citation.place, PASSAGE_LABEL if is_passage else state.label
-        place = f"{place} · {label}"
+        label = PASSAGE_LABEL if is_passage else state.label
+        place = f"{citation.place} · {label}"
         if library is not None and (section_id := find_quote_section(citation, library)) in library:
             self._add_sections([citation.section_id, section_id])
             place = format_place(citation, library)
-            target = f"s-{section_id}"
-            if quote and (citation.is_verified or section_id != citation.section_id):
-                target = f"m{name}"
-                self.quotes.setdefault(section_id, []).append((quote, target))
-            path = f'<a href="#{target}">{path}</a>'
+            path = f'<a href="#{self._add_quote(library, section_id, citation)}">{path}</a>'
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign and not is_passage else ""
-        words = _render_quote(citation, self.source) if quote else ""
+        words = ""
+        if quote:  # `recheck` reads the attributes
+            found = f'{escape(self.source)}" data-section="{escape(citation.section_id)}'
+            data = f' data-source="{found}" data-quote="{escape(format_quote(quote))}"' if citation.is_verified else ""
+            words = f"<q{data}>{escape(strip_links(quote))}</q>"
         location = f'<span class="{state.value}">{escape(place)}</span>'
         return f'<li id="{name}" title="{escape(label)}">{sign}{path} {words} <small>{location}</small></li>'
+
+    def _add_quote(self, library: Library, section_id: str, citation: Citation) -> str:
+        """Have a quote marked in its section, and return the id of the mark, or of the section if it is not there."""
+        quotes = self.opened[section_id]
+        bounds = find_quote(citation.quote, _get_text(library, section_id)) if citation.quote else None
+        if bounds is None:
+            return f"s-{section_id}"
+        same = [quote for quote in quotes if quote.start < bounds[1] and bounds[0] < quote.end]
+        if not same:
+            same = [replace(citation, start=bounds[0], end=bounds[1])]
+            quotes += same
+        return f"m-{section_id}-{same[0].start}"
+
+    def _render_mark(self, mark: JudgedMark, prefix: str) -> str:
+        """Render a citation mark as on the screen, with a link for each of its numbers."""
+        if not mark.numbers:
+            text = f"[{mark.section_id}]"
+            is_shown = mark.section_id in self.opened
+            return f'<a class="cite" href="#s-{mark.section_id}">{text}</a>' if is_shown else text
+        numbers = ",".join(f'<a href="#{prefix}{number}">{number}</a>' for number in mark.numbers)
+        sign = f" {mark.verdict.sign}" if mark.verdict.sign else ""
+        return f'<span class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">[{numbers}{sign}]</span>'
 
     def render_outline(self) -> str:
         """Render the outline around the touched sections. Long lists of siblings are shortened."""
@@ -200,56 +219,52 @@ class _ReplayPage:
 
     def render_sections(self) -> str:
         """Render each opened section's own text in document order, with its quotes marked."""
-        library, sections = self.library, list[str]()
-        if library is None:
+        if self.library is None or not self.opened:
             return ""
-        for section_id in library.walk() if self.opened else ():
-            if section_id in self.opened:
-                text = library.text_at(library.get_own_content_span(section_id), length_max=_SECTION_LENGTH_MAX)
-                markdown = read_markdown(sanitise_text(text))
-                body = _BlockRenderer(markdown.links).render(markdown.blocks)
-                for quote, name in self.quotes.get(section_id, ()):
-                    highlighted = _highlight_quote(body, quote, name)
-                    body = highlighted if highlighted != body else f'<span id="{name}"></span>{body}'
-                title = escape(sanitise_line(library.title_of(section_id)))
-                sections.append(f'<section id="s-{section_id}" aria-label="{title}">{body}</section>')
-        return "".join(sections)
+        shown = (section_id for section_id in self.library.walk() if section_id in self.opened)
+        return "".join(self._render_section(self.library, section_id) for section_id in shown)
+
+    def _render_section(self, library: Library, section_id: str) -> str:
+        text = _get_text(library, section_id)
+        quotes = sorted(self.opened[section_id], key=lambda quote: quote.start)
+        unplaced = {index: f"m-{section_id}-{quote.start}" for index, quote in enumerate(quotes)}
+
+        def render_quote(index: int, words: str) -> str:
+            name = unplaced.pop(index, "")
+            return f'<mark id="{name}">{words}</mark>' if name else f"<mark>{words}</mark>"
+
+        markdown = read_answer_markdown(text, AnswerProof(answer=text, quotes=tuple(quotes), marks=()))
+        body = _BlockRenderer(markdown.links, render_quote).render(markdown.blocks)
+        anchors = "".join(f'<span id="{name}"></span>' for name in unplaced.values())  # quotes of code
+        title = escape(sanitise_line(library.title_of(section_id)))
+        return f'<section id="s-{section_id}" aria-label="{title}">{anchors}{body}</section>'
 
 
-def _render_quote(citation: Citation, source: str) -> str:
-    """Render a quote, and if it was found, the attributes that `recheck` reads."""
-    data, quote = "", citation.quote or ""
-    if citation.is_verified:
-        section, words = escape(citation.section_id), escape(format_quote(quote))
-        data = f' data-source="{escape(source)}" data-section="{section}" data-quote="{words}"'
-    return f"<q{data}>{escape(_to_plain_text(quote))}</q>"
+def _get_text(library: Library, section_id: str) -> str:
+    return library.text_at(library.get_own_content_span(section_id), length_max=_SECTION_LENGTH_MAX)
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
 """HTML element for each emphasis, innermost first."""
-_EMPTY_PROOF = make_proof("", ())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _BlockRenderer:
     """Renders blocks as HTML that loads nothing: an image becomes its description."""
 
     links: Sequence[Link]
-    proof: AnswerProof = _EMPTY_PROOF
-    """The verdicts of the answer. The blocks refer to its quotes and marks by their numbers."""
-    source_prefix: str = ""
-    """Prefix of the ids of sources in the page. The number of the source follows it."""
-    shown_ids: Iterable[str] = ()
-    """The sections that the page shows."""
+    render_quote: Callable[[int, str], str]
+    """Wraps the HTML of some words of a quote, given its number."""
+    render_mark: Callable[[int], str] = str
+    """Renders a citation mark, given its number."""
 
-    def render(self, blocks: Sequence[Block], *, is_tight: bool = False) -> str:
-        return "".join(self._render_block(block, is_tight=is_tight) for block in blocks)
+    def render(self, blocks: Sequence[Block]) -> str:
+        return "".join(map(self._render_block, blocks))
 
-    def _render_block(self, block: Block, *, is_tight: bool) -> str:  # noqa: PLR0911 - one for each kind
+    def _render_block(self, block: Block) -> str:  # noqa: PLR0911 - one for each kind
         match block:
             case Paragraph(words=words):
-                text = self._render_words(words)
-                return text if is_tight else f"<p>{text}</p>"
+                return f"<p>{self._render_words(words)}</p>"
             case Heading(level=level, words=words):
                 return f"<h{level}>{self._render_words(words)}</h{level}>"
             case Code(text=text):
@@ -262,22 +277,18 @@ class _BlockRenderer:
                     cell_texts = [f'<{tag} class="{side}">{self._render_words(cell)}</{tag}>' for cell, side in cells]
                     texts.append(f"<tr>{''.join(cell_texts)}</tr>")
                 return f"<table>{''.join(texts)}</table>"
-            case List(items=items, number=number):
-                texts = []
-                for item in items:
-                    box = "" if item.is_done is None else CHECKBOXES[item.is_done]
-                    texts.append(f"<li>{box}{self.render(item.blocks, is_tight=block.is_tight)}</li>")
-                start, end = ("<ul>", "</ul>") if number is None else (f'<ol start="{number}">', "</ol>")
-                return f"{start}{''.join(texts)}{end}"
+            case List(items=items, number=number, is_tight=is_tight):
+                boxes = ["" if item.is_done is None else CHECKBOXES[item.is_done] for item in items]
+                listed = [f"<li>{box}{self.render(item.blocks)}</li>" for box, item in zip(boxes, items, strict=True)]
+                kind = "tight" if is_tight else "loose"
+                start, end = ("<ul", "</ul>") if number is None else (f'<ol start="{number}"', "</ol>")
+                return f'{start} class="{kind}">{"".join(listed)}{end}'
             case Quote(blocks=blocks, alert=alert, title=title):
-                kind = (
-                    f"<p><strong>{escape(alert.capitalize())}</strong> {self._render_words(title)}</p>" if alert else ""
-                )
-                return f"<blockquote>{kind}{self.render(blocks)}</blockquote>"
+                label = f"<p><strong>{escape(alert.capitalize())}</strong> {self._render_words(title)}</p>"
+                return f"<blockquote>{label if alert else ''}{self.render(blocks)}</blockquote>"
             case Details(summary=summary, blocks=blocks):  # open, since it may hold a quote
-                return (
-                    f'<details open=""><summary>{self._render_words(summary)}</summary>{self.render(blocks)}</details>'
-                )
+                head = f"<summary>{self._render_words(summary)}</summary>"
+                return f'<details open="">{head}{self.render(blocks)}</details>'
             case ThematicBreak():
                 return "<hr/>"
 
@@ -285,36 +296,20 @@ class _BlockRenderer:
         """Render words. The words of a quote become one element, and in it the words of each link."""
         parts = []
         for group, quoted in groupby(inline, key=lambda words: words.group):
-            text = "".join(
-                self._render_link(index, linked) for index, linked in groupby(quoted, key=lambda words: words.link)
-            )
-            if group is not None:
-                state = self.proof.quotes[group].state
-                text = f'<span class="quote {state.value}" title="{escape(state.label)}">{text}</span>'
-            parts.append(text)
+            linked = groupby(quoted, key=lambda words: words.link)
+            text = "".join(self._render_link(index, "".join(map(_render_emphasis, words))) for index, words in linked)
+            parts.append(text if group is None else self.render_quote(group, text))
         return "".join(parts)
 
-    def _render_link(self, index: int | None, inline: Iterable[Words]) -> str:
-        text = "".join(map(_render_emphasis, inline))
+    def _render_link(self, index: int | None, text: str) -> str:
         if index is None:
             return text
         link = self.links[index]
         if link.is_reference_mark:
-            return self._render_mark(self.proof.marks[int(link.href)]) if self.proof.marks else f"<sup>{text}</sup>"
+            return self.render_mark(int(link.href))
         if not re.match(r"https?://", link.href):  # other targets do not exist outside the source
             return f"<a>{text}</a>"
         return f'<a href="{escape(link.href)}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
-
-    def _render_mark(self, mark: JudgedMark) -> str:
-        """Render a citation mark as on the screen, with a link for each of its numbers."""
-        if not mark.numbers:
-            text = f"[{mark.section_id}]"
-            return (
-                f'<a class="cite" href="#s-{mark.section_id}">{text}</a>' if mark.section_id in self.shown_ids else text
-            )
-        numbers = ",".join(f'<a href="#{self.source_prefix}{number}">{number}</a>' for number in mark.numbers)
-        sign = f" {mark.verdict.sign}" if mark.verdict.sign else ""
-        return f'<span class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">[{numbers}{sign}]</span>'
 
 
 def _render_emphasis(words: Words) -> str:
@@ -327,26 +322,6 @@ def _render_emphasis(words: Words) -> str:
         if emphasis in words.emphasis:
             text = f"<{tag}>{text}</{tag}>"
     return text
-
-
-def _to_plain_text(markdown: str) -> str:
-    """Return the words of Markdown, one line for each paragraph, item and row."""
-    words = flatten_blocks(read_markdown(sanitise_text(markdown)).blocks)
-    return sanitise_text("".join(piece.text for piece in words)).strip()
-
-
-def _highlight_quote(body: str, quote: str, name: str) -> str:
-    # Puts the quote in <mark> elements. Compares only words: tags and punctuation between them may differ.
-    words = [word.casefold() for word in _WORD.findall(_to_plain_text(quote)) if word[0].isalnum()]
-    visible = _TAG.sub(lambda tag: "\0" * len(tag[0]), body)
-    spans = [(m.start(), m.end()) for m in _WORD.finditer(visible) if unescape(m[0])[0].isalnum()]
-    texts = [visible[start:end].casefold() for start, end in spans]
-    for first in range(len(texts) - len(words) + 1) if words else ():
-        if texts[first : first + len(words)] == words:
-            start, end = spans[first][0], spans[first + len(words) - 1][1]
-            marked = re.sub(r"((?:<[^>]*>)+)", r"</mark>\1<mark>", body[start:end])
-            return f'{body[:start]}<mark id="{name}">{marked}</mark>{body[end:]}'
-    return body
 
 
 def make_csp_hash(text: str) -> str:
