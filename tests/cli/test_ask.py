@@ -46,14 +46,6 @@ def test_an_answer_is_quoted_cited_and_verified(run: RunCommand, garden: Path) -
     assert set(data["opened"]) <= set(data["open"])
 
 
-def test_nothing_found_is_said_and_no_failure(run: RunCommand, garden: Path) -> None:
-    result = run("ask", garden, "What is the capital of Mongolia?", "--json")
-    assert result.code == 0
-    assert result.json["stopped"] == "not_found"
-    assert result.json["answer"].startswith("Not found:")
-    assert result.json["citations"] == []
-
-
 @pytest.mark.usefixtures("forked_models")
 def test_a_missing_key_names_the_variable(run: RunCommand, garden: Path) -> None:
     result = run("ask", garden, "How long is a plot?", "--model", "openai/gpt-4.1-mini", "--json")
@@ -219,13 +211,6 @@ def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, gard
 
 async def _ask_in_app(agent: Agent) -> None:
     await agent.ask("What does a spade cost?")
-
-
-def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden: Path) -> None:
-    result = run("ask", garden, "What costs something?", "--within", "00000000")
-    assert (result.code, result.out) == (1, "")
-    assert result.err == 'roamtui: No section "00000000". Run `roamtui outline SOURCE` for the ids.\n'
-    assert run("conversations").out == "No conversations yet.\n"
 
 
 def test_the_beginning_of_an_id_is_enough_except_to_delete(run: RunCommand, garden: Path) -> None:

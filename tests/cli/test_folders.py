@@ -43,14 +43,6 @@ def test_ask_answers_from_any_file_and_goes_on_with_the_conversation(run: RunCom
     assert "garden.md" in {one["doc"] for one in again["citations"]}
 
 
-def test_a_conversation_goes_on_after_a_file_has_changed(run: RunCommand, folder: Path) -> None:
-    first = run("ask", folder, "When are the hives opened?", "--json").json
-    (folder / "bees/hives.md").write_text("# Other\n", "utf-8")
-    again = run("ask", folder, "When is compost turned?", "--json", "--continue")
-    assert again.code == 0
-    assert again.json["conversation"] == first["conversation"]
-
-
 def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, folder: Path) -> None:
     (folder / "bad.md").write_bytes(b"\x89PNG\r\n")
     result = run("outline", folder, "--json")
@@ -86,13 +78,6 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     assert "manual.pdf: converted from PDF; line numbers refer to the converted text.\n" in shown.err
 
 
-def test_what_is_converted_is_kept_until_the_cache_is_cleared(run: RunCommand, manual: Path) -> None:
-    first = run("outline", manual).out
-    assert run("outline", manual).out == first
-    assert run("doctor", "--clear-cache").code == 0
-    assert run("outline", manual).out == first
-
-
 def test_a_folder_holds_any_of_them(run: RunCommand, manual: Path) -> None:
     folder = manual.parent
     (folder / "book.epub").write_bytes(pack(make_epub_parts({"one.xhtml": "<h1>Hulls</h1><p>a</p>"})))
@@ -101,11 +86,3 @@ def test_a_folder_holds_any_of_them(run: RunCommand, manual: Path) -> None:
     (folder / "notes.rst").write_text("Notes\n=====\n\ntext\n", "utf-8")
     titles = {"Hulls", "Bread", "Page", "Notes", "Tools", "Fines"}
     assert titles < {section["title"] for section in run("outline", folder, "--json").json["sections"]}
-
-
-def test_a_piped_answer_about_a_folder_names_the_file_of_each_passage(tmp_path: Path, run: RunCommand) -> None:
-    for name in ("lease", "act"):
-        text = f"# The {name}\n\n## Term\n\n### Length\n\nThe {name} lasts for nine years.\n"
-        (tmp_path / f"{name}.md").write_text(text, "utf-8")
-    result = run("ask", str(tmp_path), "How many years does the lease last?", "--model", "offline")
-    assert "**lease.md › Term › Length**" in result.out

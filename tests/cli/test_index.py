@@ -12,7 +12,6 @@ from roamtui.document.document import hash_text
 from roamtui.paths import cache_path, conversations_path
 from roamtui.search.lance import LanceDatabase
 from tests.cli.conftest import RunCommand, write_settings
-from tests.evaluation.folders import write_folder
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
 
 needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
@@ -37,13 +36,6 @@ def test_a_database_is_written_searched_brought_up_to_date_and_deleted(
     assert run("index", garden, "--index", uri).out.startswith("1 document, 6 sections, 0 of them")
     assert run("index", garden, "--index", uri, "--delete").out == f"Deleted the index in {uri}\n"
     assert run("index", garden, "--index", uri, "--delete").out == f"There is no index in {uri}\n"
-
-
-@needs_lance
-def test_several_sources_are_one_library(run: RunCommand, garden: Path, tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "docs")
-    assert run("index", garden, folder, "--index", tmp_path / "database").out.startswith("3 documents, ")
-    assert "0 of them new" in run("index", garden, folder, "--index", tmp_path / "database").out
 
 
 @needs_lance
@@ -98,14 +90,6 @@ def test_a_damaged_index_is_said_once_and_the_answer_is_the_same(run: RunCommand
     assert result.err.startswith("roamtui: The search index of this source was damaged")
     assert result.err.count("\n") == 1
     assert run("search", garden, "late spade").err == ""
-
-
-def test_where_none_can_be_kept_it_is_said(run: RunCommand, garden: Path) -> None:
-    cache_path().mkdir(parents=True, exist_ok=True)
-    (cache_path() / "indexes").write_text("no folder", "utf-8")
-    result = run("index", garden)
-    assert result.code == 1
-    assert "could not write the index to " in result.err
 
 
 @pytest.mark.slow
@@ -171,32 +155,6 @@ def test_summaries_in_a_database_are_read_by_machines_that_have_none(
     assert "Zymurgy of bees." in run("outline", shelf).out
     asked = run("ask", shelf, "What is there?", "--json").json["conversation"]
     assert "Zymurgy of bees." in (conversations_path() / f"{asked}.jsonl").read_text("utf-8")
-
-
-@pytest.fixture
-def embeddings() -> Iterator[FakeEmbeddingServer]:
-    with FakeEmbeddingServer() as started:
-        yield started
-
-
-def _name_embedder(server: FakeEmbeddingServer, mode: str = "hybrid") -> list[str]:
-    write_settings(f'[retrieval]\nembedder_api_base = "{server.origin}"\n')
-    return ["--mode", mode, "--embedder", "ollama/arctic"]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("forked_models")
-def test_hybrid_search_embeds_and_says_how_each_hit_came(
-    run: RunCommand, garden: Path, embeddings: FakeEmbeddingServer
-) -> None:
-    result = run("search", garden, "wateringcan", *_name_embedder(embeddings), "--json")
-    assert result.code == 0
-    assert result.json["mode"] == "hybrid"
-    assert result.json["hits"][0]["path"][-1] == "Watering"
-    assert result.json["hits"][0]["why"] == "vector rank 1"
-    assert "embedded 5 of 5 chunks" in result.err
-    assert (cache_path() / "vectors.sqlite3").is_file()
-    assert embeddings.texts[5:] == ["wateringcan"]
 
 
 def test_the_app_in_a_browser_searches_as_it_was_told(

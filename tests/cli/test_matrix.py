@@ -104,14 +104,6 @@ def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
     assert (settings.keep_open.mode, settings.limits.max_cost_usd) == ("fresh", 0.5)
 
 
-def test_the_options_of_one_model_override_those_of_all(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_text('temperature = 1\noutput_tokens = 9\n[models."a/b"]\ntemperature = 0.0\n', "utf-8")
-    settings = load_settings(path=path)
-    assert (settings.model_options("a/b").temperature, settings.model_options("a/b").output_tokens) == (0.0, 9)
-    assert settings.model_options("a/c").temperature == 1
-
-
 @pytest.mark.parametrize("words", [["a.md"], ["--continue", "a.md"], ["--watch", "a.md", "--plain"]])
 def test_the_app_gets_its_arguments(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Launch] = []

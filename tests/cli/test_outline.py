@@ -29,17 +29,6 @@ def test_every_id_of_an_outline_can_be_shown(run: RunCommand, tmp_path: Path) ->
     assert (unknown.code, unknown.out) == (1, "")
 
 
-def test_pages_of_a_long_section_are_shown_one_by_one(run: RunCommand, tmp_path: Path) -> None:
-    path = tmp_path / "long.md"
-    path.write_text("# Long\n\n" + "A line of many words, again and again.\n\n" * 1500, "utf-8")
-    section_id = run("outline", path, "--json").json["sections"][0]["id"]
-    pages = [run("show", path, f"[{section_id}:{number}]") for number in range(1, 6)]
-    count = sum(page.code == 0 for page in pages)
-    assert 1 < count < 5
-    assert "".join(page.out for page in pages) == path.read_text("utf-8")
-    assert run("show", path, f"{section_id}:0").code == 1
-
-
 def test_an_unknown_id_shows_nothing_and_says_what_to_do(run: RunCommand, garden: Path) -> None:
     good = run("outline", garden, "--json").json["sections"][0]["id"]
     result = run("show", garden, good, "00000000")
@@ -61,11 +50,3 @@ def test_a_name_that_no_single_section_has_brings_the_nearest(run: RunCommand, t
     assert (several.code, several.out) == (2, "")
     nearest = r"\[[0-9a-f]{8}\] Fees, \[[0-9a-f]{8}\] Books > Fees"
     assert re.match(rf'roamtui: no single section is called "fees". Did you mean {nearest}', several.err)
-
-
-def test_a_file_in_a_folder_is_shown_by_its_path(run: RunCommand, garden: Path) -> None:
-    folder = garden.parent / "docs"
-    (folder / "a").mkdir(parents=True)
-    garden.rename(folder / "a" / "garden.md")
-    assert run("show", folder, "a/garden.md").out == GARDEN
-    assert run("show", folder, "garden.md > Garden manual > Tools").out == GARDEN[GARDEN.index("## Tools") :]

@@ -28,16 +28,6 @@ def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, ga
     assert "unreachable" in gone.out
 
 
-def test_a_conversation_is_checked_against_another_source(run: RunCommand, garden: Path) -> None:
-    run("ask", garden, "What does a late spade cost?")
-    folder = garden.parent / "docs"
-    folder.mkdir()
-    garden.rename(folder / "manual.md")
-    moved = run("recheck", "--all", "--source", folder, "--json")
-    assert (moved.code, moved.json["counts"]["moved"]) == (0, 1)
-    assert moved.json["quotes"][0]["now"]["doc"] == "manual.md"
-
-
 def test_an_faq_next_to_the_documents_is_checked(run: RunCommand, garden: Path) -> None:
     faq = garden.parent / "faq.md"
     faq.write_text(f'# FAQ\n\nDear? No: "{SPADE}" ([Tools](garden.md#tools)).\n', "utf-8")

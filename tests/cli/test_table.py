@@ -9,18 +9,10 @@ import pytest
 
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.state import OpenSectionOptions, start_conversation
-from roamtui.paths import conversations_path
 from roamtui.settings import ConversationArguments
 from roamtui.sources.file_sources import join_sources
 from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
-
-
-def test_a_missing_source_is_wrong_before_anything_is_asked(run: RunCommand, tmp_path: Path) -> None:
-    result = run("table", tmp_path / "none.md", "-q", PERIOD)
-    assert (result.code, result.out) == (1, "")
-    assert "none.md" in result.err
-    assert not conversations_path().with_name("tables").exists()
 
 
 def test_a_table_goes_on_without_a_source_that_is_gone(run: RunCommand, tmp_path: Path) -> None:
@@ -59,10 +51,6 @@ def test_the_sources_of_a_conversation_about_several_files_are_rows(run: RunComm
     leases = write_leases(tmp_path / "leases")
     table = run("table", join_sources([str(leases / "anna.md"), str(leases / "bert.md")]), "-q", PERIOD)
     assert [row["title"] for row in table.json["rows"]] == ["anna.md", "bert.md"]
-
-
-def test_standard_input_is_no_row(run: RunCommand) -> None:
-    assert "not standard input" in run("table", "-", "-q", PERIOD).err
 
 
 def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path: Path) -> None:

@@ -34,18 +34,6 @@ def read_links(run: RunCommand, url: str) -> dict[str, str]:
     return {section["title"]: section["id"] for section in sections if section["kind"] == "link"}
 
 
-def test_the_outline_of_a_site_lists_its_pages(run: RunCommand, site: FakeSite) -> None:
-    result = run("outline", site.origin)
-    assert (result.code, result.err) == (0, "")
-    assert "] Fees (page): late returns and deposits\n" in result.out
-    assert "] Optional > History (page): long ago\n" in result.out
-    sections = run("outline", site.origin, "--json").json["sections"]
-    fees = next(section for section in sections if section["title"] == "Fees")
-    assert (fees["kind"], fees["url"], fees["doc"]) == ("link", site.url("/fees.md"), "")
-    assert (fees["start_line"], fees["end_line"], fees["path"]) == (8, 8, ["Bikes", "Docs", "Fees"])
-    assert site.counts.paths == ["/llms.txt", "/llms.txt"]
-
-
 def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> None:
     links = read_links(run, site.origin)
     assert run("show", site.origin, links["Fees"]).out == FEES

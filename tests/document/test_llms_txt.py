@@ -75,17 +75,6 @@ def test_links_of_list_items_become_nodes(text: str, expected: list[tuple[str, s
     assert_is_lossless(document)
 
 
-def test_several_links_of_an_item_start_with_it_and_the_last_has_its_text() -> None:
-    document = parse("- [A](a), [B](b): both\n- [C](c)\n")
-    library = Library(source="test", root=document)
-    assert [library.own_text(node.id) for node in list_links(document)] == [
-        "",
-        "- [A](a), [B](b): both\n",
-        "- [C](c)\n",
-    ]
-    assert [node.start_line for node in list_links(document)] == [1, 1, 2]
-
-
 def test_without_a_url_relative_links_stay_text() -> None:
     document = parse("- [A](a)\n- [B](https://x.example/b)\n", url=None)
     assert list_titles_and_urls(document) == [("B", "https://x.example/b")]
@@ -176,23 +165,6 @@ def test_titles_after_rules_are_pages_only_in_a_file_with_the_right_name() -> No
     text = "# Site\n\nWords.\n\n" + repeat("---\n\n## Page %\n\nWords.\n\n## More\n\n")
     pages = [(2, "Page 1"), (3, "More"), (2, "Page 2"), (3, "More"), (2, "Page 3"), (3, "More")]
     assert [(level, title) for level, title, _ in read_sections(parse_pages(text))] == [(1, "Site"), *pages]
-    assert read_sections(parse_pages(text, name="docs.md")) == read_sections(parse_document(text))
-
-
-def test_a_fence_that_a_page_leaves_open_ends_with_it() -> None:
-    text = repeat("# Page %\nSource: /p%\n\n```python\nprint(%)\n\n")
-    assert [title for _, title, _ in read_sections(parse_pages(text))] == ["Page 1", "Page 2", "Page 3"]
-
-
-def test_a_boundary_in_a_block_of_code_is_ignored() -> None:
-    shown = "```\n# Example\nSource: https://s.example/e\n```\n\n"
-    text = repeat("# Page %\nSource: /p%\n\n") + shown + repeat("# Later %\nSource: /l%\n\n")
-    assert "Example" not in [title for _, title, _ in read_sections(parse_pages(text))]
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_too_few_boundaries_are_ignored_in_a_file_of_another_name(count: int) -> None:
-    text = repeat(_PAGES["front matter"], count)
     assert read_sections(parse_pages(text, name="docs.md")) == read_sections(parse_document(text))
 
 

@@ -55,12 +55,6 @@ def test_a_shortened_text_fits_and_ends_with_an_ellipsis(text: str, length_max: 
     assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
 
 
-def test_a_text_is_cut_at_a_word() -> None:
-    assert shorten("Deploy the service, then wait", 20) == "Deploy the service…"
-    assert shorten("Deploy", 6) == "Deploy"
-    assert shorten("Supercalifragilistic", 10) == "Supercali…"
-
-
 @pytest.mark.parametrize(
     ("title", "shown"),
     [

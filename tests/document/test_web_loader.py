@@ -184,18 +184,6 @@ def test_several_links_to_one_page_share_it() -> None:
         assert len([*library.walk()]) == len(set(library.walk()))
 
 
-def test_links_of_linked_lists_are_nodes_up_to_a_depth() -> None:
-    inner = "# Inner\n\n> Q\n\n## Pages\n\n- [{0}1]({0}1.md): n\n- [{0}2]({0}2.md): n\n- [{0}3]({0}3.md): n\n"
-    pages = {"/a.txt": inner.format("/b"), "/b1.md": inner.format("/c"), "/c1.md": inner.format("/d")}
-    with FakeSite(pages) as site, open_loader(site) as loader:
-        library = make_library(site, "/a.txt")
-        for title in ("/a.txt", "/b1"):
-            library = library.graft_all(loader.load_batch(library, find_all(library, title), frozenset()).documents)
-        titles = {library.title_of(node_id) for node_id in library.walk()}
-        assert {"/b1", "/b2", "Pages"} <= titles
-        assert not {"/c1", "/c2"} & titles, "the pages at the end have no links to open"
-
-
 def test_another_origin_is_not_fetched() -> None:
     with FakeSite({"/p.md": "# P\n"}) as other, FakeSite({}) as site:
         site.pages["/go.md"] = SitePage(status=302, location=other.url("/p.md"))
@@ -210,16 +198,6 @@ def test_another_origin_is_not_fetched() -> None:
         assert dict(batch.refused_origins) == {direct: other.origin, redirect: other.origin}
         assert all(f"--allow-origin {other.origin}" in document.problem for document in batch.documents.values())
         assert other.counts.paths == []
-
-
-def test_progress_counts_pages() -> None:
-    paths = ("/a.md", "/b.md")
-    with FakeSite({path: MARKDOWN.format(path) for path in paths}) as site, open_loader(site) as loader:
-        library = make_library(site, *paths)
-        told: list[int] = []
-        loader.load_batch(library, find_all(library, *paths), frozenset(), told.append)
-        assert told == sorted(told)
-        assert told[-1] == 2
 
 
 def open_site(site: FakeSite, path: str = "") -> Library:
@@ -264,14 +242,6 @@ def test_a_page_in_place_of_a_named_list_is_opened_with_a_note() -> None:
         assert library.title == "Home"
         (note,) = library.notes
         assert note.startswith(f"{site.url('/llms.txt')} is no such file: the site answers with an HTML page")
-
-
-def test_a_full_list_becomes_pages_with_urls() -> None:
-    pages = "".join(f"# P{number}\nSource: /p{number}\n\nText.\n\n" for number in range(3))
-    with FakeSite({"/llms-full.txt": pages}) as site:
-        library = open_site(site, "/llms-full.txt")
-        nodes = [library.node(section_id) for section_id in library.walk()]
-        assert [(node.title, node.url) for node in nodes] == [(f"P{n}", site.url(f"/p{n}")) for n in range(3)]
 
 
 @pytest.mark.parametrize("name", ["example.com", "docs.site.sh", "site.zip", "a.example/docs/llms.txt", "hanbook.md"])

@@ -12,14 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
-from roamtui.sources import file_sources
 from roamtui.sources.file_sources import (
     FileStamps,
     SourceStamp,
     join_sources,
     list_sources,
     split_sources,
-    stamp_source,
 )
 from tests.sources.listings import keys, write
 
@@ -40,12 +38,6 @@ def test_files_of_several_folders_are_below_their_common_parent(tmp_path: Path) 
     listing = list_sources([tmp_path / name for name in names])
     assert keys(listing) == ["x", "x/a.md", "x/b.md", "y", "y/z", "y/z/a.md"]
     assert [listing.readers[key]().text for key in ("x/a.md", "y/z/a.md")] == ["# Title\n", "# Title\n"]
-
-
-def test_folders_among_them_are_listed(tmp_path: Path) -> None:
-    write(tmp_path, "a.md", "docs/b.md", "docs/sub/c.md")
-    listing = list_sources([tmp_path / "docs", tmp_path / "a.md"])
-    assert keys(listing) == ["docs", "docs/b.md", "docs/sub", "docs/sub/c.md", "a.md"]
 
 
 def test_sources_on_several_windows_drives_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,13 +83,6 @@ def test_a_change_shows_in_the_stamp_of_its_file_only(folder: Path, name: str, t
     assert _list_changes(before, look(stamps)) == {name}
 
 
-def test_a_file_that_is_replaced_has_another_stamp(folder: Path) -> None:
-    stamps, before = _stamp_long_ago(folder)
-    (folder / "b/new").write_text("# b/two.md\n", "utf-8")
-    (folder / "b/new").replace(folder / "b/two.md")
-    assert _list_changes(before, look(stamps)) == {"b/two.md"}
-
-
 def _stamp_long_ago(folder: Path) -> tuple[FileStamps, dict[str, SourceStamp]]:
     for directory in (folder, folder / "b"):
         os.utime(directory, ns=(1, 1))  # so that a change in the same tick shows
@@ -111,16 +96,6 @@ def _list_changes(before: dict[str, SourceStamp], after: dict[str, SourceStamp])
     return {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
 
 
-def test_folders_are_not_walked_again_while_nothing_comes_or_goes(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stamps = FileStamps([str(folder)])
-    look(stamps)
-    monkeypatch.setattr(file_sources, "list_sources", None)
-    (folder / "a.md").write_text("# longer than before\n", "utf-8")
-    assert set(look(stamps)) == {"a.md", "b/one.md", "b/two.md"}
-
-
 def test_a_missing_source_has_no_stamps_until_it_is_back(folder: Path) -> None:
     stamps = FileStamps([str(folder)])
     before = look(stamps)
@@ -128,12 +103,6 @@ def test_a_missing_source_has_no_stamps_until_it_is_back(folder: Path) -> None:
     assert stamps.read() is None
     folder.with_name("away").rename(folder)
     assert look(stamps) == before
-
-
-@pytest.mark.parametrize("source", ["-", "https://example.org/a.md", "no/such/file.md", "nul\0.md", ""])
-def test_a_source_that_is_not_a_file_has_no_stamp(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert stamp_source(source) is None
 
 
 _ABSOLUTE_PATHS = st.text(st.sampled_from("ab ,/C:\\.")).map(lambda name: str(Path("/", name)))

@@ -22,12 +22,6 @@ def test_folders_and_files_are_in_reading_order(tmp_path: Path) -> None:
     ]
 
 
-def test_only_documents_are_listed(tmp_path: Path) -> None:
-    shown = ["a.md", "b.MARKDOWN", "c.mdx", "d.txt", "e.rst", "f.csv", "g.log", "k.html", "l.PDF", "m.epub", "n.docx"]
-    write(tmp_path, *shown, "h.py", "i.png", "j", ".hidden.md", "empty/x.py")
-    assert keys(list_folder(tmp_path)) == shown
-
-
 def test_files_in_gitignore_are_left_out(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "draft.md", "build/x.md", "docs/build.md", "docs/old/x.md", "docs/new/x.md")
     (tmp_path / ".gitignore").write_text("build/\n/draft.md\n")
@@ -55,12 +49,6 @@ def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> N
     listing = list_folder(tmp_path)
     assert keys(listing) == ["a", "a/b.md", "c.md"]
     assert listing.notes == ()
-
-
-def test_pipes_and_devices_are_not_documents(tmp_path: Path) -> None:
-    write(tmp_path, "a.md")
-    os.mkfifo(tmp_path / "pipe.md")
-    assert keys(list_folder(tmp_path)) == ["a.md"]
 
 
 def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:

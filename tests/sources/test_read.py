@@ -25,12 +25,6 @@ def _refuse(name: str | Path) -> str:
     return message
 
 
-@pytest.mark.parametrize(("name", "is_markdown"), [("a.md", True), ("a.txt", True), ("A.CSV", False), ("a.log", False)])
-def test_hashes_start_no_headings_in_tables_and_logs(name: str, is_markdown: bool, tmp_path: Path) -> None:  # noqa: FBT001
-    (tmp_path / name).write_text("# x\n")
-    assert read_source(str(tmp_path / name)).is_markdown is is_markdown
-
-
 def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("# Größe\n".encode()), encoding="ascii"))
     raw = read_source("-")

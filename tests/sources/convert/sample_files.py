@@ -1,4 +1,4 @@
-"""The files that real programs made (`files/make_files.py`), and their parts."""
+"""The files that LibreOffice, Jupyter, openpyxl, xlwt and python-pptx made from texts of our own, and their parts."""
 
 from __future__ import annotations
 

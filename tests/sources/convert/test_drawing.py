@@ -13,7 +13,7 @@ from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
-from tests.sources.sample_pictures import make_bomb, make_gif, make_png
+from tests.sources.sample_pictures import make_bomb, make_png
 
 _RED, _BLUE, _WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
 _PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "of oak and tar.", "It is black.")])
@@ -43,29 +43,6 @@ def test_a_picture_is_scaled_and_cut() -> None:
 
 
 @needs_pillow
-@pytest.mark.parametrize(("orientation", "size"), [(1, (8, 4)), (4, (8, 4)), (5, (4, 8)), (6, (4, 8)), (8, (4, 8))])
-def test_a_photo_is_drawn_as_the_camera_was_held(orientation: int, size: tuple[int, int]) -> None:
-    image, stream = pytest.importorskip("PIL.Image").new("RGB", (8, 4), _RED), io.BytesIO()
-    exif = image.getexif()
-    exif[0x0112] = orientation
-    image.save(stream, "JPEG", exif=exif)
-    drawing = _draw(stream.getvalue(), "a.jpg", width=8, height=8, is_stretched=False, zoom=1)
-    assert (drawing.full_width, drawing.full_height) == size
-
-
-@needs_pillow
-def test_grey_values_of_16_bits_keep_their_brightness() -> None:
-    picture, stream = pytest.importorskip("PIL.Image").new("I;16", (8, 8), 0x8000), io.BytesIO()
-    picture.save(stream, "PNG")
-    assert _rows(_draw(stream.getvalue()), 2) == [(128,) * 3] * 4
-
-
-@needs_pillow
-def test_only_the_first_of_many_frames_is_drawn() -> None:
-    assert _rows(_draw(make_gif(20, 20, 300), "a.gif"), 2) == [_RED] * 4
-
-
-@needs_pillow
 def test_a_clear_picture_gets_a_ground_on_which_it_shows() -> None:
     image = pytest.importorskip("PIL.Image")
     for colour, ground in (((0, 0, 0, 255), _WHITE), ((255, 255, 255, 255), (0, 0, 0)), ((9, 9, 9, 0), _WHITE)):
@@ -74,14 +51,6 @@ def test_a_clear_picture_gets_a_ground_on_which_it_shows() -> None:
         stream = io.BytesIO()
         picture.save(stream, "PNG")
         assert _rows(_draw(stream.getvalue()), 2)[-1] == ground
-
-
-@needs_pillow
-def test_a_packed_picture_is_a_small_png() -> None:
-    image = pytest.importorskip("PIL.Image")
-    drawing = _draw(make_png(800, 600, _RED, _BLUE), width=400, height=300, is_packed=True)
-    with image.open(io.BytesIO(drawing.data)) as picture:
-        assert (picture.format, picture.mode, picture.size) == ("PNG", "P", (400, 300))
 
 
 @needs_pillow
@@ -153,12 +122,6 @@ def test_a_page_is_drawn_with_its_quote_marked() -> None:
     near = _draw(_PDF, "a.pdf", page=1, width=100, height=50, is_stretched=False, zoom=40, quote="oak").viewport
     assert near.box[0] < first[0] + 0.2
     assert near.box[1] < second[1] < near.box[3], "the view starts at the quote"
-
-
-def test_a_quote_that_is_not_in_one_piece_is_marked_part_by_part() -> None:
-    marks = _draw(_PDF, "a.pdf", page=1, quote="| A hull is made | they say | of oak and tar |").marks
-    assert len(marks) == 2
-    assert _draw(_PDF, "a.pdf", page=1, quote="nothing of this kind is anywhere").marks == ()
 
 
 def test_a_page_that_is_missing_or_damaged_is_one_sentence() -> None:

@@ -43,13 +43,6 @@ def test_the_navigation_gives_titles_and_levels() -> None:
     assert converted.text.index("Last words of two.") < converted.text.index("# The end\n\nIt ends.")
 
 
-def test_addresses_of_images_are_relative_to_the_root_of_the_book() -> None:
-    page = '<p>See</p><p><img src="../images/a%20b.png" alt="A"/></p><p><img src="c d.png" alt="B"/></p>'
-    text = convert_epub(pack(make_epub_parts({"one.xhtml": page})), "a.epub").text
-    assert "![A](OEBPS/images/a%20b.png)" in text
-    assert "![B](OEBPS/text/c%20d.png)" in text
-
-
 def test_an_ncx_gives_titles_and_levels_too() -> None:
     ncx = _point(
         "Part One",
@@ -80,13 +73,6 @@ def test_an_ncx_gives_titles_and_levels_too() -> None:
 def test_odd_chapters_and_entries_have_headings(body: str, nav: str, expected: str) -> None:
     parts = make_epub_parts({"one.xhtml": body}, nav=f"<ol>{nav}</ol>")
     assert convert_epub(pack(parts), "a.epub").text == expected
-
-
-def test_a_heading_with_another_name_is_below_the_entry_that_leads_to_it() -> None:
-    nav = '<ol><li><a href="text/one.xhtml">Page 1</a></li><li><a href="text/two.xhtml">Chapter 2</a></li></ol>'
-    chapters = {"one.xhtml": "<h1>Of boats</h1><p>a</p><h2>Small</h2>", "two.xhtml": "<h1>Chapter 2. Hulls</h1>"}
-    text = convert_epub(pack(make_epub_parts(chapters, nav=nav)), "a.epub").text
-    assert read_outline(text) == [(1, "Page 1"), (2, "Of boats"), (3, "Small"), (1, "Chapter 2. Hulls")]
 
 
 def test_entities_are_never_expanded() -> None:

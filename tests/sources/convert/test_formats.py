@@ -261,16 +261,6 @@ def test_a_formula_of_libreoffice_is_code() -> None:
     assert text == "# Speed\n\nHull speed is `v = 2.43 sqrt { L over 1 } < 9` knots.\n"
 
 
-def test_each_box_of_a_text_is_read_once_wherever_it_is() -> None:
-    start, end = "<draw:custom-shape><text:p>", "</text:p></draw:custom-shape>"
-    shapes = "".join(f"{start}shape{number}," for number in range(30)) + end * 30
-    boxes = "<draw:text-box><text:p>outer<draw:frame><draw:text-box><text:p>inner</text:p></draw:text-box></draw:frame>"
-    added = f"<text:p>{shapes}</text:p><text:p><draw:frame>{boxes}</text:p></draw:text-box></draw:frame></text:p>"
-    text = _convert(replace_part(_ODT, "content.xml", "</office:text>", f"{added}</office:text>"), "a.odt").text
-    words = [*(f"shape{number}," for number in range(30)), "outer", "inner"]
-    assert [text.count(word) for word in words] == [1] * len(words)
-
-
 def test_a_citation_names_the_slide_and_sections_of_slides_are_above_them() -> None:
     library = build_library(read_file(Path(FILES / "talk.pptx")))
     assert [library.node(section_id).page for section_id in library.walk()] == [1, 2, 3, 4]
@@ -280,36 +270,6 @@ def test_a_citation_names_the_slide_and_sections_of_slides_are_above_them() -> N
     data = replace_part(_PPTX, "ppt/presentation.xml", "</p:presentation>", sections)
     outline = [(1, "Start"), (2, "Boats"), (2, "Why *steel*?"), (1, "End"), (2, "Slide 3: at the top")]
     assert read_outline(_convert(data, "a.pptx").text)[:5] == outline
-
-
-def test_shapes_in_groups_and_one_of_two_alternatives_are_read() -> None:
-    shape = (
-        "<p:sp><p:nvSpPr><p:cNvPr id='{0}' name=''/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:p>"
-    )
-    shape += "<a:r><a:t>word{0}</a:t></a:r></a:p></p:txBody></p:sp>"
-    group = shape.format(90)
-    for _ in range(40):
-        head = "<p:nvGrpSpPr><p:cNvPr id='9' name=''/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>"
-        group = f"<p:grpSp>{head}{group}</p:grpSp>"
-    mc = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
-    choice = f"<mc:AlternateContent {mc}><mc:Choice>{shape.format(91)}</mc:Choice><mc:Fallback>{shape.format(92)}"
-    added = f"{group}{choice}</mc:Fallback></mc:AlternateContent></p:spTree>"
-    text = _convert(replace_part(_PPTX, "ppt/slides/slide1.xml", "</p:spTree>", added), "a.pptx").text
-    assert [word in text for word in ("word90", "word91", "word92")] == [True, True, False]
-
-
-def test_embedded_images_have_the_names_of_their_parts() -> None:
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    data = f'<v:imagedata xmlns:v="urn:schemas-microsoft-com:vml" xmlns:r="{office}" r:id="{{}}"/>'
-    body = [write("Words"), *(f"<w:p><w:r><w:pict>{data.format(part)}</w:pict></w:r></w:p>" for part in "abc")]
-    parts = make_docx_parts(body)
-    added = f'<Relationship Id="a" Type="{office}/image" Target="media/image 1.png"/>'
-    added += f'<Relationship Id="b" Type="{office}/image" Target="media/gone.png"/>'
-    added += f'<Relationship Id="c" Type="{office}/image" Target="https://example.org/c.png" TargetMode="External"/>'
-    relations = str(parts["word/_rels/document.xml.rels"])
-    parts["word/_rels/document.xml.rels"] = relations.replace("</Rel", f"{added}</Rel")
-    parts["word/media/image 1.png"] = b"any bytes"
-    assert _convert(pack(parts), "a.docx").text == "Words\n\n![](word/media/image%201.png)\n"
 
 
 def _write_sheet(rows: str) -> bytes:

@@ -247,9 +247,3 @@ def _count_calls(page: str) -> int:
 def test_a_deeply_nested_page_is_read_completely() -> None:
     page = "".join(f"<div><font>w{number} " for number in range(9_000))
     assert convert_html(page).text.split() == [f"w{number}" for number in range(9_000)]
-
-
-def test_code_deep_inside_a_long_page_stays_in_one_piece() -> None:
-    code = "<b>x</b> = 1\n" * 9_000
-    text = convert_html(f"{'<div>' * 100}<pre>{code}</pre>").text
-    assert "x = 1\n" * 9_000 in text

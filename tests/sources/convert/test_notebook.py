@@ -38,25 +38,12 @@ def test_no_cell_hides_the_cells_below() -> None:
     assert read_outline(text) == [(1, "B"), (1, "C")]
 
 
-def test_pictures_inside_markdown_are_left_out() -> None:
-    source = "![a](attachment:a.png) ![b](data:image/png;base64,AAAA) <img src='data:image/png;base64,AAAA'>"
-    converted = convert_notebook(_write({"cell_type": "markdown", "source": source}), "a.ipynb")
-    assert converted.text == "![a]() ![b]() <img src=''>\n"
-    assert converted.lost == "3 pictures"
-
-
 def test_a_long_line_of_output_takes_no_quadratic_time() -> None:
     outputs = [{"output_type": "stream", "text": "a" * 500_000}]
     started = time.process_time()
     converted = convert_notebook(_write({"cell_type": "code", "source": "", "outputs": outputs}), "a.ipynb")
     assert converted.text.count("a") == 500_000
     assert time.process_time() - started < 5
-
-
-def test_a_progress_bar_leaves_its_last_state() -> None:
-    outputs = [{"output_type": "stream", "text": ["10 %\r", "50 %\r", "100 %\n", "done\r\n"]}]
-    text = convert_notebook(_write({"cell_type": "code", "source": "", "outputs": outputs}), "a.ipynb").text
-    assert text == "```output\n100 %\ndone\n```\n"
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,6 @@ def test_speakers_tags_and_pauses() -> None:
     )
 
 
-def test_captions_that_roll_up_are_read_once() -> None:
-    cues = [("00:00:01,000 --> 00:00:02,000", "one"), ("00:00:02,000 --> 00:00:03,000", "one\ntwo")]
-    cues.append(("00:00:03,000 --> 00:00:04,000", "two\nthree"))
-    data = "\r\n\r\n".join(f"{number}\r\n{time}\r\n{text}" for number, (time, text) in enumerate(cues))
-    assert convert_subtitles(data.encode("utf-16"), "a.srt").text.endswith("**00:01** one two three\n")
-
-
 @pytest.mark.parametrize("name", ["a.srt", "a.vtt"])
 @pytest.mark.parametrize(
     "text",

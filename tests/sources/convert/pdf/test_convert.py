@@ -6,7 +6,6 @@ import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.pdf.convert import convert_pdf
-from roamtui.sources.convert.pdf.pdfium import PdfFile
 from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_out, make_pdf, protect, write_bomb
 
@@ -18,12 +17,6 @@ def test_bookmarks_are_the_outline() -> None:
     assert read_outline(converted.text) == [(1, "Part One"), (2, "1 Hulls"), (3, "Deep"), (2, "Masts"), (1, "End")]
     assert converted.title == "Boats"
     assert "more\n\n## Masts\n\ntext two" in converted.text
-
-
-def test_a_bookmark_over_two_lines_is_one_heading_and_a_page_number_is_not() -> None:
-    pages = [lay_out("7", "7 A long title", "on two lines", "text", "and 7 more")]
-    converted = convert_pdf(make_pdf(pages, bookmarks=[(1, "A long title on two lines", 0)]), "a.pdf")
-    assert converted.text == "7\n\n# 7 A long title on two lines\n\ntext\nand 7 more"
 
 
 def test_without_bookmarks_large_and_bold_letters_are_headings() -> None:
@@ -82,15 +75,6 @@ def test_running_heads_are_left_out() -> None:
     assert "Running headers" in converted.notes[-1]
 
 
-@pytest.mark.parametrize(("shift", "is_kept"), [(6, False), (30, True)])
-def test_a_running_head_is_at_nearly_the_same_height_on_all_pages(shift: float, *, is_kept: bool) -> None:
-    pages = [
-        lay_out("The Book of Boats", "", f"text {number}00", first_top=720 - number % 2 * shift) for number in range(6)
-    ]
-    text = convert_pdf(make_pdf(pages, bookmarks=[(1, "Start", 0)]), "a.pdf").text
-    assert ("Book of Boats" in text) is is_kept
-
-
 def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     pages = [lay_out("a"), [], lay_out("b"), [], []]
     assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
@@ -98,14 +82,6 @@ def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     (note,) = convert_pdf(drawn, "a.pdf").notes
     assert note.startswith("Pages 2, 4-5 are without text, perhaps scanned. ")
     assert convert_pdf(drawn, "a.pdf").page_starts[-1] > 0
-
-
-def test_pages_that_are_all_the_same_are_not_left_out() -> None:
-    assert convert_pdf(make_pdf([lay_out("Only these words")] * 6), "a.pdf").text.count("Only these words") >= 6
-
-
-def test_a_pdf_that_opens_without_a_password_is_read() -> None:
-    assert PdfFile(protect(make_pdf([lay_out("x")]), ""), "a.pdf").page_count == 1
 
 
 @pytest.mark.parametrize(

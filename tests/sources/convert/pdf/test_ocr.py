@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from lxml import etree
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert import subprocess_converter
@@ -19,7 +18,7 @@ from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 from tests.real_documents import find_data_dir
 from tests.sources.convert.outlines import read_outline
-from tests.sources.convert.sample_pdf import PdfLine, lay_cells, lay_out, make_pdf, make_scan
+from tests.sources.convert.sample_pdf import lay_cells, lay_out, make_pdf, make_scan
 
 _WORD = re.compile(r"[\w.,%$]*\w[\w.,%$]*")
 _needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
@@ -92,13 +91,6 @@ def test_only_pages_without_text_are_read_and_a_blurred_one_is_hard_to_read() ->
 
 
 @_needs_tesseract
-def test_a_picture_without_words_stays_empty() -> None:
-    lines = [PdfLine(text="|", top=100)]
-    with pytest.raises(SourceError, match=r"contains no text; it may be a scan\. Tesseract found no text in it\."):
-        _read(make_scan(make_pdf([lines]), [0]))
-
-
-@_needs_tesseract
 def test_a_language_that_is_not_installed_is_named() -> None:
     with pytest.raises(SourceError, match=r"tesseract lacks data for xyz\. Install them"):
         _read(make_scan(_TEXT_PDF, [0]), languages=("xyz",))
@@ -132,16 +124,6 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     assert convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path)) == first
 
 
-def test_parts_of_the_program_s_answer_without_their_properties_are_left_out() -> None:
-    spans = """<div xmlns="http://www.w3.org/1999/xhtml">
-    <span>no title</span><span title="">empty</span><span title="; bbox 1 2;baseline 1;x_size 9">short</span>
-    <span class="ocr_line" title="bbox 0 0 90 10; baseline 0 -2; x_size 10">
-    <span title="x_wconf 90">no box</span><span>nothing</span><span title="bbox 0 0 30 10; x_wconf 95">word</span>
-    </span></div>"""
-    lines = ocr._read_lines(etree.fromstring(spans))
-    assert [[word.text for word in line.words] for line in lines] == [["word"]]
-
-
 @_needs_tesseract
 def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -156,9 +138,3 @@ def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
     read = convert(data, "a.pdf", conversion=conversion)
     assert read is not None
     assert "harbour master" in read.text
-
-
-def test_without_tesseract_the_sentence_names_a_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SourceError, match=r"may be a scan\. Run text recognition first, for example `ocrmypdf "):
-        _read(make_scan(_TEXT_PDF, [0]))

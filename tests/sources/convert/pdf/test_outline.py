@@ -40,42 +40,11 @@ def test_a_contents_page_is_resolved_by_printed_page_numbers() -> None:
     assert "| Masts | 4 |" in converted.text
 
 
-def test_a_statement_is_found_without_the_years_of_its_listed_title() -> None:
-    lists = [PdfLine(text="All the boats and all of what they cost", top=760), *lay_out(*_PROSE)]
-    statement = lay_cells("Statements of Income | Boats Inc.", "| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8")
-    marks = [(1, "Boats", 0), (1, "Statements of Income for the years ended May 31, 2022", 1), (1, "Ropes", 3)]
-    data = make_pdf([lists, lay_out(*_PROSE), statement, lay_out("Ropes", *_PROSE)], bookmarks=marks)
-    converted = convert_pdf(data, "a.pdf")
-    assert converted.text[converted.page_starts[2] :].startswith("# Statements of Income\n")
-
-
 def test_a_title_that_is_not_on_its_page_goes_to_the_start_of_the_page() -> None:
     pages = _book()
     pages[6] = [line for line in pages[6] if line.text != "Sails"]
     converted = convert_pdf(make_pdf(pages), "a.pdf")
     assert converted.text[converted.page_starts[6] :].startswith("# Sails")
-
-
-@pytest.mark.parametrize("rows", [("Hulls of wood and | 2", "of steel"), ("Hulls of wood and", "of steel | 2")])
-def test_a_wrapped_title_has_the_page_of_either_row(rows: tuple[str, str]) -> None:
-    pages = _book()
-    pages[1] = lay_cells("Contents", "Boats | 1", *rows, "Masts | 4", "Sails | 5", "Ropes | 6")
-    pages[3] = [line for line in pages[3] if not line.text.startswith("Hulls")]
-    converted = convert_pdf(make_pdf(pages), "a.pdf")
-    assert converted.text[converted.page_starts[3] :].startswith("# Hulls of wood and of steel\n")
-
-
-def test_a_listed_title_with_a_page_does_not_continue_one_with_another() -> None:
-    pages = _book()
-    rows = ("Hulls of wood and | 99", "of steel", "de Masts | 4")
-    pages[1] = lay_cells("Contents", "Boats | 1", *rows, "Sails | 5", "Ropes | 6", "Oars | 7")
-    pages[5] = _number(lay_out("de Masts", *_PROSE), 4)
-    assert "de Masts" in [title for _, title in _outline(pages)]
-
-
-def test_a_title_on_a_missing_page_is_left_out() -> None:
-    titles = [title for _, title in read_outline(convert_pdf(make_pdf(_book()[:7]), "a.pdf").text)]
-    assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails"]
 
 
 def _filing(*, has_contents: bool) -> list[list[PdfLine]]:
@@ -104,49 +73,11 @@ def test_items_of_a_filing_with_and_without_a_contents_page(*, has_contents: boo
     ]
 
 
-def test_bookmarks_without_items_are_merged_with_the_items() -> None:
-    marks = [(1, "A cover", 0), (1, "Of this report", 5)]
-    outline = read_outline(convert_pdf(make_pdf(_filing(has_contents=False), bookmarks=marks), "a.pdf").text)
-    assert (1, "A cover") in outline
-    assert (2, "ITEM 8. FINANCIAL STATEMENTS") in outline
-
-
-def test_an_item_that_the_contents_page_leaves_out_is_found_in_its_place() -> None:
-    pages = _filing(has_contents=True)
-    pages[3] += [PdfLine(text="Item 7A. Market Risk", top=300, font="F2")]
-    titles = [title for _, title in _outline(pages)]
-    assert titles.index("Item 7A. Market Risk") == titles.index("ITEM 8. FINANCIAL STATEMENTS") - 1
-
-
-@pytest.mark.parametrize("has_contents", [True, False])
-def test_with_a_contents_page_only_bold_rows_are_items(*, has_contents: bool) -> None:
-    pages = _filing(has_contents=has_contents)
-    pages[3] += [PdfLine(text="Item 7A. Market Risk", top=300)]
-    assert ((2, "Item 7A. Market Risk") in _outline(pages)) is not has_contents
-
-
-@pytest.mark.parametrize(("numbers", "are_titles"), [("12", False), ("123", True)])
-def test_fewer_than_three_items_are_only_mentions(numbers: str, *, are_titles: bool) -> None:
-    pages = [lay_out("# A cover", *_PROSE)]
-    pages += [lay_out(*_PROSE, "", f"Item {number}. Subject {number}", "", *_PROSE) for number in numbers]
-    titles = [title for _, title in _outline(pages)]
-    assert [f"Item {number}. Subject {number}" in titles for number in numbers] == [are_titles] * len(numbers)
-
-
 def test_an_item_is_where_its_title_is_even_if_the_contents_page_is_wrong() -> None:
     pages = _filing(has_contents=True)
     pages[0] = [PdfLine(text="6", top=line.top, x=line.x) if line.text == "3" else line for line in pages[0]]
     converted = convert_pdf(make_pdf(pages), "a.pdf")
     assert converted.page_starts[2] <= converted.text.index("# ITEM 1A.") < converted.page_starts[3]
-
-
-def test_a_contents_page_counts_the_pages_after_it() -> None:
-    contents = lay_cells("Contents", "Plan | 1", "Rights | 2", "Duties | 3", "Ends | 4", "Words | 5")
-    titles = ("Plan", "Rights", "Duties", "Ends", "Words")
-    exhibit = [_number(lay_out(f"* {title}", *_PROSE), page) for page, title in enumerate(titles, start=1)]
-    body = [_number(lay_out(f"* Part {page}", *_PROSE), page) for page in range(1, 6)]
-    converted = convert_pdf(make_pdf([lay_out("A cover"), *body, contents, *exhibit]), "a.pdf")
-    assert converted.text.index("# Rights") > converted.page_starts[7]
 
 
 def test_statements_and_notes_are_below_their_item() -> None:
@@ -176,60 +107,12 @@ def test_numbered_titles_are_headings_and_numbered_lists_are_not() -> None:
     assert outline == [(1, "1 Introduction"), (2, "1.1 Words"), (1, "2 Method"), (2, "2.1 Rules"), (1, "3 End")]
 
 
-def test_a_numbered_title_ends_before_a_row_further_left() -> None:
-    first, second, third = (
-        [
-            *lay_out(*_PROSE[:4], first_top=740),
-            PdfLine(text=f"{number} Title {number}", top=640, x=200, font="F2"),
-            *lay_out("* A bold row", *_PROSE, first_top=626),
-        ]
-        for number in (1, 2, 3)
-    )
-    titles = [title for _, title in _outline([first, second, third])]
-    assert [title for title in titles if "Title" in title] == ["1 Title 1", "2 Title 2", "3 Title 3"]
-
-
-def test_bold_labels_that_are_not_titles() -> None:
-    labels = (
-        "* For the year ended December 31, 2022",
-        "* (in millions)",
-        "* Boats (Continued)",
-        "* a row that goes on",
-        "* and so on,",
-    )
-    lines = [text for label in labels for text in (*_PROSE[:4], "", label, "")]
-    assert _outline([lay_out("* Boats", *lines, leading=11), lay_out("* Hulls", *_PROSE)]) == [
-        (1, "Boats"),
-        (1, "Hulls"),
-    ]
-
-
-def test_a_title_in_capitals_is_set_apart_in_a_file_without_long_rows() -> None:
-    verse = ("All of these words", "stand on short lines", "of a poem")
-    assert _outline([lay_out("# Boats", "", *verse, "", "THE HULL", *verse, "THE MAST", *verse)]) == [
-        (1, "Boats"),
-        (2, "THE HULL"),
-    ]
-
-
-def test_bold_rows_of_tables_and_small_bold_rows_are_no_titles() -> None:
-    rows = ("| 2022 | 2021", "* Boats", "Oak | 5 | 6", "Ash | 7 | 8", "* Sails", "Flax | 1 | 2", "Jute | 3 | 4")
-    small = [PdfLine(text="About the sums", top=560, size=8, font="F2"), *lay_out(*_PROSE, first_top=540)]
-    pages = [lay_out("* Hulls", *_PROSE), [*lay_out("* Costs", first_top=740), *lay_cells(*rows), *small]]
-    assert _outline(pages) == [(1, "Hulls"), (1, "Costs")]
-
-
 def test_table_captions_are_titles_and_headers_of_tables_and_boxes_are_not() -> None:
     words = lay_cells("* Register | Value", "USER | The user of the thread", "OTHER | The other user")
     figures = lay_cells("* Table 2. Boats by year", "* Item | 2022 | 2021", "* Wood", "Oak | 5 | 6", "Ash | 7 | 8")
     prose = lay_out(*_PROSE, "", "* Box 3. A story", *_PROSE, first_top=600)
     pages = [lay_out("# Boats", *_PROSE, *_PROSE), [*words, *prose], [*figures, *prose]]
     assert [title for _, title in _outline(pages)] == ["Boats", "Table 2. Boats by year"]
-
-
-def test_a_frequent_label_is_not_a_title() -> None:
-    pages = [lay_out(f"# Part {number}", *_PROSE, "", "* Example", *_PROSE) for number in "abcdefg"]
-    assert _outline(pages) == [(1, f"Part {number}") for number in "abcdefg"]
 
 
 def test_hostile_lines_are_read_quickly() -> None:
@@ -264,21 +147,6 @@ def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
     ]
 
 
-def test_statements_move_directly_below_their_item_and_those_of_a_note_stay_below_it() -> None:
-    marks = [
-        (1, "Item 8. Financial Statements"),
-        (2, "Our policies"),
-        (3, "Consolidated Balance Sheets"),
-        (3, "Notes to Consolidated Financial Statements"),
-        (3, "Note 1. Policies"),
-        (4, "Statements of Income before"),
-    ]
-    pages = [lay_out(title, *_PROSE) for _, title in marks]
-    data = make_pdf(pages, bookmarks=[(level, title, page) for page, (level, title) in enumerate(marks)])
-    outline = read_outline(convert_pdf(data, "a.pdf").text)
-    assert [level for level, _ in outline] == [1, 2, 2, 2, 3, 4]
-
-
 _TABLE = ("| 2022 | 2021", "Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9")
 
 
@@ -307,19 +175,6 @@ def test_numbered_notes_have_their_own_titles_next_to_the_statements() -> None:
     ]
 
 
-def test_a_statement_inside_a_note_is_below_it_and_one_in_another_item_is_no_heading() -> None:
-    pages = [lay_out("* Item 6. Data", *_PROSE), lay_out("* Item 7. Discussion", *_PROSE)]
-    pages += [lay_cells("* Statement of Income for the Obligor Group", *_TABLE)]
-    pages += [lay_out("* Item 8. Financial Statements", *_PROSE), lay_cells("* Balance Sheets", *_TABLE)]
-    pages += [lay_out(f"* Note {number}. Subject {number}", *_PROSE) for number in (1, 2, 3)]
-    pages += [lay_cells("* Balance Sheets", *_TABLE), lay_out("* Item 9. Changes", *_PROSE)]
-    assert [entry for entry in _outline(pages) if "Item" not in entry[1]] == [
-        (3, "Balance Sheets"),
-        *((3, f"Note {number}. Subject {number}") for number in (1, 2, 3)),
-        (4, "Balance Sheets"),
-    ]
-
-
 def test_the_items_of_a_quarterly_report_start_again_in_its_second_part() -> None:
     first = [
         lay_out(f"* {title}", *_PROSE) for title in ("Item 1. Sums", "Item 2. Talk", "Item 3. Risks", "Item 4. N/A")
@@ -333,36 +188,3 @@ def test_the_items_of_a_quarterly_report_start_again_in_its_second_part() -> Non
         (1, "PART II. OTHER INFORMATION"),
         *((2, title) for title in ("Item 1. Suits", "Item 1A. Perils", "Item 6. Exhibits")),
     ]
-
-
-def test_statements_after_the_signatures_are_next_to_them_and_no_level_is_left_out() -> None:
-    marks = [
-        (1, "Cover", 0),
-        (2, "Part I", 1),
-        (3, "Item 1. Business", 1),
-        (3, "Item 15. Exhibits", 2),
-        (4, "Item 16. Summary", 3),
-        (7, "Report of the accountants", 4),
-        (6, "Balance Sheets", 5),
-        (6, "Notes to Financial Statements", 6),
-        (6, "Note 1. Policies", 7),
-        (7, "Note 2. Debt", 8),
-    ]
-    pages = [lay_out(title, *_PROSE) for _, title, _ in marks]
-    data = make_pdf(pages, bookmarks=[(level, title, page) for page, (level, title, _) in enumerate(marks)])
-    outline = read_outline(convert_pdf(data, "a.pdf").text)
-    assert [level for level, _ in outline] == [1, 1, 2, 2, 2, 3, 2, 2, 3, 3]
-
-
-def test_contents_go_on_on_the_next_page_without_a_title() -> None:
-    names = [f"{chapter}.{section:02} Subject {chapter} {section}" for chapter in (1, 2) for section in range(1, 8)]
-    pages = [lay_out("A cover")] * 12
-    pages += [lay_cells("Contents", *(f"{name} | {index}" for index, name in enumerate(names[:7], start=1)))]
-    pages += [lay_cells(*(f"{name} | {index}" for index, name in enumerate(names[7:], start=8)))]
-    pages += [_number(lay_out(name, *_PROSE), index) for index, name in enumerate(names, start=1)]
-    assert _outline(pages) == [(2, name) for name in names]
-
-
-def test_a_hyphen_in_a_title_stays_before_a_capital_letter() -> None:
-    pages = [lay_out("A cover"), lay_out("# Risks of Long-", "# Term Debt and mat-", "# uring Bonds", "", *_PROSE)]
-    assert (1, "Risks of Long-Term Debt and maturing Bonds") in _outline(pages)

@@ -46,11 +46,6 @@ def test_years_and_units_above_the_figures_are_heads() -> None:
     assert _find(_line("Year", "2023", "2022"), _line("Sales", "10", "9"), _line("Costs", "7", "6")) == [(0, 3, 1)]
 
 
-def test_a_row_of_years_after_figures_starts_another_table() -> None:
-    body = _line("Sales", "10", "9"), _line("Costs", "7", "6"), _line("Profit", "3", "3")
-    assert _find(_YEARS, *body, _YEARS, *body) == [(0, 4, 1), (4, 8, 1)]
-
-
 def test_a_table_ends_before_prose_a_fifth_title_and_the_next_column_of_the_page() -> None:
     two = _line("Sales", "10"), _line("Costs", "7")
     assert _find(*two, f"{_PROSE}.", *two) == [(0, 2, 0), (3, 5, 0)]
@@ -66,65 +61,9 @@ def test_a_table_ends_before_prose_a_fifth_title_and_the_next_column_of_the_page
     assert [(table.start, table.end) for table in detect_tables(rows)] == [(0, 2), (2, 4)]
 
 
-def test_a_label_of_several_lines_stays_in_its_table() -> None:
-    two = _line("Sales", "10", "9"), _line("Costs", "7", "6")
-    shares = _line("1,197 and 1,192 shares, respectively", "5", "4")
-    assert _find(_YEARS, *two, _PROSE, shares, *two) == [(0, 7, 1)]
-    assert _find(_YEARS, *two, _PROSE, "and it goes on", shares, *two) == [(0, 8, 1)]
-    assert _find(_YEARS, *two, _PROSE, (("Sales", 0), ("5", _FIRST - 40)), *two) == [(0, 3, 1), (4, 7, 0)]
-
-
-def test_heads_of_words_beside_years_stay_above_their_columns() -> None:
-    left = _FIRST - 90
-    rows = [
-        (("Contract", 0), ("Location", left), *_YEARS),
-        (("Swaps", 0), ("Other income", left), ("10", _FIRST), ("9", _SECOND)),
-        (("Forwards", 0), ("Net sales", left), ("7", _FIRST), ("6", _SECOND)),
-    ]
-    assert _find(*rows) == [(0, 3, 1)]
-    assert write_table(_rows(*rows), 1).splitlines()[0].endswith("Location | 2023 | 2022 |")
-
-
-def test_a_row_above_the_labels_or_at_a_sentence_end_is_not_a_header() -> None:
-    two = _line("Sales", "10"), _line("Costs", "7")
-    assert _find(_line("Of", "Total"), *two) == [(0, 3, 1)]
-    assert _find(_line("Of", "Total:"), *two) == [(1, 3, 0)]
-    assert _find("Label", *two) == [(1, 3, 0)]
-    assert _find(_line("", "Boats", "Total Inc."), "Parts", *two) == [(0, 4, 1)]
-    assert _find(_line("Of", "Total"), "Parts", *two) == [(0, 4, 1)], "the title of a part stays below the heads"
-
-
 def test_a_table_is_written_with_its_heads_above_its_columns() -> None:
     rows = _rows(_YEARS, _line("Sales", "10", "9"), _line("Costs", "7", "6"))
     assert write_table(rows, 1) == "|  | 2023 | 2022 |\n| --- | --- | --- |\n| Sales | 10 | 9 |\n| Costs | 7 | 6 |"
-
-
-def test_a_label_over_two_rows_is_joined_and_a_title_is_not() -> None:
-    lines = (("Sales of all",), ("goods", "10"), ("Costs:",), ("rent", "7"), ("Else",), ("Tax", "1"))
-    rows = _rows(*(_line(*line) for line in lines))
-    written = write_table(rows, 0).splitlines()[2:]
-    assert written == ["| Sales of all goods | 10 |", "| Costs: |  |", "| rent | 7 |", "| Else |  |", "| Tax | 1 |"]
-
-
-def test_a_year_at_the_edge_is_a_label_and_a_figure_further_in_is_not() -> None:
-    rows = _rows((("2023", _LABEL), ("10", _FIRST)), (("2022", _LABEL + 30), ("9", _FIRST)))
-    assert write_table(rows, 0).splitlines()[2:] == ["| 2023 | 10 |", "| 2022 | 9 |"]
-    rows = _rows(_line("Sales", "10", "9"), (("7", _FIRST), ("6", _SECOND)))
-    assert write_table(rows, 0).splitlines()[2:] == ["| Sales | 10 | 9 |", "|  | 7 | 6 |"]
-
-
-def test_figures_of_one_column_may_be_slightly_apart() -> None:
-    """Two columns are one unless a row fills both."""
-    apart = _line("Sales", "10"), (("Costs", _LABEL), ("7", _FIRST + 15))
-    assert write_table(_rows(*apart), 0).splitlines()[2:] == ["| Sales | 10 |", "| Costs | 7 |"]
-    both = (("Both", _LABEL), ("10", _FIRST), ("7", _FIRST + 15))
-    assert write_table(_rows(*apart, both), 0).splitlines()[2:] == [
-        "| Sales | 10 |  |",
-        "| Costs |  | 7 |",
-        "| Both | 10 | 7 |",
-    ]
-    far = _line("Sales", "10"), (("Costs", _LABEL), ("7", _FIRST + 30))
-    assert write_table(_rows(*far), 0).splitlines()[2:] == ["| Sales | 10 |  |", "| Costs |  | 7 |"]
 
 
 def test_a_header_over_two_columns_is_in_both_and_a_bar_is_escaped() -> None:
@@ -175,16 +114,6 @@ def test_a_period_is_above_all_its_years(title: str) -> None:
     assert _write_headed(_head((title, 380)), _THREE_YEARS) == ["", f"{title} 2022", f"{title} 2021", f"{title} 2020"]
 
 
-def test_a_period_is_not_above_the_change_next_to_its_years() -> None:
-    years = _head(("2022", 300), ("2021", 380), ("Change", 460))
-    assert _write_headed(_head(("Months Ended", 340)), years) == [
-        "",
-        "Months Ended 2022",
-        "Months Ended 2021",
-        "Change",
-    ]
-
-
 def test_two_periods_have_two_years_each_and_a_year_has_amounts_and_percents() -> None:
     years = _head(("2022", 300), ("2021", 380), ("2022", 460), ("2021", 540))
     assert _write_headed(_head(("Three Months", 340), ("Six Months", 500)), years, count=4)[1::2] == [
@@ -197,51 +126,3 @@ def test_two_periods_have_two_years_each_and_a_year_has_amounts_and_percents() -
         "FOURTH QUARTER 2022 Percent",
         "FOURTH QUARTER 2021 Amount",
     ]
-
-
-@pytest.mark.parametrize("shift", [0, 80])
-def test_years_at_the_first_or_last_of_their_columns_are_above_all_of_them(shift: float) -> None:
-    parts = _head(("Shares", 300), ("Amount", 380), ("Shares", 460), ("Amount", 540))
-    years = _head(("2022", 300 + shift), ("2021", 460 + shift))
-    assert _write_headed(years, parts, count=4)[1:] == ["2022 Shares", "2022 Amount", "2021 Shares", "2021 Amount"]
-
-
-def test_lines_of_one_head_are_above_one_column() -> None:
-    first, second = _head(("Accumulated", 380)), _head(("Retained", 300), ("Other", 380), ("Non-", 460))
-    third = _head(("Earnings", 300), ("Loss", 380), ("controlling", 460))
-    assert _write_headed(first, second, third) == [
-        "",
-        "Retained Earnings",
-        "Accumulated Other Loss",
-        "Non-controlling",
-    ]
-
-
-def test_units_above_the_columns_belong_to_the_labels() -> None:
-    heads = _head(("Common Stock", 340))
-    shares = _head(("Shares", 290), ("Amount", 380), ("Total", 460))
-    assert _write_headed(_head(("(In thousands)", 400)), heads, shares) == [
-        "(In thousands)",
-        "Common Stock Shares",
-        "Common Stock Amount",
-        "Total",
-    ]
-    kind = _head(("Increase/(Decrease)", 380))
-    assert _write_headed(_THREE_YEARS, kind) == ["Increase/(Decrease)", "2022", "2021", "2020"]
-
-
-def test_heads_below_years_and_units_are_heads() -> None:
-    years = ((("Years ended May 31", _LABEL), *_head(("2022", 380))),)
-    parts = (("(In millions)", _LABEL), *_head(("Reported", 300), ("Impact", 380), ("Restated", 460)))
-    assert _write_headed(*years, parts) == [
-        "Years ended May 31 (In millions)",
-        "2022 Reported",
-        "2022 Impact",
-        "2022 Restated",
-    ]
-
-
-def test_a_figure_that_ends_a_label_is_no_column() -> None:
-    lines = [_line(f"Row {number}", "10", "20") for number in range(5)]
-    rows = _rows(*lines, (("($7)", _LABEL + 60), ("10", _FIRST), ("20", _SECOND)))
-    assert write_table(rows, 0).splitlines()[-1] == "| ($7) | 10 | 20 |"

@@ -60,12 +60,6 @@ def test_columns_are_read_one_after_the_other_if_they_are_drawn_so() -> None:
     assert "left line 0 has a few more words | right line 0" in by_rows
 
 
-@pytest.mark.parametrize(("count", "is_column"), [(6, True), (5, False)])
-def test_columns_have_at_least_six_rows(count: int, *, is_column: bool) -> None:
-    text = _text([*_lines(72, "left", count=count), *_lines(320, "right", count=count)])
-    assert (f"left line {count - 1} has a few more words | right line" not in text) is is_column
-
-
 def test_a_table_has_its_headers_units_and_years() -> None:
     text = _text(
         lay_cells(
@@ -87,11 +81,6 @@ def test_a_table_has_its_headers_units_and_years() -> None:
         "| Goods and | 19 | 18 | — |\n"
         "| Income taxes that are paid late | 3% | 4% | 5% |"
     )
-
-
-def test_years_after_figures_start_another_table() -> None:
-    rows = ("| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8")
-    assert _text(lay_cells(*rows, *rows)).count("|  | 2022 | 2021 |") == 2
 
 
 def test_rows_that_fit_no_columns_become_lines_with_bars() -> None:
@@ -172,21 +161,6 @@ def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
     assert mender.join("to com", "pile it") == "to compile it"
 
 
-def test_a_hyphen_at_a_line_end_stays_in_a_file_that_divides_no_words() -> None:
-    def read(*lines: str) -> WordRepairer:
-        return WordRepairer([[make_row([_place(line, x=0, top=12 * n)]) for n, line in enumerate(lines)]])
-
-    filing = read(
-        "a short-term loan and a short-", "term debt", "of third-", "parties and a dollar-", "based year of nine"
-    )
-    assert filing.join("of nine", "teen") == "of nine-teen"
-    book = read("a compiler of trace and the com-", "piler based on a mea-", "sure of sail and ware", "measure")
-    assert book.join("a trace", "based one") == "a trace-based one"
-    assert book.join("the over", "based one") == "the overbased one"
-    assert book.join("a sail", "ware one") == "a sailware one"
-    assert book.join("the state-of", "the-art") == "the state-of-the-art"
-
-
 def test_two_lines_stay_apart_beside_a_line_of_the_next_column_that_overlaps_both() -> None:
     words = [
         *(_place(word, x=x, top=10, height=9) for word, x in (("Asset", 0), ("management,", 30))),
@@ -197,11 +171,6 @@ def test_two_lines_stay_apart_beside_a_line_of_the_next_column_that_overlaps_bot
         "Asset management, partially offset",
         "fees administration",
     ]
-
-
-def test_a_word_and_its_shadow_are_one_word() -> None:
-    assert _row(_place("FOR", x=0), _place("FOR", x=1, first=9), _place("ALL", x=20, first=20)) == ["FOR ALL"]
-    assert _row(_place("so", x=0), _place("so", x=12, first=9)) == ["so so"]
 
 
 def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
@@ -234,10 +203,6 @@ def test_a_currency_sign_belongs_to_the_figure_after_it_and_a_mark_to_the_one_be
 _LONG = "This line of a page is as long as all of the lines of prose on it, and goes on to the"
 
 
-def _paragraphs(*pages: list[PdfLine]) -> list[str]:
-    return _text(*pages).split("\n\n")[1:]
-
-
 def test_a_sentence_over_a_page_end_stays_in_one_paragraph() -> None:
     title = PdfLine(text="Boats", top=730, size=20)
     first = [title, *(PdfLine(text=_LONG, top=700 - 14 * row) for row in range(2))]
@@ -247,23 +212,6 @@ def test_a_sentence_over_a_page_end_stays_in_one_paragraph() -> None:
         assert f"{_LONG}\n\n{start}" in _text(first, [PdfLine(text=start.replace("-", "\x95", 1), top=700)])
     short = [title, PdfLine(text="A short line", top=700)]
     assert "A short line\n\nAnother one" in _text(short, [PdfLine(text="Another one", top=700)])
-
-
-def test_no_backslash_keeps_a_line_from_being_markdown() -> None:
-    starts = ("1. One", "2021. A year", "# of shares", "* a footnote", "> more", "---", "S&P; and others")
-    lines = [line for text in starts for line in (_LONG, text)]
-    text = _text([PdfLine(text=line, top=700 - 20 * row) for row, line in enumerate(lines)])
-    assert "\\" not in text
-    assert text.count("\n#") == 0
-    assert "\n2021. A year" in text, "no list starts inside a paragraph with such a number"
-    assert "\n\N{NO-BREAK SPACE}1. One" in text
-    assert "\n\N{NO-BREAK SPACE}2021. A year" in _text([PdfLine(text="2021. A year", top=700)])
-
-
-def test_lines_that_only_draw_a_line_are_left_out() -> None:
-    lines = ["Above", "More above", "______________", "====", "Below"]
-    text = _text([PdfLine(text=line, top=700 - 14 * row) for row, line in enumerate(lines)])
-    assert text.endswith("Above\nMore above\n\nBelow")
 
 
 @pytest.mark.parametrize("stamp", ["Page 2 of 9", "- 3 -"])
@@ -281,11 +229,3 @@ def test_a_link_to_the_contents_is_left_out_and_their_title_stays() -> None:
     pages = [[PdfLine(text="Table of Contents", top=750), PdfLine(text=f"{_LONG} {name}", top=700)] for name in "ab"]
     text = _text([PdfLine(text="A cover", top=700)], contents, *pages)
     assert text.count("Table of Contents") == 1
-
-
-def test_more_split_words_are_repaired() -> None:
-    others = "business business business business effective effective effective effective office office office office"
-    assert _mend("Busines s of PART I V and Article II I", others) == "Business of PART IV and Article III"
-    assert _mend("an ef ective Of ice", others) == "an effective Office"
-    assert _mend("off-balance of -balance", "off-balance") == "off-balance off-balance"
-    assert _mend("Plan y part of it", others) == "Plan y part of it"

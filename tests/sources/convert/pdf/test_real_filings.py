@@ -1,7 +1,7 @@
-"""Tables of real filings: each figure under the heads that a person read on the page.
+"""Real filings: each figure under the heads that a person read on the page, and the headings that a person found.
 
-The truth holds no text of a filing: for each file and page a digest of a row's label, and for each of its columns a
-digest of label, head and figure, with the number of words of the head.
+The truth of the tables holds no text of a filing: for each file and page a digest of a row's label, and for each of its
+columns a digest of label, head and figure, with the number of words of the head.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ import pytest
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 from roamtui.sources.convert.pdf.rows import read_rows
 from roamtui.sources.convert.pdf.tables import detect_tables, write_table
+from tests.benchmarks.pdf import score_filing
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
 _TRUTH = PROJECT_DIR / "tests" / "cases" / "pdf_tables.json"
-_FOLDER = find_data_dir() / "financebench" / "pdfs"
+_DATA = find_data_dir() / "financebench"
+_FOLDER = _DATA / "pdfs"
 _SHARE_MIN = 0.97
 
 
@@ -42,7 +44,16 @@ def iter_table_rows(path: Path, page: int) -> Iterator[tuple[list[str], list[str
             yield from ((cells[0], row) for row in cells[2:])
 
 
-@pytest.mark.skipif(not _FOLDER.is_dir(), reason="No real documents here: set ROAMTUI_DATA.")
+pytestmark = pytest.mark.skipif(not _FOLDER.is_dir(), reason="No real documents here: set ROAMTUI_DATA.")
+
+
+def test_items_and_statements_of_real_filings_are_headings_on_their_pages() -> None:
+    truths = json.loads((_DATA / "items.json").read_text("utf-8"))
+    scores = [score_filing(_FOLDER / name, truth, ()) for name, truth in truths.items()]
+    assert sum(score["Items found"] for score in scores) >= 0.98 * sum(score["Items"] for score in scores) > 0
+    assert sum(score["statements found"] for score in scores) >= 0.94 * sum(score["statements"] for score in scores)
+
+
 def test_figures_of_real_statements_are_under_their_own_heads() -> None:
     truth = json.loads(_TRUTH.read_text("utf-8"))
     missed: list[str] = []
