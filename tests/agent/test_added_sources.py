@@ -13,7 +13,6 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed
 from roamtui.conversation.log import ConversationStore
-from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.recheck import collect_claims, recheck_claims
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import expanding
@@ -163,18 +162,6 @@ async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path)
         lambda source, group: Bootstrap().reopen(source, group.links, group.approved, added=group.sources),
     )
     assert [(row["quote"], row["state"]) for row in rows] == [("90 euros", "same")]
-
-
-async def test_what_cannot_be_added_is_refused_and_nothing_changes(folder: Path) -> None:
-    agent, _ = make(folder)
-    before = agent.conversation.state
-    with pytest.raises(RoamtuiError, match="There is no file"):
-        await agent.conversation.add_source(str(folder / "none.md"))
-    with pytest.raises(UsageError, match="is a source of this conversation already"):
-        await agent.conversation.add_source(str(folder / "manual.md"))
-    with pytest.raises(UsageError, match="the only source of the conversation"):
-        await agent.conversation.remove_source("")
-    assert agent.conversation.state is before
 
 
 async def test_a_new_conversation_has_the_same_sources_and_an_old_one_those_of_its_own(folder: Path) -> None:

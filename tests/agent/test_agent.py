@@ -182,21 +182,6 @@ async def test_a_conversation_that_cannot_be_read_leaves_the_present_one(store: 
     assert questions(conversation) == ["First?"]
 
 
-async def test_a_cancelled_question_is_published_to_its_end() -> None:
-    gate = asyncio.Event()
-    agent, _, seen = watch(make_agent([ScriptedReply(text="It costs 2 euros.", gate=gate, gate_after=1)]))
-    asking = asyncio.create_task(agent.ask("How much?"))
-    await wait_for(lambda: any(isinstance(event, AnswerStreamed) for event in seen))
-    asking.cancel()
-    await asyncio.wait({asking})
-    assert asking.cancelled()
-    ending = seen[-1]
-    assert isinstance(ending, QuestionAnswered)
-    assert ending.stopped is StopReason.CANCELLED
-    assert ending.answer == "It costs 2 euros"
-    assert sum(isinstance(event, QuestionAnswered) for event in seen) == 1
-
-
 @pytest.mark.parametrize("error", [None, ModelError("The connection broke.")])
 async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: ModelError | None) -> None:
     agent = make_agent()

@@ -6,7 +6,6 @@ import pytest
 
 from roamtui.agent.answer import ANSWER_REMINDER, format_verification, list_unopened_hits
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
@@ -63,50 +62,12 @@ async def test_not_found_is_recognised_in_any_format_and_language(start: str) ->
     assert (await answer(make_agent([saying(f"{start} no such thing.")]))).stopped is StopReason.NOT_FOUND
 
 
-async def test_quotes_of_a_not_found_answer_are_checked_too() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(expanding(fees), saying(f'Not found: only "2 euros a day" [{fees}] and "3" is there.'))
-    last = await answer(agent)
-    assert last.stopped is StopReason.NOT_FOUND
-    assert next((citation.quote, citation.is_verified) for citation in last.citations) == ("2 euros a day", True)
-    assert agent.conversation.state.open_sections[0].last_cited == 1
-
-
-async def test_a_truncated_answer_says_so() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    half = f'It costs "2 euros a day" [{fees}], but'
-    model_of(agent).add_replies(expanding(fees), ScriptedReply(text=half, reason="length"))
-    last = await answer(agent)
-    assert last.stopped is StopReason.ANSWERED
-    assert (
-        last.answer == f"{half}\n\n(The answer is cut off here: the model may write no more at once. Ask it to go on.)"
-    )
-    assert [citation.is_verified for citation in last.citations] == [True]
-
-
 async def test_the_draft_before_a_reminder_is_the_answer_if_nothing_follows() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
     model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), ScriptedReply())
     last = await answer(agent)
     assert (last.stopped, last.answer, last.citations) == (StopReason.ANSWERED, "It costs two euros.", ())
-
-
-PLAIN = ScriptedReply(text="Herons eat fish.")
-
-
-async def test_an_answer_without_a_quote_triggers_one_reminder() -> None:
-    desk = make_desk()
-    cited = ScriptedReply(text=f'It eats "forty grams of fish a day" [{desk.ids["Herons"]}].')
-    answer = await desk.ask("What do herons eat?", desk.opening("Herons"), PLAIN, cited)
-    [reminder] = [event.text for event in desk.events if isinstance(event, ReminderSent)]
-    assert answer.answer == cited.text
-    assert answer.citations[0].is_verified
-    assert not answer.is_unproven
-    assert [message.text for message in desk.sent[-2:]] == [PLAIN.text, reminder]
-    check_messages(desk.sent)
 
 
 async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:

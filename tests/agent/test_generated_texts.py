@@ -13,7 +13,6 @@ from roamtui.agent.generated_texts import (
     write_summary,
 )
 from roamtui.bootstrap import choose_example_questions, open_library
-from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.tokens import estimate_tokens
@@ -36,24 +35,6 @@ def test_questions_come_from_headings_and_definitions() -> None:
     assert questions == ("How do I join?", "What is a lock?", "What are Tides?")
 
 
-@pytest.mark.parametrize(
-    ("title", "questions"),
-    [
-        ("Who we are", ()),
-        ("What is late", ("What is late?",)),
-        ("How to join", ("How to join?",)),
-        ("Can I swim", ("Can I swim?",)),
-        ("May 14, 2024", ()),
-        ("When", ()),
-        ("Introducing ?", ()),
-        ("In a hurry?", ()),
-        ("How far ahead", ()),
-    ],
-)
-def test_a_question_mark_is_added_only_to_questions(title: str, questions: tuple[str, ...]) -> None:
-    assert suggest_questions(make_library(f"# T\n\n## {title}\n\nWords.\n")) == questions
-
-
 def test_the_examples_have_handwritten_questions() -> None:
     for name in ("handbook.md", "pages"):
         library = open_library([str(get_resource_dir("examples") / name)])
@@ -65,11 +46,6 @@ def test_the_examples_have_handwritten_questions() -> None:
 LONG = "".join(f"## Part {number}\n\n{'Words of the text. ' * 60}\n\n" for number in range(40))
 FILES = {"a.md": f"# Long\n\n{LONG}", "b.md": "# Short\n\nOne line.\n", "c.md": "# Short\n\nOne line.\n", "d.md": ""}
 LIBRARY = make_folder(FILES)
-
-
-def test_each_text_is_planned_once_unless_it_has_a_summary() -> None:
-    assert [task.name for task in plan_missing_summaries(LIBRARY, ())] == ["Long", "Short"]
-    assert [task.name for task in plan_missing_summaries(LIBRARY, {hash_text(FILES["a.md"])})] == ["Short"]
 
 
 def test_a_long_document_is_described_from_its_outline_and_its_start() -> None:

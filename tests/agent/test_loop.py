@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-
-import pytest
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
@@ -26,7 +22,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Message, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.base import ModelEvent, ModelRequest, Prices, ToolCallReceived
+from roamtui.models.base import Prices
 from roamtui.outline.render import render_outline
 from tests.agent.asking import (
     Desk,
@@ -154,27 +150,6 @@ async def test_several_calls_in_one_reply_are_run_in_order() -> None:
     assert agent.conversation.state.open_ids == (lending,)
 
 
-@pytest.mark.parametrize("ids_of_calls", [["", "", ""], ["x", "x", "x"], ["call_1_1", "", "x"]])
-async def test_each_call_gets_its_own_id(ids_of_calls: list[str]) -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    model = model_of(agent)
-    stream = model.stream
-
-    async def renamed(request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        names = iter(ids_of_calls)
-        async for event in stream(request):
-            yield (
-                ToolCallReceived(replace(event.call, id=next(names))) if isinstance(event, ToolCallReceived) else event
-            )
-
-    model.stream = renamed  # type: ignore[method-assign]
-    reply = ScriptedReply(calls=(("expand_sections", {"section_ids": [fees]}),) * 3)
-    model.add_replies(reply, reply, saying("Not found: no."), reply, saying("Not found: no."))
-    await ask(agent)
-    await ask(agent)
-
-
 async def test_calls_beyond_the_limit_of_a_step_are_refused() -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")
@@ -253,16 +228,6 @@ async def test_ten_questions_cost_little_more_than_their_distinct_text() -> None
     assert count(desk.sent) <= 1.15 * count(distinct)
 
 
-async def test_a_closing_costs_one_rebuild() -> None:
-    desk = make_desk()
-    for number in range(10):
-        await ask_about(desk, TITLES[number % 3])
-        if number == 4:
-            command = CloseSections(section_ids=(desk.ids["Owls"],), origin=Origin.PERSON)
-            await desk.agent.conversation.execute(command)
-    assert count_rebuilds(desk) == 1
-
-
 EXPENSIVE = ScriptedReply(
     text="An answer.", usage=Usage(input_tokens=10, output_tokens=5, cost_usd=0.4, source="provider")
 )
@@ -298,12 +263,6 @@ async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
     assert len(approver.asked) == 2
 
 
-async def test_the_spending_limit_is_final_if_there_is_nobody_to_ask() -> None:
-    desk = make_desk(options=AgentOptions(cost_usd_max=0.1))
-    await desk.ask("Why?", EXPENSIVE)
-    assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.COST
-
-
 async def talk(desk: Desk) -> None:
     await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams"))
     await desk.ask("Owls?", desk.opening("Owls"), desk.quoting("Owls", "270 degrees"))
@@ -335,12 +294,6 @@ async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
     questions = [exchange.question for exchange in store.load(desk.agent.conversation.state.id).transcript.exchanges]
     assert questions == ["Herons?", "Swifts?"]
     assert len(store.list()) == 2
-
-
-async def test_a_question_within_a_section_says_so_to_the_model() -> None:
-    desk = make_desk()
-    await desk.ask("How much?", ScriptedReply(text="Not found: no."), within=desk.ids["Herons"])
-    assert f"(The question is about [{desk.ids['Herons']}] Birds > Herons and what lies below it" in desk.sent[1].text
 
 
 async def test_instructions_come_before_the_outline_in_the_persons_role() -> None:

@@ -14,7 +14,6 @@ from roamtui.conversation.transcript import QuoteState, StopReason
 from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
-from roamtui.document.tokens import estimate_tokens
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import collect_events
@@ -137,32 +136,6 @@ async def test_a_passage_on_a_further_page_of_a_long_section_is_found() -> None:
     assert "The anchor weighs ninety kilos of iron." in (answer.citations[0].quote or "")
     calls = [use.call for step in talk.agent.conversation.state.transcript.exchanges[-1].steps for use in step.uses]
     assert any(":2" in call.arguments for call in calls if call.name == "expand_sections")
-
-
-async def test_all_passages_together_stay_within_their_tokens() -> None:
-    sections = "".join(
-        f"## Harbour {number}\n\n{'The harbour has a pier and a crane. ' * 30}\n\n" for number in range(9)
-    )
-    answer = await make_talk(f"# Harbours\n\n{sections}").ask("Which harbour has a crane?")
-    quotes = [citation.quote or "" for citation in answer.citations]
-    assert 1 < len(quotes) <= 5
-    assert sum(map(estimate_tokens, quotes)) <= 1_100
-
-
-async def test_a_follow_up_is_answered_from_what_is_open() -> None:
-    talk = make_talk()
-    await talk.ask("How much does a bicycle cost?")
-    answer = await talk.ask("On which deck is it?")
-    assert talk.opened == ()
-    assert "lower deck" in answer.answer
-
-
-async def test_without_search_the_outline_shows_the_way() -> None:
-    talk = make_talk(has_search=False)
-    answer = await talk.ask("How long are lost things kept?")
-    assert talk.searches == 0
-    assert talk.opened[0] == "Lost things"
-    assert "forty days" in answer.answer
 
 
 async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
@@ -403,11 +376,3 @@ async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> No
         asked = len(site.counts.paths)
         await talk.ask("How long does charging take?")
         assert len(site.counts.paths) == asked
-
-
-async def test_a_question_that_no_page_answers_opens_no_more_than_three() -> None:
-    with FakeSite({"/llms.txt": _LIST, **_PAGES}) as site:
-        talk = _make_talk(site)
-        answer = await talk.ask("What is the capital of France?")
-        assert answer.stopped is StopReason.NOT_FOUND
-        assert len(talk.opened) <= 3

@@ -12,7 +12,6 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.state import ConversationState, OpenSectionOptions
 from roamtui.conversation.update import update
 from roamtui.document.library import Library
-from roamtui.document.tokens import estimate_tokens
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import FakeSearcher
@@ -46,16 +45,6 @@ def _hit(library: Library, title: str, score: float = 1.0, rival: float | None =
 def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list[str]:
     text = _describe(library, *titles, query=query, opened=opened).text
     return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, open: .*)?(?:, complete)?\)", r"\1", text).split("\n")
-
-
-def test_a_file_is_named_once_above_its_sections() -> None:
-    herons, owls = id_of(LIBRARY, "Herons"), id_of(LIBRARY, "Owls")
-    assert _lines(LIBRARY, "Herons", "Owls", query="eat")[:4] == [
-        "birds.md:",
-        f"- [{herons}] Herons",
-        "    Herons eat fish.",
-        f"- [{owls}] Owls",
-    ]
 
 
 def test_complete_sections_and_omissions_are_marked() -> None:
@@ -104,16 +93,6 @@ def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: st
     assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])
 
 
-def test_excerpts_fit_the_room() -> None:
-    parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n" for n in range(9))
-    library = make_library(f"# Parts\n\n{parts}")
-    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
-    hits = [_hit(library, f"Part {n}") for n in range(9)]
-    wide, narrow = (format_hits(state, hits, "red", room_tokens=room) for room in (None, 300))
-    assert len(wide.section_ids) == 9
-    assert sum(estimate_tokens(library.text_at(span)) for span in narrow.excerpts) <= 300
-
-
 async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
     text = "Herons wait for fish in shallow water, and they eat nothing else at all."
     others = "".join(f"## Bird {number}\n\nBird {number} waits for mice.\n\n" for number in range(5))
@@ -142,12 +121,6 @@ def test_what_opens_with_the_question_is_not_quoted_again() -> None:
     assert ", open: its text stands above)" in listed.text
     assert "Blue." not in listed.text
     assert "Green." in listed.text
-
-
-def test_page_footers_are_dropped_from_excerpts() -> None:
-    page = "No party may say so, as often as it would wish to say it. " * 40
-    library = make_library(f"# A\n\n## B\n\n{page}\n\n6\n\n{page}\n\n## C\n\nRed wine is sold\n\n7\n\non Mondays.\n")
-    assert _describe(library, "C", query="red").text.split("\n")[1:] == ["    Red wine is sold", "    on Mondays."]
 
 
 def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import QuestionAsked, SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
-from roamtui.errors import RoamtuiError, UnknownSectionError
-from roamtui.quotes.verdicts import verify_citations
+from roamtui.errors import RoamtuiError
 from roamtui.search.base import Searcher
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT, Desk, FakeSearcher, make_desk
@@ -72,20 +69,6 @@ async def test_the_first_request_contains_the_section_that_answers() -> None:
     assert [citation.is_verified for citation in answer.citations] == [True]
 
 
-async def test_hits_come_before_the_question() -> None:
-    desk = _make_desk()
-    await desk.ask(UNCLEAR, NOTHING)
-
-    _, lead, text = _last_question(desk).partition(HITS_LEAD)
-    assert lead
-    assert text.index(f"- [{IDS['Wrens']}] Wrens (") < text.index("    Wrens sing in shallow")
-    assert text.index("    Wrens sing") < text.index(f"Question: {UNCLEAR}")
-    [searched] = [event for event in desk.events if isinstance(event, SectionsSearched)]
-    assert {hit.section_id for hit in searched.hits} == {IDS["Wrens"], IDS["Herons"]}
-    assert isinstance(desk.events[desk.events.index(searched) - 1], QuestionAsked)
-    assert desk.agent.conversation.state.open_sections == ()
-
-
 async def test_an_excerpt_can_be_quoted_and_opens_its_section_only_then() -> None:
     desk = _make_desk()
     answer = await desk.ask(UNCLEAR, desk.opening("Herons"), desk.quoting("Wrens", "sing in shallow hedges"))
@@ -100,17 +83,6 @@ async def test_an_excerpt_can_be_quoted_and_opens_its_section_only_then() -> Non
     await desk.ask("And then?", ANSWER)
     assert f"[{IDS['Wrens']}] Birds > Wrens (lines" in _last_question(desk)
     assert set(desk.agent.conversation.state.open_ids) == {IDS["Herons"], IDS["Wrens"]}
-
-
-async def test_excerpts_survive_saving_and_resuming(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "x")
-    desk = _make_desk(store=store)
-    await desk.ask(UNCLEAR, ScriptedReply(text='They "sing in shallow hedges".'))
-    state = desk.agent.conversation.state
-    desk.agent.conversation.flush()
-    resumed = Conversation.resume(LIBRARY, state.id, store=store).state
-    assert resumed.collect_excerpts() == state.collect_excerpts() != {}
-    assert verify_citations('They "wait for fish in shallow water".', resumed)[0].is_verified
 
 
 async def test_a_small_document_is_sent_whole_and_open() -> None:
@@ -200,11 +172,3 @@ async def test_a_search_covers_the_section_of_the_question_or_the_one_it_names()
     assert await _search(desk, "Owls") == {"Owls"}
     assert await _search(desk, within=f"[{desk.ids['Swifts']}]") == {"Swifts"}
     assert len(await _search(desk)) > 1, "the next question is about everything again"
-
-
-async def test_a_question_about_an_unknown_section_is_not_asked() -> None:
-    desk = make_desk()
-    with pytest.raises(UnknownSectionError, match='No section "nonsense"'):
-        await desk.ask("Who waits?", within="nonsense")
-    assert desk.agent.conversation.state.question_number == 0
-    assert desk.model.requests == []

@@ -11,9 +11,9 @@ from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.conversation.commands import PinSections
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.state import DROPPED
-from roamtui.conversation.transcript import Message, Role, StopReason, ToolCall, Usage
+from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelRequest, ToolSpec
+from roamtui.models.base import ModelRequest
 from tests.agent.asking import WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedReply
@@ -62,16 +62,6 @@ async def test_an_overflow_in_the_first_question_drops_its_first_steps() -> None
     check_messages(desk.sent)
 
 
-async def test_a_second_overflow_ends_the_question_with_its_error() -> None:
-    desk = make_desk()
-    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
-    answer = await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, OVERFLOW)
-    assert (answer.stopped, answer.error) == (StopReason.ERROR, "The request is too long for this model.")
-    again = await desk.ask("Swifts?", desk.opening("Swifts"), desk.quoting("Swifts", "sleeps while it flies"))
-    assert again.citations[0].is_verified
-    check_messages(desk.sent)
-
-
 async def test_a_pinned_section_survives_an_overflow() -> None:
     desk = make_desk()
     await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
@@ -109,24 +99,3 @@ async def test_counts_of_the_provider_correct_the_estimates(source: str) -> None
         await desk.ask(f"{title}, {'please' * 60}?", count(desk.opening(title)), answer)
     assert (max(counted) <= 12_000) is (source == "provider")
     check_messages(desk.sent)
-
-
-async def test_a_long_history_is_omitted_with_a_note() -> None:
-    desk = make_desk(window_tokens=6_000)
-    for number in range(30):
-        await desk.ask(f"Question {number}: {'and ' * 60}?", ScriptedReply(text=f"Answer {number}. {'Well. ' * 60}"))
-    assert all(estimate_request_tokens(request) <= 6_000 for request in desk.model.requests)
-    assert "earlier questions of this conversation are left out" in desk.sent[1].text
-    assert "Question 28" in "\n".join(message.text for message in desk.sent)
-    check_messages(desk.sent)
-
-
-def _request(words: int) -> ModelRequest:
-    call = ToolCall(id="1", name="x", arguments="word " * words)
-    return ModelRequest(
-        messages=(
-            Message(role=Role.SYSTEM, text="word " * words),
-            Message(role=Role.ASSISTANT, text="", tool_calls=(call,)),
-        ),
-        tools=(ToolSpec(name="x", description="", parameters={}),) * 3,
-    )

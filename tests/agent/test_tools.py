@@ -91,30 +91,6 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     assert results(agent)[0].endswith("(280 more ids were not opened: at most 20 a call.)")
 
 
-async def test_a_repeated_id_is_delivered_once() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    finished = await _call(agent, "expand_sections", {"section_ids": [fees, fees, f"[{fees}]"]})
-    assert [status for _, status in _statuses(finished)] == ["opened", "already_open", "already_open"]
-    assert results(agent)[0].count("Late returns") == 1
-    assert agent.conversation.state.open_ids == (fees,)
-
-
-async def test_closing_reports_the_result_for_each_id() -> None:
-    agent = make_agent()
-    fees, lost = ids(agent, "Fees", "Lost books")
-    model_of(agent).add_replies(
-        ScriptedReply(calls=(("expand_sections", {"section_ids": [fees]}),)),
-        ScriptedReply(calls=(("collapse_sections", {"section_ids": [fees, lost, fees, "x"]}),)),
-        ScriptedReply(text="Not found: no."),
-    )
-    events = await ask(agent)
-    finished = [event for event in events if isinstance(event, ToolFinished)][1]
-    assert _statuses(finished) == [(fees, "closed"), (lost, "kept"), ("x", "kept")]
-    assert results(agent)[1] == f"[{fees}] closed after this question\n[{lost}] kept: not open\n[x] kept: not open"
-    assert agent.conversation.state.open_sections == ()
-
-
 async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     text = MANUAL.replace("2 euros a day.", "2 euros a day [deadbeef] <!-- x -->.")
     (fees,) = ids(make_agent(text=text), "Fees")

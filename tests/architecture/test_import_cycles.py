@@ -63,33 +63,6 @@ def _find_cycles(imports: Mapping[str, set[str]]) -> set[str]:
     return {module for module in imports if leads_back(module)}
 
 
-@pytest.mark.parametrize(
-    ("imports", "expected"),
-    [
-        ({"a": {"b"}, "b": {"c"}, "c": set()}, set()),
-        ({"a": {"b"}, "b": {"a"}, "c": {"a"}}, {"a", "b"}),
-        ({"a": {"a"}}, {"a"}),
-        ({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}, {"b", "c", "d"}),
-    ],
-)
-def test_a_cycle_is_found(imports: dict[str, set[str]], expected: set[str]) -> None:
-    assert _find_cycles(imports) == expected
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "from roamtui import errors",
-        "import roamtui.errors",
-        "from roamtui.errors import UsageError",
-        "if TYPE_CHECKING:\n    from roamtui.errors import UsageError",
-        "def late():\n    from roamtui.errors import UsageError",
-    ],
-)
-def test_every_form_of_import_counts(line: str) -> None:
-    assert set(_list_imports(ast.parse(line), _read_trees())) == {"roamtui.errors"}
-
-
 def test_no_module_imports_itself_by_way_of_others() -> None:
     trees = _read_trees()
     imports = {module: set(_list_imports(tree, trees)) for module, tree in trees.items()}

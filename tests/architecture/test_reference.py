@@ -46,15 +46,6 @@ def test_generated_parts_of_every_page_are_up_to_date() -> None:
     assert stale == [], "run `make docs`"
 
 
-@pytest.mark.parametrize("name", ["roamtui --help", "roamtui ask --help"])
-def test_a_block_is_made_anew_between_its_marks(name: str) -> None:
-    made = fill_blocks(f"Before\n<!-- {name} -->\nstale\n<!-- /{name} -->\nAfter\n")
-    assert made.startswith(f"Before\n<!-- {name} -->\n```text\nusage: {name.removesuffix(' --help')} ")
-    assert made.endswith(f"```\n<!-- /{name} -->\nAfter\n")
-    assert "stale" not in made
-    assert fill_blocks(made) == made
-
-
 def test_the_readme_is_short_and_names_both_commands() -> None:
     readme = (PROJECT_DIR / "README.md").read_text("utf-8")
     assert readme.count("\n") <= _README_LINES_MAX

@@ -26,18 +26,6 @@ def test_markdown_is_laid_out(name: str) -> None:
     assert show(text) == expected
 
 
-def test_a_table_is_narrowed_by_wrapping_its_widest_cells() -> None:
-    shown = show("| a | b |\n|---|---|\n| x | one two three four five six seven eight nine ten |\n| y | z |\n")
-    assert shown == [
-        "a │ b",
-        "──┼" + "─" * 37,
-        "x │ one two three four five six seven",
-        "  │ eight nine ten",
-        "┄┄┼" + "┄" * 37,
-        "y │ z",
-    ]
-
-
 def test_inline_marks_become_looks() -> None:
     lines = read_lines("a **b *c*** `d` ~~e~~ [f *g*](h) <https://i.invalid> ![j](k)\n", width=100)
     assert find_runs(lines, emphasis=Emphasis.STRONG) == ["b ", "c"]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from typing_extensions import override
 
 from roamtui.document.headings import limit_nesting
 from roamtui.document.text import compute_line_starts
@@ -27,7 +25,6 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.inline import TagStarts, split_html
 from roamtui.markdown.parser import parse_link_definitions, read_markdown
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
@@ -61,24 +58,6 @@ def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     )
 
 
-def test_a_prefix_opens_containers_but_makes_no_blocks() -> None:
-    markdown = read_markdown("| c | d |\n", prefix="| a | b |\n|--:|---|\n", start=7)
-    (table,) = markdown.blocks
-    assert isinstance(table, Table)
-    assert table.alignments == ("right", "")
-    assert [(row.cells, row.start) for row in table.rows] == [(((Words("c"),), (Words("d"),)), 7)]
-    (code,) = read_markdown("a\nb\n", prefix="```py\n", start=7).blocks
-    assert code == Code(text="a\nb", info="", offsets=(7, 9, 11))
-
-
-def test_a_quote_in_html_spans_its_tags() -> None:
-    text = "<blockquote>\n\nText.\n\n</blockquote>\n"
-    (quote, after) = read_markdown(f"{text}\nAfter.").blocks
-    assert isinstance(quote, Quote)
-    assert (quote.start, quote.end) == (0, len(text))
-    assert isinstance(after, Paragraph)
-
-
 def test_a_summary_titles_its_details_and_is_text_elsewhere() -> None:
     summary = "<summary>\n\nShort\n\n</summary>\n\nLong.\n"
     (details,) = read_markdown(f"<details>\n\n{summary}\n</details>\n").blocks
@@ -90,11 +69,6 @@ def test_a_summary_titles_its_details_and_is_text_elsewhere() -> None:
         (Words("Short"),),
         (Words("Long."),),
     ]
-
-
-def test_links_may_be_defined_elsewhere() -> None:
-    definitions = parse_link_definitions("Words [a]: no\n\n[A]: b\n[a]: c\n[^1]: d\n")
-    assert read_markdown("[a] [^1]", definitions=definitions).links == (Link("b"), Link("[^1]", is_reference_mark=True))
 
 
 @given(markdown_texts())
@@ -165,57 +139,12 @@ def test_a_container_keeps_links_that_are_defined_elsewhere() -> None:
         assert read_markdown(text, definitions=definitions).links == (Link("/there"),)
 
 
-def test_blocks_in_a_component_have_their_own_offsets() -> None:
-    text = "# a\r\n\r\n<Tab title='x'>\r\n  one\r\n\r\n  two\r\n</Tab>\r\n"
-    _, details = read_markdown(text).blocks
-    assert isinstance(details, Details)
-    spans = [text[start:end].strip() for start, end in _list_spans(details.blocks)]
-    assert spans == ["one", "two"]
-
-
 def test_wikilinks_are_links_to_a_name() -> None:
     (block,) = read_markdown("See [[Name]], [[A b#Part|words]], ![[x.png]], [[#Here]].\n").blocks
     assert isinstance(block, Paragraph)
     assert "".join(words.text for words in block.words) == "See Name, words, x.png, Here."
     links = read_markdown("[[Name]] [[A b#Part|words]] [[#Here]]").links
     assert links == (Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]"))
-
-
-@pytest.mark.parametrize(
-    "text", ["[[a]](b)", "[[a]] is defined\n\n[a]: b", "[[ -f x ]]", "`[[a]]`", "[[a\nb]]", "[[a]"]
-)
-def test_what_only_looks_like_a_wikilink_is_none(text: str) -> None:
-    assert not any(link.href.startswith("[[") for link in read_markdown(text).links)
-
-
-def test_the_tags_of_a_text_are_collected_once() -> None:
-    scans = 0
-
-    class CountingStarts(TagStarts):
-        @cached_property
-        @override
-        def _starts(self) -> frozenset[str]:
-            nonlocal scans
-            scans += 1
-            return frozenset({"<foo"})
-
-    starts = CountingStarts("")
-    tags = [token.text for line in range(1_000) for token in split_html(f"<Foo> {line}\n", starts)]
-    assert tags[0] == "&lt;Foo&gt;"
-    assert scans == 1
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "import duties from 'China' rose",
-        "export default settings to a file",
-        "export const is a word",
-        "> import 'x'",
-    ],
-)
-def test_what_only_begins_like_a_statement_is_text(text: str) -> None:
-    assert not any(isinstance(block, Code) for block in read_markdown(text).blocks)
 
 
 def test_definitions_in_html_are_read_as_markdown() -> None:

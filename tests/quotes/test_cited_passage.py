@@ -33,12 +33,6 @@ def read_spans(state: ConversationState, passage: CitedPassage) -> list[str]:
     return [state.library.text_at(span) for span in passage.spans]
 
 
-def test_a_quote_in_the_text_is_the_passage() -> None:
-    state, passage = look_up('It is "kept for three weeks" [{loans}].', "Loans")
-    assert read_spans(state, passage) == ["kept for **three** weeks"]
-    assert not passage.warning
-
-
 def test_a_quote_of_a_section_that_the_model_had_not_read_says_so() -> None:
     state, _ = expand_by_agent(begin(make_state(TEXT)), "Loans")
     rooms = find(state, "Rooms")
@@ -61,12 +55,6 @@ def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_words(quote: str, 
     state, passage = look_up(f'It says "{quote}" [{{loans}}].', "Loans")
     assert read_spans(state, passage) == marked
     assert passage.warning == "Quote is not in the text · nearest passage, matching words marked"
-
-
-def test_the_nearest_words_may_be_in_another_section_that_was_read() -> None:
-    state, passage = look_up('It says "Rooms are let by the day to members" [{loans}].', "Loans", "Rooms")
-    assert passage.section_id == find(state, "Rooms")
-    assert read_spans(state, passage) == ["Rooms are let by the", "to members"]
 
 
 def test_a_quote_like_nothing_in_the_text_leads_to_its_section() -> None:

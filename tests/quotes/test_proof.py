@@ -60,11 +60,6 @@ def test_marks_carry_the_numbers_of_citations_and_the_worst_sign(
     assert [mark.label for mark in prove(answer, state).marks] == labels
 
 
-def test_a_mark_that_is_no_citation_has_no_number(state: ConversationState) -> None:
-    answer = fill("Not found: no.\n\nNearest sections: Fees [{Fees}]", state)
-    assert [mark.label for mark in make_proof(answer, ()).marks] == ["[→]"]
-
-
 def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: ConversationState) -> None:
     checker = QuoteChecker(state)
     answer = fill('It costs "2 euros a day" [{Hours}]. Or "9 euros a day" [{Fees}].', state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.document.node import Span
 from roamtui.quotes.read import extract_quotations
 from roamtui.quotes.verdicts import verify_citations
 from tests.agent.asking import MANUAL
@@ -257,43 +255,6 @@ def test_several_quotes_and_marks(
     assert _list_found(answer, state) == expected
 
 
-_LENT = """\
-# Tools
-
-## Rules
-
-Members may borrow books. Nobody under 18 may borrow petrol machines. The fee is 1,200 euros.
-
-## Notice
-
-Members without a card may borrow petrol machines.
-
-## Hours
-
-Open daily.
-"""
-_LEAP = "Members … may borrow petrol machines"
-
-
-def test_pieces_of_several_sentences_prove_nothing() -> None:
-    state = _open("Rules", "Hours", text=_LENT)
-    (citation,) = _cite(f'It says "{_LEAP}" [{{Rules}}].', state)
-    assert (citation.state, citation.is_verified, citation.span) == (_NOT_FOUND, False, None)
-    assert _list_found(f'It says "{_LEAP}".', state) == []
-    assert _list_found(f"It says `{_LEAP}` [{{Rules}}].", state) == [("Rules", None, _NO_QUOTE)]
-    assert _list_found(f'It says "{_LEAP}" [{{Hours}}].', state) == [("Hours", _LEAP, _NOT_FOUND)]
-
-
-def test_a_number_cut_by_an_excerpt_is_not_verified() -> None:
-    state = begin(make_state(_LENT))
-    start = _LENT.index("The fee")
-    excerpt = Span(doc="", start=start, end=start + len("The fee is 1"))
-    exchange = replace(state.transcript.exchanges[-1], excerpts=(excerpt,))
-    state = replace(state, transcript=replace(state.transcript, exchanges=(exchange,)))
-    assert _list_found('It says "The fee is 1" [{Rules}].', state) == [("Rules", "The fee is 1", _NOT_FOUND)]
-    assert _list_found('It says "The fee is" [{Rules}].', state) == [("Rules", "The fee is", _FOUND)]
-
-
 def test_words_of_another_delivered_section_are_elsewhere(state: ConversationState) -> None:
     (citation,) = _cite('It costs "2 euros a day" [{Hours}].', state)
     assert citation.state is _ELSEWHERE
@@ -302,15 +263,6 @@ def test_words_of_another_delivered_section_are_elsewhere(state: ConversationSta
     assert (citation.start_line, citation.end_line) == (11, 11), "the lines of the words, not of the section"
     assert citation.span is not None
     assert state.library.text_at(citation.span) == "2 euros a day"
-
-
-def test_a_quote_of_an_undelivered_section_is_not_found() -> None:
-    state = _open("Hours")
-    assert _list_found('It costs "2 euros a day" [{Fees}].', state) == [("Fees", "2 euros a day", _NOT_FOUND)]
-    assert _list_found('It costs "2 euros a day" [{Lending}].', state) == [("Lending", "2 euros a day", _NOT_FOUND)]
-    assert _list_found('It costs "2 euros a day" [{Fees}].', begin(make_state(MANUAL))) == [
-        ("Fees", "2 euros a day", _NOT_FOUND)
-    ]
 
 
 def test_only_delivered_pages_are_searched() -> None:
