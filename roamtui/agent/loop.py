@@ -348,7 +348,6 @@ class Agent:
             system=SYSTEM,
             outline=outline,
             model=self.model.name,
-            window_tokens=self.model.window_tokens,
             delivery_tokens_max=_PREFACE_TOKENS_MAX if room is None else min(_PREFACE_TOKENS_MAX, room),
             history_tokens_max=self._compute_window_share(_HISTORY_WINDOW_SHARE),
             auto_opened=opened,
@@ -429,8 +428,7 @@ class Agent:
             except ModelError as error:
                 if not (may_retry and error.overflow):
                     raise
-                context = replace(self._build_prompt_context(), was_refused=True)
-                events = shrink_transcript(conversation.state, context)
+                events = shrink_transcript(conversation.state, self._build_prompt_context())
                 if not events:
                     raise  # nothing is left to drop
                 await conversation.apply(events)

@@ -10,6 +10,7 @@ from functools import partial
 from roamtui.conversation.commands import (
     Approver,
     Command,
+    ExpandSections,
     FoldNodes,
     Origin,
     OriginApprovalRequest,
@@ -266,13 +267,9 @@ class Conversation:
         events = self._update(command) if isinstance(command, ReadSection) else ()
         self.publish(*events)
         if needed and self.loader is not None:
-            documents, approved = await load_nodes(
-                self.loader,
-                self.state,
-                needed,
-                partial(self._approve, getattr(command, "origin", Origin.PERSON)),
-                self.publish,
-            )
+            origin = command.origin if isinstance(command, ExpandSections) else Origin.PERSON
+            approve = partial(self._approve, origin)
+            documents, approved = await load_nodes(self.loader, self.state, needed, approve, self.publish)
             if self.state.id != conversation_id:  # the person switched to another conversation during the fetch
                 return ()
             self._graft(documents, approved)

@@ -216,8 +216,6 @@ class QuestionAsked:
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
     model: str = ""
-    window_tokens: int | None = None
-    """Size of the model's context window, or None if unknown."""
     preface: str = ""
     """Text before the question in the prompt: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()
@@ -241,8 +239,6 @@ class TranscriptRebuilt:
     """Exchanges before this index are sent as question and answer only."""
     history_from: int = 0
     """Exchanges before this index are not sent at all."""
-    was_refused: bool = False
-    """Whether the model rejected the previous request as too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,8 +59,6 @@ class PromptContext:
     """The current outline. The transcript keeps it unchanged until the next rebuild."""
     model: str
     """Name of the model that will answer. If it changes, the transcript is rebuilt."""
-    window_tokens: int | None = None
-    """Size of the model's context window, or None if unknown."""
     delivery_tokens_max: int | None = None
     """Maximum tokens of section text in the message before the question, or None for no limit."""
     history_tokens_max: int | None = None
@@ -75,8 +73,6 @@ class PromptContext:
     """Document text quoted in `hits_text`."""
     search_events: tuple[SectionsSearched, ...] = ()
     """Events with which front ends show the search."""
-    was_refused: bool = False
-    """Whether the model rejected the previous request as too long."""
     note: str = ""
     """Text that the program adds before the question; empty if a person asks it."""
     is_one_shot: bool = False
@@ -116,7 +112,6 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         question=question,
         within=context.within,
         model=context.model,
-        window_tokens=context.window_tokens,
         excerpts=context.excerpts,
         is_one_shot=context.is_one_shot,
     )
@@ -252,7 +247,6 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
         model=context.model,
         rebuilt_at=first_with_steps,
         history_from=first_sent,
-        was_refused=context.was_refused,
     )
 
 

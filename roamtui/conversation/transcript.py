@@ -179,8 +179,6 @@ class OpenSection:
 
     section_id: str
     opened_by: Origin
-    opened_at: int
-    """Number of the question before or during which the section was opened."""
     last_used: int
     """Number of the last question that opened or requested the section."""
     last_cited: int = 0

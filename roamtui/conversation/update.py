@@ -90,7 +90,6 @@ def _make_section(state: ConversationState, section_id: str, origin: Origin) -> 
     return OpenSection(
         section_id=section_id,
         opened_by=origin,
-        opened_at=number,
         last_used=number,
         tokens=estimate_delivery_tokens(library, section_id),
         content_hash=hash_own_text(library, section_id),

@@ -41,7 +41,6 @@ class RecordedModel:
         self._path = path
         self.name = f"{RECORDED}{path}"
         self.window_tokens: int | None = None
-        """Size of the context window of the recorded model."""
         self._replies: dict[str, list[Step]] = {}
         """The replies to each question."""
         self._pending: list[Step] = []
@@ -49,10 +48,9 @@ class RecordedModel:
         replies: list[Step] = []
         for event in events:
             match event:
-                case QuestionAsked(question=question, window_tokens=window):
+                case QuestionAsked(question=question):
                     replies = []  # only the first answer to a question is replayed
                     self._replies.setdefault(question, replies)
-                    self.window_tokens = self.window_tokens or window
                 case StepRecorded(step=step) if step.uses or step.reminder:
                     replies.append(step)
                 case QuestionAnswered(stopped=stopped) if stopped not in _FAILURES:

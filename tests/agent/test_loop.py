@@ -61,7 +61,7 @@ async def test_a_question_from_start_to_end() -> None:
         StepStarted,
         QuestionAnswered,
     ]
-    assert events[0] == QuestionAsked(number=1, question="How much?", model="scripted", window_tokens=128_000)
+    assert events[0] == QuestionAsked(number=1, question="How much?", model="scripted")
     assert [event.number for event in events if isinstance(event, StepStarted)] == [1, 2]
     assert [event.origin for event in events if isinstance(event, SectionsExpanded)] == [Origin.AGENT]
     assert [event for event in events if isinstance(event, ToolFinished)] == [

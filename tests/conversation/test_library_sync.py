@@ -26,7 +26,6 @@ from roamtui.conversation.events import (
     ExpandResult,
     ExpandStatus,
     LoadingProgressed,
-    NodesFolded,
     NodesLoaded,
     QuestionAnswered,
     ReadingSectionChanged,
@@ -145,13 +144,6 @@ async def test_a_persons_commands_load_the_files_they_need(folder: Path) -> None
         assert conversation.state.library.title_of(find(conversation, "More of C")) == "More of C"
 
 
-async def test_unfolding_a_file_also_unfolds_its_title(folder: Path) -> None:
-    conversation, _ = start(folder)
-    a = find(conversation, "a.md")
-    events = await dispatch(conversation, FoldNodes(section_ids=(a,), is_folded=False))
-    assert events[-1] == NodesFolded(section_ids=(a, find(conversation, "A")), is_folded=False)
-
-
 async def test_an_unreadable_file_fails_with_a_reason_and_can_be_retried(folder: Path) -> None:
     conversation, loader = start(folder)
     a = find(conversation, "a.md")
@@ -264,18 +256,6 @@ async def test_a_batch_of_links_is_fetched_and_delivered_in_the_requested_order(
         site.forget()
         await expand(conversation, "a.md", "c.md")
         assert site.counts.paths == []
-
-
-async def test_opening_a_link_delivers_the_page() -> None:
-    with open_site("a") as site:
-        conversation = start_fetching(site)
-        await expand(conversation, "a.md")
-        (section,) = conversation.state.open_sections
-        assert [span.doc for span in section.deliveries] == [site.url("/a.md")]
-        (again,) = await expand(conversation, "a.md")
-        assert again.status is ExpandStatus.ALREADY_OPEN
-        (more,) = await expand(conversation, "More of a")
-        assert more.status is ExpandStatus.ALREADY_OPEN
 
 
 async def test_a_failure_is_a_result_and_the_same_command_tries_again() -> None:

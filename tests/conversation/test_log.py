@@ -177,20 +177,6 @@ def test_the_list_has_the_last_changed_conversation_first_and_follows_every_chan
     assert not _path(folder, "bbb").exists()
 
 
-def test_a_copy_begins_with_the_same_events_and_words_around_sections(store: ConversationStore) -> None:
-    played = Recorder().ask("Why?", "Alpha").ask("And?")
-    log = store.start("c0ffee", played.events)
-    log.save()
-    copy = log.copy(len(played.events))
-    copy.save()
-    log.close()
-    copy.close()
-    (copied_id,) = {summary.id for summary in store.list()} - {"c0ffee"}
-    state = store.load(copied_id)
-    assert state.nonce == played.state.nonce
-    assert state.transcript == played.state.transcript
-
-
 @pytest.mark.parametrize("name", ["../secret", "", "a/b", "-"])
 def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, folder: Path, name: str) -> None:
     (folder.parent / "secret.jsonl").write_text("{}")

@@ -58,14 +58,6 @@ def test_notes_are_private_and_read_back_unchanged(notes: NoteStore, folder: Pat
     assert modes == [0o700, 0o700, 0o600]
 
 
-def test_a_new_comment_replaces_the_old_one(notes: NoteStore, folder: Path) -> None:
-    first = make("one")
-    notes.save(first)
-    notes.save(make("two"))
-    notes.save(replace(first, words="one again"))
-    assert list_words(folder) == ["one again", "two"]
-
-
 def test_a_deleted_note_leaves_no_byte_and_others_stay(notes: NoteStore, folder: Path) -> None:
     gone, left = make("to-be-forgotten"), make("to-be-kept")
     for note in (gone, left, replace(gone, words="to-be-forgotten-too")):

@@ -55,25 +55,6 @@ def test_the_first_request_has_system_prompt_outline_and_question() -> None:
     assert state.model == "scripted"
 
 
-def test_sections_that_the_person_opened_come_with_the_next_question() -> None:
-    state = open_by_person(ask(make_state(), "Alpha"), "Beta", "Gamma")
-    before = messages(state)
-    state = begin(state, "Now?")
-    preface = messages(state)[-1].text
-    assert messages(state)[: len(before)] == before
-    assert preface.startswith("Opened since your last answer:\n\n[")
-    assert preface.index("beta-0") < preface.index("gamma-0") < preface.index("Question: Now?")
-    assert "alpha-0" not in preface
-    assert all(section.deliveries for section in state.open_sections)
-    assert [section.last_used for section in state.open_sections] == [1, 2, 2]
-    assert read_all(state).count("beta-0 ") == 1
-
-
-def test_a_section_that_the_person_closed_again_is_not_delivered() -> None:
-    state = close_by(open_by_person(ask(make_state()), "Alpha"), Origin.PERSON, "Alpha")
-    assert messages(begin(state, "Now?"))[-1].text == "Now?"
-
-
 def test_text_that_is_in_the_transcript_is_only_named() -> None:
     state = open_by_person(ask(make_state(), "Parent"), "Child one")
     state = begin(state)
@@ -195,19 +176,12 @@ def test_text_is_delivered_once_although_a_page_loads_during_the_question() -> N
     assert find(state, "Alpha") not in shrunk.open_ids
 
 
-def test_the_conversation_continues_after_shrinking() -> None:
-    state = step(begin(ask(make_state(), "Alpha", "Beta")), "Alpha", "Gamma")
-    shrunk = step(_shrink(state, "Beta"), "Beta")
-    assert read_all(shrunk).count("beta-39") == 1
-    assert close_by(shrunk, Origin.PERSON, "Beta").open_sections[-1].is_closing
-
-
 _QUESTIONS = 5
 
 
 def _section(section_id: str, tokens: int = 100, **values: object) -> OpenSection:
     section = OpenSection(
-        section_id=section_id, opened_by=Origin.AGENT, opened_at=1, last_used=_QUESTIONS, last_cited=0, tokens=tokens
+        section_id=section_id, opened_by=Origin.AGENT, last_used=_QUESTIONS, last_cited=0, tokens=tokens
     )
     return replace(section, **values)  # type: ignore[arg-type]
 
@@ -286,14 +260,6 @@ def test_closing_over_budget_is_one_event_and_one_rebuild() -> None:
     assert "alpha-0" not in read_all(rebuilt)
     later = begin(finish(rebuilt))
     assert messages(later)[: len(messages(rebuilt))] == messages(rebuilt)
-
-
-def test_closing_a_pinned_section_is_reported() -> None:
-    state = begin(make_state(budget_tokens=100))
-    state, (*events, _) = finish_with_events(pin(step(state, "Alpha"), "Alpha"))
-    assert events == [
-        SectionsClosed(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT, reason=CloseReason.BUDGET),
-    ]
 
 
 def test_fresh_mode_closes_sections_before_the_next_question() -> None:

@@ -47,25 +47,6 @@ def test_each_call_is_followed_by_its_result() -> None:
     ]
 
 
-def test_exchanges_before_a_rebuild_are_only_question_and_answer() -> None:
-    earlier = Exchange(
-        number=1,
-        question="Why?",
-        preface="Text",
-        steps=(Step(text="", uses=(_use(1),)),),
-        answer="So.",
-        stopped=StopReason.ANSWERED,
-    )
-    now = Exchange(number=2, question="And?", preface="More text")
-    transcript = Transcript(system="S", prologue="P", exchanges=(earlier, now), first_with_steps=1)
-    assert [message.text for message in transcript.iter_messages()] == [
-        "S",
-        "P\n\nQuestion: Why?",
-        "So.",
-        "More text\n\nQuestion: And?",
-    ]
-
-
 def test_until_something_closes_each_request_begins_with_the_previous_one() -> None:
     state = make_state()
     before: list[Message] = []

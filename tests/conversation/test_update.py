@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,12 +28,9 @@ from roamtui.conversation.events import (
     SectionsKept,
     SectionsMarked,
 )
-from roamtui.conversation.question_flow import rewind
-from roamtui.conversation.state import ConversationState, apply_all
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import update
-from roamtui.document.tokens import estimate_tokens
 from tests.conversation.conversations import (
-    TEXT,
     ask,
     begin,
     do,
@@ -49,7 +45,6 @@ from tests.conversation.conversations import (
     open_by_person,
     pin,
     read_all,
-    reload,
     step,
 )
 
@@ -60,7 +55,7 @@ def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     after, events = fold(state, update(state, ExpandSections(section_ids=(child,), origin=Origin.AGENT)))
     assert after.open_ids == (child,)
     section = after.open_sections[0]
-    assert (section.opened_by, section.opened_at, section.last_used) == (Origin.AGENT, 1, 1)
+    assert (section.opened_by, section.last_used) == (Origin.AGENT, 1)
     assert section.deliveries == (after.library.span(child),)
     assert section.tokens == after.library.node(child).tokens
     (expanded,) = events
@@ -112,16 +107,6 @@ def test_a_section_without_room_is_refused_with_its_size() -> None:
     assert sum(result.tokens for result in results) <= 700
 
 
-@pytest.mark.parametrize("room_tokens", [0, 150, 400, 1_000, 4_000])
-def test_results_never_exceed_the_room(room_tokens: int) -> None:
-    state = begin(make_state())
-    titles = ("Long", "Alpha", f"{find(state, 'Manual')}:c1", "Beta", "Gamma", "Parent")
-    state, results = expand_by_agent(state, *titles, room_tokens=room_tokens)
-    given = [result for result in results if result.status is ExpandStatus.OPENED]
-    assert sum(estimate_tokens(result.text) for result in given) <= room_tokens
-    assert len(given) < len(results)
-
-
 def test_a_person_opens_sections_without_text_or_unfolding() -> None:
     state = make_state()
     alpha = find(state, "Alpha")
@@ -141,16 +126,6 @@ def test_a_person_opens_sections_without_text_or_unfolding() -> None:
         ExpandStatus.ALREADY_OPEN,
     ]
     assert expanded.origin is Origin.PERSON
-
-
-def test_between_questions_sections_close_at_once() -> None:
-    state = ask(make_state(), "Alpha", "Beta", "Gamma")
-    alpha = find(state, "Alpha")
-    for origin in Origin:
-        after, events = fold(state, update(state, CloseSections(section_ids=(alpha,), origin=origin)))
-        assert after.open_ids == (find(state, "Beta"), find(state, "Gamma"))
-        assert events == (SectionsClosed(section_ids=(alpha,), origin=origin, reason=CloseReason.ASKED),)
-        assert after.needs_rebuild
 
 
 def test_during_a_question_closing_only_marks() -> None:
@@ -217,27 +192,6 @@ def test_folding_does_not_affect_open_sections() -> None:
     assert update(unfolded, unfolding) == ()
 
 
-def test_undo_reverses_one_batch_at_a_time() -> None:
-    state = begin(make_state())
-    state = finish(step(step(state, "Alpha", "Child one"), "Child two", "Below long"))
-    parent, long = find(state, "Parent"), find(state, "Long")
-    second = (find(state, "Child two"), find(state, "Below long"))
-    after, events = fold(state, update(state, Undo()))
-    assert after.open_ids == (find(state, "Alpha"), find(state, "Child one"))
-    assert events == (
-        SectionsClosed(section_ids=second, origin=Origin.PERSON, reason=CloseReason.UNDO),
-        NodesFolded(section_ids=(long,), is_folded=True),
-        events[-1],
-    )
-    assert isinstance(events[-1], SectionsChanged)
-    assert events[-1].is_undo
-    assert parent in after.unfolded, "the first batch had unfolded it"
-    again = do(after, Undo())
-    assert again.open_sections == ()
-    assert again.unfolded == frozenset()
-    assert update(again, Undo()) == ()
-
-
 def test_closing_the_agents_sections_keeps_the_persons_and_pinned_ones() -> None:
     state = open_by_person(make_state(), "Delta")
     state = pin(ask(state, "Alpha", "Child one", "Gamma"), "Gamma")
@@ -255,16 +209,6 @@ def test_closing_the_agents_sections_keeps_the_persons_and_pinned_ones() -> None
     assert update(after, CloseAgentOpened()) == ()
     again = do(do(after, Undo()), CloseAgentOpened())
     assert (again.open_ids, again.unfolded) == (after.open_ids, after.unfolded)
-
-
-def test_nodes_that_the_agent_unfolded_are_folded_after_a_rewind_or_a_reload() -> None:
-    state = do(make_state(), FoldNodes(section_ids=(find(make_state(), "Manual"),), is_folded=False))
-    asked = ask(state, "Child one")
-    rewound = apply_all(asked, rewind(asked, 1))
-    reloaded = reload(asked, make_library(TEXT.replace("Introduction.", "Welcome.")))[0]
-    for changed in (rewound, reloaded):
-        assert find(state, "Parent") in changed.unfolded
-        assert do(changed, CloseAgentOpened()).unfolded == {find(state, "Manual")}, "the person unfolded it"
 
 
 def test_the_next_question_folds_what_an_answer_unfolded_but_did_not_cite() -> None:

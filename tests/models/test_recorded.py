@@ -54,7 +54,7 @@ async def test_each_reply_says_what_was_said(recorded: tuple[Path, tuple[Exchang
     path, _ = recorded
     model = make_model(f"recorded:{path}")
     assert isinstance(model, RecordedModel)
-    assert (model.name, model.window_tokens, model.questions) == (f"recorded:{path}", 128_000, QUESTIONS)
+    assert (model.name, model.questions) == (f"recorded:{path}", QUESTIONS)
     *said, call, stopped = await collect(model, make_request("Question: How much?"))
     assert said == [TextDelta("I "), TextDelta("look.")]
     assert isinstance(call, ToolCallReceived)

@@ -66,7 +66,6 @@ def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **
     return OpenSection(
         section_id=find_id(library, title),
         opened_by=origin,
-        opened_at=1,
         last_used=1,
         last_cited=int(marks.get("is_cited", False)),
         is_pinned=marks.get("is_pinned", False),
