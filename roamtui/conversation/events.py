@@ -153,7 +153,7 @@ class SectionsChanged:
     """A person pinned or unpinned sections, or undid the last step."""
 
     action: str
-    """What was done, such as ``Pinned`` or ``Undid opening``. Empty if there was nothing left to undo."""
+    """What was done, such as ``Pinned`` or ``Undid opening``."""
     section_ids: tuple[str, ...]
     sections: tuple[OpenSection, ...]
     """New state of those that are open now."""

@@ -111,7 +111,7 @@ def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[s
             yield notice.format()
 
 
-def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912, PLR0915 - one case an event
+def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912 - one case an event
     """Yield the notices for an event. Many events have none."""
     match event:
         case AnswerStreamed(text=text):
@@ -160,10 +160,8 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
         case SectionsMarked(section_ids=ids):
             text = f"Closing {format_count(len(ids), 'section')} after this answer"
             yield Notice(NoticeSlot.STATUS, text, _make_labels(ids, library))
-        case SectionsChanged(action=action, section_ids=ids) if ids:
+        case SectionsChanged(action=action, section_ids=ids):
             yield _make_action_notice(NoticeSlot.STATUS, action, ids, library)
-        case SectionsChanged(action=action):
-            yield Notice(NoticeSlot.STATUS, action or "Nothing left to undo")
         case LoadingProgressed(done=done, total=total, are_pages=are_pages):
             verb = ("Fetched" if are_pages else "Loaded") if done else ("Fetching" if are_pages else "Loading")
             count = format_count(total, "page" if are_pages else "file")

@@ -49,7 +49,6 @@ from roamtui.conversation.transcript import (
     Step,
     StopReason,
     ToolUse,
-    UndoStep,
     Usage,
 )
 from roamtui.document.library import Library
@@ -238,8 +237,8 @@ class ConversationState:
     """Those that the agent unfolded."""
     reading_id: str | None = None
     """Id of the section that the person is reading, or None."""
-    undo_stack: tuple[UndoStep, ...] = ()
-    """Newest last."""
+    undo_stack: tuple[tuple[OpenSection, ...], ...] = ()
+    """The open sections before each step that can be undone, newest last."""
     is_asking: bool = False
     """Whether the last question has no answer yet."""
     needs_rebuild: bool = True
@@ -518,24 +517,21 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
 def _record_undo_step(
     before: ConversationState, event: ConversationEvent, after: ConversationState
 ) -> ConversationState:
-    """Make an opening, a closing that somebody asked for, and a pin undoable."""
-    if isinstance(event, SectionsChanged) and event.is_undo:
-        return replace(after, undo_stack=after.undo_stack[:-1])
-    is_asked = isinstance(event, SectionsClosed) and event.reason is CloseReason.ASKED
-    if not (is_asked or isinstance(event, SectionsExpanded | SectionsMarked | SectionsChanged)):
-        return after
-    new = {section.section_id: (section.is_pinned, section.closing_by) for section in after.open_sections}
-    step = UndoStep(
-        before=tuple(
-            section
-            for section in before.open_sections
-            if (section.is_pinned, section.closing_by) != new.get(section.section_id)
-            and not (is_asked and section.is_closing)
-        ),
-        opened_ids=tuple(section_id for section_id in new if before.get_open(section_id) is None),
-        unfolded_ids=event.unfolded_ids if isinstance(event, SectionsExpanded) else (),
-    )
-    return after if step == UndoStep() else replace(after, undo_stack=(*after.undo_stack, step))
+    """Make an opening, a closing that somebody asked for, and a pin undoable, until sections close by themselves."""
+    match event:
+        case SectionsChanged(is_undo=True):
+            return replace(after, undo_stack=before.undo_stack[:-1])
+        case SectionsExpanded() | SectionsChanged() | SectionsMarked() | SectionsClosed(reason=CloseReason.ASKED):
+            is_same = _list_kept(before) == _list_kept(after)
+            return after if is_same else replace(after, undo_stack=(*before.undo_stack, before.open_sections))
+        case SectionsClosed(reason=reason) if reason is not CloseReason.UNDO:
+            return replace(after, undo_stack=())
+        case _:
+            return after
+
+
+def _list_kept(state: ConversationState) -> set[tuple[str, bool]]:
+    return {(section.section_id, section.is_pinned) for section in state.open_sections if not section.is_closing}
 
 
 def _put(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:

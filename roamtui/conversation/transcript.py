@@ -198,13 +198,3 @@ class OpenSection:
     def is_closing(self) -> bool:
         """Whether the section closes when the current question ends."""
         return self.closing_by is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoStep:
-    """One change to the open sections that can be undone."""
-
-    before: tuple[OpenSection, ...] = ()
-    """The changed sections before the step, without those that it opened."""
-    opened_ids: tuple[str, ...] = ()
-    unfolded_ids: tuple[str, ...] = ()

@@ -334,35 +334,32 @@ def _fold(state: ConversationState, node_ids: Iterable[str]) -> Events:
 
 
 def _undo(state: ConversationState) -> Events:
-    """Undo the last step, leaving out whatever no longer applies.
+    """Undo the last step.
 
     For sections that close, the usual rules apply: their text stays in the prompt until the next rebuild; during a
     question they are only marked. The text of a reopened section comes with the next question.
     """
     if not state.undo_stack:
         return ()
-    step = state.undo_stack[-1]
-    restored = []
-    for earlier in step.before:
-        if earlier.section_id in state.library:
-            current = state.get_open(earlier.section_id) or replace(earlier, deliveries=())
-            closing_by = earlier.closing_by if state.is_asking else None
-            restored.append(replace(current, is_pinned=earlier.is_pinned, closing_by=closing_by))
-    closing = [section for section in state.open_sections if section.section_id in step.opened_ids]
-    folded = _fold(state, step.unfolded_ids)
+    before = {section.section_id: section for section in state.undo_stack[-1] if section.section_id in state.library}
+    closing = [section for section in state.open_sections if section.section_id not in before]
+    restored: list[OpenSection] = []
+    for section in before.values():
+        closing_by = section.closing_by if state.is_asking else None
+        current = state.get_open(section.section_id) or replace(section, deliveries=())
+        changed = replace(current, is_pinned=section.is_pinned, closing_by=closing_by)
+        if changed != state.get_open(section.section_id):
+            restored.append(changed)
     section_ids = tuple(section.section_id for section in (*closing, *restored))
-    action = "Undid folding" if folded else ""
-    if section_ids:
-        is_reopened = any(state.get_open(section.section_id) is None for section in restored)
-        action = f"Undid {'opening' if closing else 'closing' if is_reopened else 'changing'}"
+    is_reopened = any(state.get_open(section.section_id) is None for section in restored)
+    action = f"Undid {'opening' if closing else 'closing' if is_reopened else 'changing'}"
     closed: Events = ()
     if state.is_asking:
         restored += (replace(section, closing_by=Origin.PERSON) for section in closing)
     elif closing:
         ids = tuple(section.section_id for section in closing)
         closed = (SectionsClosed(section_ids=ids, origin=Origin.PERSON, reason=CloseReason.UNDO),)
-    undone = SectionsChanged(action=action, section_ids=section_ids, sections=tuple(restored), is_undo=True)
-    return (*closed, *folded, undone)
+    return (*closed, SectionsChanged(action=action, section_ids=section_ids, sections=tuple(restored), is_undo=True))
 
 
 def make_close_events(
