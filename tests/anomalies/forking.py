@@ -23,7 +23,7 @@ _write = os.write
 
 def serve(jobs: IO[str], results: IO[str]) -> None:
     """Fork for each job of a line, wait for all of them, and write their statuses."""
-    for name in ("wiring", "headless.ask", "agent.offline", "search.keyword"):
+    for name in ("bootstrap", "headless.ask", "agent.offline", "search.keyword"):
         import_module(f"roamtui.{name}")
     for line in jobs:
         children = [_fork(job) for job in json.loads(line)]

@@ -33,7 +33,7 @@ for path in sorted(Path("roamtui").rglob("*.py")):
 """
 _IN_TURN = """
 import json, os, sys
-from roamtui import api, wiring
+from roamtui import api, bootstrap
 from roamtui.cli import main
 for arguments in json.loads(sys.argv[1]):
     child = os.fork()
