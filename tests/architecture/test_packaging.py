@@ -25,7 +25,8 @@ def _run(*command: str | Path, cwd: Path) -> str:
     result = subprocess.run(
         command,
         cwd=cwd,
-        env=os.environ | {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_FILE": os.devnull},
+        env=os.environ
+        | {"PYTHONPATH": "", "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_FILE": os.devnull},
         capture_output=True,
         text=True,
         check=False,
