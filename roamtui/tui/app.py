@@ -208,7 +208,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
             return
-        from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only where another is opened
+        from roamtui.tui.screens.open_document import AddDialog, OpenDialog  # noqa: PLC0415 - rarely needed
 
         origin, cell = self.current_mode, (request.source, request.conversation_id)
 
@@ -244,9 +244,8 @@ class RoamApp(App[None], inherit_bindings=False):
         offers = map(_to_start_offer, sorted(self.documents.values(), key=lambda screen: screen is current))
         open_documents = tuple(offer for offer in offers if not (request.is_cell and offer.source == request.source))
         named = request if request.source else None
-        dialog = OpenDialog(self._opener, self._keys, model, open_documents, named, self._problems)
-        dialog.is_adding = is_added
-        self.push_screen(dialog, show_chosen)
+        dialog = AddDialog if is_added else OpenDialog
+        self.push_screen(dialog(self._opener, self._keys, model, open_documents, named, self._problems), show_chosen)
 
     def _find_mode(self, source: str) -> str:
         """Return the mode of the open document with this source, or an empty string."""
@@ -477,10 +476,10 @@ class RoamApp(App[None], inherit_bindings=False):
         self.push_screen(HelpDialog(self._keys, scope))
 
     def action_choose_theme(self) -> None:
-        from roamtui.tui.screens.theme_picker import pick_theme  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.theme_picker import ThemePicker  # noqa: PLC0415 - only for those who ask
 
         saver = self.app_context.options if self.current_mode in self.documents else self._opener
-        pick_theme(self, saver.save_settings if saver is not None else None)
+        self.push_screen(ThemePicker(self, saver.save_settings if saver is not None else None))
 
     def on_app_focus(self) -> None:
         """Check the document on disk, which may have been edited meanwhile."""

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 
 class OfferGroup(StrEnum):
-    """The headings of the start screen, in this order. Each is above its offers."""
+    """The headings of the start screen, in this order. Each is above its offers; what was typed has none."""
 
+    TYPED = ""
     OPEN = "Open"
     SOURCE = "Recent documents"
     FILE = "Files in this folder"

@@ -29,7 +29,7 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.model_dialog", "roamtui.tui.screens.theme_picker",
-    "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs",
+    "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs", "roamtui.tui.screens.lists",
     "sqlite3", "tomlkit",
 )  # fmt: skip
 _NOT_NEEDED_FOR_OUTLINE = (

@@ -17,7 +17,8 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
 from roamtui.tui.messages import LinkClicked
 from roamtui.tui.panes.pane import Pane
-from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.screens.lists import PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.document.linked_notes import write_notes
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

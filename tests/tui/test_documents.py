@@ -54,7 +54,7 @@ async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) ->
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await open_second(app, pilot)
         await pilot.press("ctrl+o")
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog) and bool(app.screen.offers))
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog) and bool(app.screen.list.items))
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.main_screen.conversation.state.library.source == "/d/bread.md")
         await open_second(app, pilot)

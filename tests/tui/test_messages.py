@@ -11,7 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.dialogs import PickerDialog, PickerItem
+from roamtui.tui.screens.lists import PickerDialog, PickerItem
 from roamtui.tui.status_line import HintLine, MessageLine
 from tests.tui.driving import app_of, make_app, screen_text, wait_until
 

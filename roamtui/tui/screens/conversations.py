@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from textual import on, work
+from textual import events, on, work
 from textual.content import Content
-from textual.widget import Widget
-from textual.widgets import Input, OptionList
-from textual.widgets.option_list import Option
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
@@ -31,27 +28,26 @@ from roamtui.export.markdown import render_markdown
 from roamtui.sources.file_sources import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import PromptDialog
-from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog
+from roamtui.tui.screens.lists import ListDialog, Row
+from roamtui.tui.status_line import ScreenKeyHints
 
-_LISTED_STEP = 200
-"""Number of conversations to list first, and to add whenever the cursor reaches the end of the list."""
 _FILE_NAME_LENGTH_MAX = 60
 
 
-class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequested | None]):
+class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
     """Lists saved conversations about this document or all of them but those of `roamtui ask`, filtered by typed words.
 
     The result asks to resume a conversation, to open another document with it, or to start a new conversation.
     """
 
-    AUTO_FOCUS = "OptionList"
-    BINDINGS = make_bindings(Scope.CONVERSATIONS)
-    HEADING = "Conversations"
-    SCOPES = (Scope.SAVED, Scope.CONVERSATIONS)
+    AUTO_FOCUS = "ItemList"
+    CLEARS_FIRST = True
+    BINDINGS = make_bindings(Scope.SAVED, Scope.CONVERSATIONS)
 
     def __init__(self, agent: Agent, store: ConversationStore, keys: Keymap) -> None:
-        super().__init__(keys)
+        foot = ScreenKeyHints(keys, Scope.SAVED, Scope.CONVERSATIONS)
+        super().__init__("Conversations", foot, placeholder="Search titles, questions and answers")
         self._agent = agent
         self._store = store
         self._source = get_source_key(agent.conversation.state.library)
@@ -62,34 +58,33 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         self._search_texts: dict[str, str] = {}
         """The case-folded text that is searched, by conversation id. Folding thousands of them for each key is slow."""
 
-    @override
-    def _compose_list(self) -> tuple[Widget, ...]:
-        return Input(placeholder="Search titles, questions and answers", select_on_focus=False), OptionList()
-
-    def on_mount(self) -> None:
-        self._show()
-        self._load()
-
+    @on(events.Mount)
     @work(exit_on_error=False)
     async def _load(self) -> None:
         current_id = self._agent.conversation.state.id
         saved = await asyncio.to_thread(self._store.list)
         self._summaries = tuple(item for item in saved if not item.is_one_shot or item.id == current_id)
-        self._show()
+        self.show()
         self._exchange_texts = await asyncio.to_thread(self._store.read_search_texts)
         self._search_texts.clear()
-        if self.query_one(Input).value:
-            self._show()
+        if self.typed:
+            self.show()
+
+    def _list_matching(self, typed: str) -> Iterator[ConversationSummary]:
+        """Yield the conversations whose title, file, model or text contains each typed word, newest change first."""
+        words = typed.casefold().split()
+        for summary in self._summaries:
+            if self._shows_all_documents or summary.source == self._source:
+                text = self._get_search_text(summary)
+                if all(word in text for word in words):
+                    yield summary
 
     @override
-    def _list_items(self) -> list[ConversationSummary]:
-        """Return the conversations whose title, file, model or text contains each typed word, newest change first."""
-        words = self.query_one(Input).value.casefold().split()
-        listed = (summary for summary in self._summaries if self._shows_all_documents or summary.source == self._source)
-        return [summary for summary in listed if all(word in self._get_search_text(summary) for word in words)]
+    def list_rows(self, typed: str) -> Iterator[Row[ConversationSummary]]:
+        return (Row(summary, self._draw(summary)) for summary in self._list_matching(typed))
 
     @override
-    def _get_id(self, item: ConversationSummary) -> str:
+    def get_key(self, item: ConversationSummary) -> object:
         return item.id
 
     def _get_search_text(self, summary: ConversationSummary) -> str:
@@ -98,33 +93,11 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
             self._search_texts[summary.id] = "\n".join(parts).casefold()
         return self._search_texts[summary.id]
 
-    @on(Input.Changed)
-    def _search(self) -> None:
-        self._show()
-
     @override
-    def _fill(self, index: int) -> None:
-        options = self.query_one(OptionList)
-        options.clear_options()
-        self._add_options(index + _LISTED_STEP)
-        if self._visible:
-            options.highlighted = index
-
-    @override
-    def _describe(self) -> str:
-        count = f"{len(self._visible):,}" if self._visible else "no conversations"
-        return f"{'all documents' if self._shows_all_documents else 'this document'} · {count}"
-
-    def _add_options(self, end: int) -> None:
-        """List more conversations, up to an index. Listing thousands at once would delay every key of a search."""
-        options = self.query_one(OptionList)
-        options.add_options([Option(self._draw(summary)) for summary in self._visible[options.option_count : end]])
-
-    @on(OptionList.OptionHighlighted)
-    def _add_more(self, event: OptionList.OptionHighlighted) -> None:
-        count = event.option_list.option_count
-        if event.option_index == count - 1 and count < len(self._visible):
-            self._add_options(count + _LISTED_STEP)
+    def describe(self) -> str:
+        count = sum(1 for _ in self._list_matching(self.typed))
+        documents = "all documents" if self._shows_all_documents else "this document"
+        return f"{documents} · {f'{count:,}' if count else 'no conversations'}"
 
     def _draw(self, summary: ConversationSummary) -> Content:
         """Return the title of a conversation, and in a second line its size, last change, model and document."""
@@ -136,47 +109,27 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         sign = "  ● now" if summary.id == self._agent.conversation.state.id else ""
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
 
-    @on(Input.Submitted)
-    def _go_to_list(self) -> None:
-        self.query_one(OptionList).focus()
-
     @override
-    def action_leave(self) -> None:
-        """Clear the search, then leave the list."""
-        field = self.query_one(Input)
-        if field.has_focus or field.value:
-            field.value = ""
-            self._go_to_list()
+    def choose(self, item: ConversationSummary) -> None:
+        if item.source == self._source:
+            self.dismiss(DocumentRequested(conversation_id=item.id))
+        elif item.source.startswith("-"):
+            self.show_message("Cannot resume: the document came from standard input.")
+        elif is_source_missing(item.source):
+            self.show_message(f"Document not found. If it moved, run: roamtui NEW_PATH --conversation {item.id}")
         else:
-            self.dismiss(None)
-
-    @on(OptionList.OptionSelected)
-    def action_choose(self) -> None:
-        summary = self._selected
-        if summary is None:
-            return
-        if summary.source == self._source:
-            self.dismiss(DocumentRequested(conversation_id=summary.id))
-        elif summary.source.startswith("-"):
-            self._show_message("Cannot resume: the document came from standard input.")
-        elif is_source_missing(summary.source):
-            self._show_message(f"Document not found. If it moved, run: roamtui NEW_PATH --conversation {summary.id}")
-        else:
-            self.dismiss(DocumentRequested(summary.source, summary.id))
+            self.dismiss(DocumentRequested(item.source, item.id))
 
     def action_create(self) -> None:
         self.dismiss(DocumentRequested())
 
-    def action_search(self) -> None:
-        self.query_one(Input).focus()
-
     def action_toggle_all(self) -> None:
         self._shows_all_documents = not self._shows_all_documents
-        self._show()
+        self.show()
 
     @work(exclusive=True, exit_on_error=False)
     async def action_edit(self) -> None:
-        summary = self._selected
+        summary = self.chosen
         if summary is None:
             return
         title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
@@ -190,26 +143,24 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         self._summaries = tuple(
             replace(other, title=title) if other.id == summary.id else other for other in self._summaries
         )
-        self._show()
-        self._show_message(f"Renamed to “{title}”.")
+        self.show()
+        self.show_message(f"Renamed to “{title}”.")
 
-    def action_delete(self) -> None:
-        summary = self._selected
+    @work(exclusive=True, exit_on_error=False)
+    async def action_delete(self) -> None:
+        summary = self.chosen
         if summary is not None and summary.id == self._agent.conversation.state.id:
-            self._show_message("Cannot delete the current conversation. Start a new one first.")
-        elif summary is not None:
-            self._confirm_deletion(summary, _format_title(summary))
-
-    @override
-    def _delete(self, item: ConversationSummary) -> None:
-        self._store.delete(item.id)
-
-    @override
-    def _forget(self, item: ConversationSummary) -> None:
-        self._summaries = tuple(other for other in self._summaries if other is not item)
+            self.show_message("Cannot delete the current conversation. Start a new one first.")
+        elif summary is not None and await self.app.push_screen_wait(
+            ConfirmDialog("Delete this for good?", _format_title(summary), yes="Delete")
+        ):
+            await asyncio.to_thread(self._store.delete, summary.id)
+            self._summaries = tuple(other for other in self._summaries if other is not summary)
+            self.show()
+            self.show_message("Deleted.")
 
     def action_export(self) -> None:
-        summary = self._selected
+        summary = self.chosen
         if summary is None:
             return
 
@@ -228,7 +179,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         }
         words = re.findall(r"\w+", summary.title.lower())
         stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
-        self._export(ExportDialog("Export conversation to", stem, renderers))
+        self.app.push_screen(ExportDialog("Export conversation to", stem, renderers), self.show_message)
 
     def _load_library(self, source: str) -> Library:
         """Return the document of a conversation, whose sections its page shows. Called in a thread.

@@ -580,9 +580,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         agent, options, tried = self.agent, self.app_context.options, self.app_context.tried_models
         picker = ModelPicker(agent.model.name, options, tried)
         name = await self.app.push_screen_wait(picker)
-        if picker.chosen is not None:
+        if picker.chosen_model is not None:
             self.post_message(ModelReleased(agent.model))
-            agent.model, tried.unsaved_url = picker.chosen
+            agent.model, tried.unsaved_url = picker.chosen_model
             self._show_model(agent.model.name)
             if after_switch is not None:
                 after_switch()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from functools import partial
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -20,7 +21,8 @@ from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import get_recommended_key_variable
 from roamtui.tui.context import ModelFactory, TriedModels, TuiOptions
-from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, PickerDialog, PickerItem
+from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog
+from roamtui.tui.screens.lists import PickerDialog, PickerItem
 from roamtui.tui.status_line import adapt_flags
 
 _HINT = "enter to test and use, esc to cancel · ✓ works"
@@ -34,26 +36,25 @@ class ModelPicker(PickerDialog):
 
     def __init__(self, current: str, options: TuiOptions, tried: TriedModels) -> None:
         """List the models of `options`. `current` is the name of the model in use."""
-        self._current_name = current
+        self._current = current
         self._options = options
         self._tried = tried
         self._offers = {offer.name: offer for offer in options.model_offers}
-        self.chosen: tuple[Model, str] | None = None
+        self.chosen_model: tuple[Model, str] | None = None
         """The chosen model and the URL of its server, which is empty for the provider's own. None to keep the current
         model."""
-        super().__init__("Model", self._list_choices(), current, foot=_HINT, on_chosen=self._choose)
+        super().__init__("Model", self._list_choices(), current, foot=_HINT)
 
     @on(events.Mount)
     def _discover(self) -> None:
         if self._options.discover_models is not None:
             self.run_worker(self._add_discovered(), exit_on_error=False)
 
-    def _list_choices(self) -> tuple[PickerItem, ...]:
+    def _list_choices(self) -> tuple[PickerItem[str], ...]:
         """List the current model, then the models that work, are not tested yet, have failed, or lack a key."""
-        current = self._current_name
+        current, failures = self._current, self._tried.failures
         choices = [PickerItem(value=current, label=current, note="in use", group=_READY_GROUP, sign="●")]
         offers = [offer for offer in self._offers.values() if offer.name != current]
-        failures = self._tried.failures
         for offer in sorted(offers, key=lambda offer: (bool(failures.get(offer.name)), not self._works(offer))):
             sign = "✗" if failures.get(offer.name) else "✓" if self._works(offer) else ""
             note = failures.get(offer.name) or offer.note
@@ -72,30 +73,35 @@ class ModelPicker(PickerDialog):
     def _works(self, offer: ModelOffer) -> bool:
         return offer.is_known_to_work or self._tried.failures.get(offer.name) == ""
 
+    def _list_again(self, message: str, *, is_problem: bool = False) -> None:
+        self.choices = self._list_choices()
+        self.show()
+        self.show_message(message, is_problem=is_problem)
+
     async def _add_discovered(self) -> None:
         assert self._options.discover_models is not None
-        self.show_foot(f"{_HINT}\nLooking for models on this machine…")
+        self.show_message("Looking for models on this machine…")
         offers, summary = await asyncio.to_thread(self._options.discover_models)
         self._offers |= {offer.name: offer for offer in offers}
         if self.is_attached:
-            self.set_choices(self._list_choices())
-            self.show_foot(f"{_HINT}\n{sanitise_line(summary)}")
+            self._list_again(sanitise_line(summary))
 
-    def _choose(self, name: str) -> None:
-        offer, make_model = self._offers.get(name), self._options.make_model
-        if name == self._current_name:
-            self.dismiss(name)
+    @override
+    def choose(self, item: str) -> None:
+        offer, make_model = self._offers.get(item), self._options.make_model
+        if item == self._current:
+            self.dismiss(item)
         elif offer is not None and offer.provider and offer.provider not in self._tried.approved_providers:
             question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
-            ConfirmDialog(question, offer.note, yes="Use").ask(self.app, lambda: self._test(offer))
+            ConfirmDialog(question, offer.note, yes="Use").ask(self.app, partial(self._test, offer))
         elif offer is not None:
             self._test(offer)
         elif make_model is not None:
-            self.app.push_screen(ModelDialog(make_model, "" if name == _OTHER_MODEL else name), self._use_form)
+            self.app.push_screen(ModelDialog(make_model, "" if item == _OTHER_MODEL else item), self._use_form)
 
     def _use_form(self, chosen: tuple[Model, str] | None) -> None:
         if chosen is not None:
-            self.chosen = chosen
+            self.chosen_model = chosen
             self.dismiss(chosen[0].name)
 
     @work(group="testing", exclusive=True, exit_on_error=False)
@@ -105,13 +111,12 @@ class ModelPicker(PickerDialog):
         make_model = self._options.make_model
         try:
             if offer.needs_test and make_model is not None:
-                self.show_foot(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
+                self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
                 await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
-            self.chosen = offer.make_model(), offer.api_base
+            self.chosen_model = offer.make_model(), offer.api_base
         except RoamtuiError as error:
             failure = self._tried.failures[offer.name] = adapt_flags(sanitise_line(str(error)))
-            self.set_choices(self._list_choices())
-            self.show_foot(failure)
+            self._list_again(failure, is_problem=True)
         else:
             self._tried.failures[offer.name] = ""
             self.finish(offer.name)

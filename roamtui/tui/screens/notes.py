@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from textual import events, on, work
+from textual import work
 from textual.app import App
 from textual.content import Content
-from textual.widget import Widget
-from textual.widgets import OptionList
 from typing_extensions import override
 
 from roamtui.conversation.notes import NoteStore
@@ -19,65 +18,47 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.quotes.recheck import LocatedNote
 from roamtui.quotes.source_list import list_path_titles, strip_links
-from roamtui.tui.actions import Keymap
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.labels import STEP
-from roamtui.tui.screens.dialogs import ItemList, PromptDialog
-from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog
+from roamtui.tui.screens.lists import ListDialog, Row
+from roamtui.tui.status_line import ScreenKeyHints
 
 _QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600
 
 
-class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
+class NotesScreen(ListDialog[LocatedNote, LocatedNote | None]):
     """Lists notes. The result is the note to go to, or None if the person leaves."""
 
     AUTO_FOCUS = "ItemList"
-    HEADING = "Notes"
+    CLEARS_FIRST = True
+    BINDINGS = make_bindings(Scope.SAVED)
 
     def __init__(self, notes: NoteStore, located: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
-        super().__init__(keys)
+        super().__init__("Notes", ScreenKeyHints(keys, Scope.SAVED), placeholder="Search quotes and comments")
         self._notes = notes
         self._located = located
         self._library = library
-        self._list = ItemList[LocatedNote]()
 
     @override
-    def _compose_list(self) -> tuple[Widget, ...]:
-        return (self._list,)
-
-    @on(events.Mount)
-    @on(events.Resize)
-    def _lay_out(self) -> None:
-        self._show()
+    def list_rows(self, typed: str) -> Iterator[Row[LocatedNote]]:
+        words = typed.casefold().split()
+        lines = ((note, self._draw(note)) for note in self._located)
+        return (Row(note, line) for note, line in lines if all(word in line.plain.casefold() for word in words))
 
     @override
-    def _list_items(self) -> tuple[LocatedNote, ...]:
-        return self._located
-
-    @override
-    def _get_id(self, item: LocatedNote) -> str:
+    def get_key(self, item: LocatedNote) -> object:
         return item.note.id
 
     @override
-    def _fill(self, index: int) -> None:
-        self._list.set_items([(note, self._draw(note)) for note in self._visible], index if self._visible else None)
-
-    @override
-    def _describe(self) -> str:
-        return f"this document · {len(self._visible):,}" if self._visible else "this document · no notes"
-
-    @override
-    def _delete(self, item: LocatedNote) -> None:
-        self._notes.delete([item.note.id])
-
-    @override
-    def _forget(self, item: LocatedNote) -> None:
-        self._located = tuple(other for other in self._located if other is not item)
+    def describe(self) -> str:
+        return f"this document · {f'{len(self._located):,}' if self._located else 'no notes'}"
 
     def _draw(self, located: LocatedNote) -> Content:
         """Return a note as lines: its section, its quote, the comment, and what has changed since it was saved."""
-        width = self._list.line_width
+        width = self.list.line_width
         path = STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
         position = format_location(located.current_citation, "").rpartition(" · ")[2]
         lines = [Content.assemble((path, "bold"), (f" · {position}", "$muted")).truncate(width, ellipsis=True)]
@@ -95,41 +76,43 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
             lines += wrap(Content.styled(located.change_note, "$warning"), width, lead=lead, follow="    ")
         return Content("\n").join(lines)
 
-    @on(OptionList.OptionSelected)
-    def action_choose(self) -> None:
-        located = self._selected
-        if located is not None and make_note_target(located, self._library) is None:
-            self._show_message(located.change_note[:1].upper() + located.change_note[1:] + ".")
-        elif located is not None:
-            self.dismiss(located)
-
     @override
-    def action_leave(self) -> None:
-        self.dismiss(None)
+    def choose(self, item: LocatedNote) -> None:
+        if make_note_target(item, self._library) is None:
+            self.show_message(item.change_note[:1].upper() + item.change_note[1:] + ".")
+        else:
+            self.dismiss(item)
 
     @work(exclusive=True, exit_on_error=False)
     async def action_edit(self) -> None:
-        located = self._selected
+        located = self.chosen
         if located is None:
             return
         words = await prompt_for_comment(self.app, located.note.words, located.note.citation.quote or "")
         if words is not None:
             note = replace(located.note, words=words)
             self._located = tuple(replace(other, note=note) if other is located else other for other in self._located)
-            self._show()
+            self.show()
             await asyncio.to_thread(self._notes.save, note)
 
-    def action_delete(self) -> None:
-        if (located := self._selected) is not None:
-            note = located.note
-            self._confirm_deletion(located, sanitise_line(note.words or note.citation.quote or "") or "this note")
+    @work(exclusive=True, exit_on_error=False)
+    async def action_delete(self) -> None:
+        if (located := self.chosen) is None:
+            return
+        title = sanitise_line(located.note.words or located.note.citation.quote or "") or "this note"
+        if await self.app.push_screen_wait(ConfirmDialog("Delete this for good?", title, yes="Delete")):
+            await asyncio.to_thread(self._notes.delete, [located.note.id])
+            self._located = tuple(other for other in self._located if other is not located)
+            self.show()
+            self.show_message("Deleted.")
 
     def action_export(self) -> None:
-        if self._visible:
-            source = self._visible[0].note.source
-            text = render_notes(self._visible, source, self._library.title)
+        if self._located:
+            source = self._located[0].note.source
+            text = render_notes(self._located, source, self._library.title)
             stem = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
-            self._export(ExportDialog("Export notes as Markdown to", stem, {".md": lambda _: text}))
+            dialog = ExportDialog("Export notes as Markdown to", stem, {".md": lambda _: text})
+            self.app.push_screen(dialog, self.show_message)
 
 
 def make_note_target(located: LocatedNote, library: Library) -> SectionTarget | None:

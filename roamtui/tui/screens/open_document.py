@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import ClassVar
 
 from textual import events, on, work
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -29,19 +26,14 @@ from roamtui.models.base import Model
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import DocumentOpener, OfferGroup, StartOffer, StartupContext
-from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, ItemList
+from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 from roamtui.tui.status_line import SPINNER_FRAMES, SPINNER_SECONDS, format_key_hint
 
-_NAME_WIDTH_MIN, _NAME_WIDTH_MAX = 34, 48
-"""In cells. Limits of the width of the column of names."""
-_TWO_COLUMNS_MIN = 60
-"""In cells. A narrower list shows only names."""
-_EDGES_WIDTH = 4
-"""In cells. The sign of the chosen line and the scroll bar together have this width."""
+_GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
-_HINT = "Type a path, a URL, or text to filter the list."
+_HINT = "A path, a URL, or text to filter the list"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +76,13 @@ class _OpeningJob:
             self.worker.cancel()
 
 
-class OpenDialog(Dialog[OpenChoice | None]):
+class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
     """Opens a document that the person types or chooses. The result is None if the person leaves."""
 
-    AUTO_FOCUS = "Input"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *make_bindings(Scope.START),
-        *make_bindings(Scope.GLOBAL, only=SHARED_IDS),
-        Binding("down", "step(1)", "Next"),
-        Binding("up", "step(-1)", "Previous"),
-    ]
+    CLEARS_FIRST = True
+    IS_ADDING: ClassVar[bool] = False
+    """Whether the choice is added to the current conversation, instead of opened."""
+    BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
 
     def __init__(
         self,
@@ -114,162 +103,93 @@ class OpenDialog(Dialog[OpenChoice | None]):
             request: A source to open now, or None.
             problems: Problems of the configuration, in sentences.
         """
-        super().__init__()
-        self.is_adding = False
-        """Whether to add the choice to the current conversation, instead of opening it."""
-        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
+        self._is_first = not open_documents
+        title = "Add a source to this conversation" if self.IS_ADDING else "Open a document"
+        foot = Static(_format_foot(keys, is_first=self._is_first, is_adding=self.IS_ADDING), classes="foot")
+        super().__init__("◆ roamtui" if self._is_first else title, foot, placeholder=_HINT)
+        self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
+        self.set_class(self._is_first, "-alone")
         self._opener = opener
-        self._keys = keys
         self._model = model
         self._problem = " ".join(problems)
         self._request = request
         self._offers = open_documents[:-1]
         self._open_sources = frozenset(offer.source for offer in open_documents)
-        self.set_class(not open_documents, "-alone")
-        self._list = ItemList[StartOffer]()
-        self._field = Input(placeholder="Path or URL", select_on_focus=False)
-        self._field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self._job: _OpeningJob | None = None
         self._frame = 0
 
-    @override
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            if self.has_class("-alone"):
-                yield Static(Content.assemble(("◆ ", "$secondary"), ("roamtui", "bold $primary")))
-                yield Static(Content(_INTRODUCTION), id="open-what")
-            else:
-                title = "Add a source to this conversation" if self.is_adding else "Open a document"
-                yield Static(Content.styled(title, "bold $primary"))
-            with Vertical(id="open-box"):
-                yield self._field
-            yield Static(id="open-message")
-            yield self._list
-            labels = {action.id: action.label.lower() for action in self._keys.actions}
-            can_add = not (self.is_adding or self.has_class("-alone"))
-            keys = {one: format_key_hint(self._keys.format_first_key(one), labels[one]) for one in labels}
-            hints = [
-                format_key_hint("enter", "add" if self.is_adding else "open"),
-                *([keys["start.add"]] if can_add else []),
-                keys["start.complete"],
-                format_key_hint("esc", "close"),
-                *(keys[one] for one in SHARED_IDS),  # last, because a narrow terminal cuts off the end
-            ]
-            yield Static(Content("  ").join(hints), id="open-foot")
-
-    def on_mount(self) -> None:
-        self._list.can_focus = False  # a click must not take the focus: typing filters the list
-        self._set_message(self._problem, is_problem=True)
+    @on(events.Mount)
+    def _start(self) -> None:
+        self.show_message(self._problem, is_problem=True)
         self._spinner = self.set_interval(SPINNER_SECONDS, self._advance_spinner, pause=True)
         self._load_offers()
         if self._request is not None:
             self.add_class("-named")
-            self._begin(self._request.source, self._request.conversation_id, is_added=self.is_adding)
+            self._begin(self._request.source, self._request.conversation_id, is_added=self.IS_ADDING)
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
         offers, problem = await asyncio.to_thread(self._opener.list_offers)
         self._offers += offers
         if problem:
-            self._set_message(problem, is_problem=True)
-        self._show()
+            self.show_message(problem, is_problem=True)
+        self.show()
 
-    @property
-    def offers(self) -> tuple[StartOffer, ...]:
-        """The listed offers, from top to bottom."""
-        return tuple(offer for offer in self._list.items if offer is not None)
+    @override
+    def describe(self) -> str:
+        return _INTRODUCTION if self._is_first else ""
 
-    @property
-    def _typed(self) -> str:
-        return self._field.value.strip()
+    @override
+    def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
+        offers = sorted((*self._offers, *list_path_completions(typed)), key=lambda offer: _GROUPS.index(offer.group))
+        items = [
+            PickerItem(value=offer, label=offer.name, note=offer.note, group=offer.group, synonyms=offer.source)
+            for offer in offers
+            if offer.source != typed
+        ]
+        rows = lay_out_columns(items, typed)
+        if _is_existing_source(typed):
+            yield self._make_typed_row(typed, "enter opens it")
+        elif typed and not rows and (url := self._opener.suggest_url(typed)):
+            yield self._make_typed_row(url, "no match; enter fetches it")
+        yield from rows
 
-    def _show(self) -> None:
-        """List the offers that match the typed words, grouped under headings, and choose the first one."""
-        lines: list[tuple[StartOffer | None, Content]] = []
-        matching = [*filter_offers(self._offers, self._typed), *list_path_completions(self._typed)]
-        longest = max((Content(offer.name).cell_length for offer in matching), default=0)
-        name_width = max(_NAME_WIDTH_MIN, min(longest + 2, _NAME_WIDTH_MAX))
-        for group in OfferGroup:
-            offers = [offer for offer in matching if offer.group is group]
-            if offers:
-                lines.append((None, Content(("\n" if lines else "") + group.value)))
-                lines += [(offer, self._draw(offer, name_width)) for offer in offers]
-        self._list.set_items(lines, 1 if lines and not _is_existing_source(self._typed) else None)
-        if self._typed and not lines and self._job is None:
-            url = self._opener.suggest_url(self._typed)
-            problem = f"no match; enter fetches {sanitise_line(url)}" if url else "No match"
-            self._set_message("enter to open" if _is_existing_source(self._typed) else problem)
+    @staticmethod
+    def _make_typed_row(source: str, note: str) -> Row[StartOffer]:
+        offer = StartOffer(group=OfferGroup.TYPED, name=sanitise_line(source), note=note, source=source)
+        return Row(offer, Content.assemble(offer.name, (f"  {note}", "$muted")))
 
-    def _draw(self, offer: StartOffer, name_width: int) -> Content:
-        width = max(20, self._list.size.width - _EDGES_WIDTH)
-        if width < _TWO_COLUMNS_MIN:
-            return Content(offer.name).truncate(width, ellipsis=True)
-        name = Content(offer.name)
-        gap = max(2, name_width - name.cell_length)  # a long name takes room from its note
-        return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
+    @override
+    def choose(self, item: StartOffer) -> None:
+        self._use(item, is_added=self.IS_ADDING)
 
-    def _set_message(self, words: str, *, is_problem: bool = False) -> None:
-        message = self.query_one("#open-message", Static)
-        message.set_class(is_problem and bool(words), "-problem")
-        message.update(Content(words or _HINT))
-
-    @on(Input.Changed)
-    def _filter(self) -> None:
-        if self._job is None:
-            self._set_message("")
-        self._show()
-
-    @on(events.Resize)
-    def _lay_out_again(self) -> None:
-        self.call_after_refresh(self._show_at_new_width)
-
-    def _show_at_new_width(self) -> None:
-        chosen = self._list.highlighted
-        self._show()
-        if chosen is not None:
-            self._list.highlighted = chosen
-
-    @on(OptionList.OptionSelected)
-    @on(Input.Submitted)
-    def action_open(self) -> None:
-        self._use_source(is_added=self.is_adding)
-
-    def _use_source(self, *, is_added: bool) -> None:
-        """Open the chosen or typed source, or add it to the current conversation. Ask before fetching a guessed URL."""
-        chosen, typed = self._list.chosen, self._typed
-        if self._job is not None or (chosen is None and not typed):
+    def _use(self, offer: StartOffer, *, is_added: bool) -> None:
+        """Open an offer, or add it to the current conversation. Ask before fetching a guessed URL."""
+        if self._job is not None:
             return
-        if chosen is not None:
-            self._begin(expand_user(chosen.source), chosen.conversation_id, is_added=is_added)
-            return
-        if typed == "-":
-            self._set_message("Standard input works from the command line only: roamtui -", is_problem=True)
-            return
-        url = None if _is_existing_source(typed) else self._opener.suggest_url(typed)
-        if url is None:
-            self._begin(typed if "://" in typed else expand_user(typed), None, is_added=is_added)
-            return
-        question = "No such file. Fetch it from the web?"
-        begin = partial(self._begin, url, None, is_added=is_added)
-        ConfirmDialog(question, url, yes="Fetch").ask(self.app, begin)
+        begin = partial(self._begin, expand_user(offer.source), offer.conversation_id, is_added=is_added)
+        if offer.group is OfferGroup.TYPED and offer.source != self.typed:
+            question = "No such file. Fetch it from the web?"
+            ConfirmDialog(question, offer.source, yes="Fetch").ask(self.app, begin)
+        else:
+            begin()
 
     def action_add(self) -> None:
-        """Add the typed or chosen source to the current conversation."""
-        if self.has_class("-alone"):
-            self._set_message("Open a document first", is_problem=True)
-        else:
-            self._use_source(is_added=True)
+        """Add the chosen source to the current conversation."""
+        if self._is_first:
+            self.show_message("Open a document first", is_problem=True)
+        elif self.chosen is not None:
+            self._use(self.chosen, is_added=True)
 
     def action_complete(self) -> None:
         """Complete the path as far as all listed files agree, or else to the chosen one."""
-        files = [offer for offer in self.offers if offer.group is OfferGroup.FILE]
-        chosen = self._list.chosen or next(iter(files), None)
-        value = complete_path(self._typed, files) or (chosen.source if chosen is not None else "")
-        if value and value != self._typed:
-            self._field.value = value
-            self._field.cursor_position = len(value)
+        files = [offer for offer in self.list.items if offer.group is OfferGroup.FILE]
+        chosen = next((offer.source for offer in (self.chosen, *files) if offer and offer.source != self.typed), "")
+        if value := complete_path(self.typed, files) or chosen:
+            self.field.value = value
+            self.field.cursor_position = len(value)
         elif self._job is None:
-            self._set_message("Nothing to complete")
+            self.show_message("Nothing to complete")
 
     def _begin(self, source: str, conversation_id: str | None, *, is_added: bool) -> None:
         if is_added:
@@ -297,37 +217,46 @@ class OpenDialog(Dialog[OpenChoice | None]):
         if self._job is not None:
             self._frame = (self._frame + 1) % len(SPINNER_FRAMES)
             progress = f" {self._job.done:,} of {self._job.count:,}" if self._job.count else ""
-            self._set_message(f"{SPINNER_FRAMES[self._frame]} Opening {self._job.name}…{progress} · esc to cancel")
+            self.show_message(f"{SPINNER_FRAMES[self._frame]} Opening {self._job.name}…{progress} · esc to cancel")
 
     def _on_opening_ended(self, problem: str = "") -> None:
         """Show the offers again, and the problem, which is empty if the person cancelled."""
         self._job = None
         self._spinner.pause()
         self.remove_class("-named")
-        self._set_message(problem, is_problem=True)
+        self.show_message(problem, is_problem=True)
 
     @on(Worker.StateChanged)
-    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
+    def _on_opening_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._on_opening_ended(format_error(event.worker.error))
-
-    def action_step(self, direction: int) -> None:
-        """Select the next (1) or previous (-1) offer."""
-        (self._list.action_cursor_down if direction > 0 else self._list.action_cursor_up)()
+            self._on_opening_ended()
 
     @override
     def action_leave(self) -> None:
-        """Cancel opening a source, or else clear the box, or else leave."""
-        if self._job is not None:
-            self._job.stop()
-            if self.has_class("-named"):
-                self.dismiss(None)
-            else:
-                self._on_opening_ended()
-        elif self._typed:
-            self._field.value = ""
-        else:
+        """Cancel opening a source, or else clear the field, or else leave."""
+        if self._job is None:
+            super().action_leave()
+            return
+        self._job.stop()
+        if self.has_class("-named"):
             self.dismiss(None)
+        else:
+            self._on_opening_ended()
+
+
+class AddDialog(OpenDialog):
+    """Adds a source to the current conversation."""
+
+    IS_ADDING = True
+
+
+def _format_foot(keys: Keymap, *, is_first: bool, is_adding: bool) -> Content:
+    labels = {action.id: action.label.lower() for action in keys.actions}
+    ids = ["start.complete", *SHARED_IDS] if is_first or is_adding else ["start.add", "start.complete", *SHARED_IDS]
+    hints = [format_key_hint(keys.format_first_key(action_id), labels[action_id]) for action_id in ids]
+    hints.insert(0, format_key_hint("enter", "add" if is_adding else "open"))
+    hints.insert(-len(SHARED_IDS), format_key_hint("esc", "close"))  # a narrow terminal cuts off the end
+    return Content("  ").join(hints)
 
 
 def _is_existing_source(typed: str) -> bool:
@@ -339,16 +268,6 @@ _FILES_SHOWN_MAX = 6
 """Maximum number of entries of the current folder that are offered until the person types a path."""
 _FOLDER_ENTRIES_MAX = 5_000
 """Maximum number of entries of a folder that are read."""
-
-
-def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffer, ...]:
-    """Return the offers that contain each typed word."""
-    words = pattern.casefold().split()
-    return tuple(
-        offer
-        for offer in offers
-        if all(word in f"{offer.group} {offer.name} {offer.note} {offer.source}".casefold() for word in words)
-    )
 
 
 def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
@@ -369,7 +288,7 @@ def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
         path = os.path.join(head, name) + (os.sep if is_folder else "")  # noqa: PTH118 - as it is typed
         note = "a folder" if is_folder else ""
         files.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
-    return tuple(files) if is_path else filter_offers(files, typed)[:_FILES_SHOWN_MAX]
+    return tuple(files if is_path or typed else files[:_FILES_SHOWN_MAX])
 
 
 def complete_path(typed: str, files: Sequence[StartOffer]) -> str | None:

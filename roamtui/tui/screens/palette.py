@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Action, Keymap, Scope, format_keys
-from roamtui.tui.screens.dialogs import PickerDialog, PickerItem
+from roamtui.tui.screens.lists import PickerDialog, PickerItem
 
 _INITIAL_IDS = (
     "global.new_conversation",
@@ -37,7 +37,7 @@ class CommandPalette(PickerDialog):
         super().__init__("Commands", choices, foot="enter to run, esc to close")
 
 
-def _to_item(action: Action, group: str) -> PickerItem:
+def _to_item(action: Action, group: str) -> PickerItem[str]:
     label = action.label[:1].upper() + action.label[1:]
     if group == _SUGGESTED and action.scope is not Scope.GLOBAL:
         label = f"{SCOPE_TITLES[action.scope]}: {action.label}"

@@ -29,8 +29,7 @@ from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.labels import STEP, format_error
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import Dialog, PromptDialog
-from roamtui.tui.screens.saved_items import ExportDialog
+from roamtui.tui.screens.dialogs import Dialog, ExportDialog, PromptDialog
 from roamtui.tui.screens.table_grid import TableGrid
 from roamtui.tui.status_line import ScreenKeyHints
 

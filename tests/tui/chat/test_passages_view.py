@@ -22,7 +22,8 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.passages_view import PassagesView
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.screens.dialogs import PickerDialog, PromptDialog
+from roamtui.tui.screens.dialogs import PromptDialog
+from roamtui.tui.screens.lists import PickerDialog
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, find_id, running, screen_text, wait_until
 

@@ -71,9 +71,8 @@ async def open_list(pilot: Pilot[None]) -> None:
 
 
 def listed(app: RoamApp) -> list[str]:
-    options = app.screen.query_one(OptionList)
-    prompts = [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
-    return [prompt.split("\n")[0] for prompt in prompts]
+    assert isinstance(app.screen, ConversationsScreen)
+    return [row.line.plain.split("\n")[0] for row in app.screen.list_rows(app.screen.typed)]
 
 
 async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: ConversationStore) -> None:

@@ -19,8 +19,8 @@ from roamtui.tui.context import AppContext
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.reader.line_styles import HighlightKind
 from roamtui.tui.reader.reader import Reader
-from roamtui.tui.screens.dialogs import ItemList
 from roamtui.tui.screens.find import FindDialog
+from roamtui.tui.screens.lists import ItemList
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
     RYE,
@@ -108,7 +108,7 @@ async def test_sections_with_some_of_the_words_are_said_to_be_only_similar() -> 
         (kind, told, titles), *_ = list_found(screen)
         assert (kind, told, titles[0]) == (SearchKind.TEXT, "some words or other word forms", "Deck oven")
         screen.query_one(Input).value = "zzzz"
-        await wait_until(pilot, lambda: "No results" in screen_text(app))
+        await wait_until(pilot, lambda: "No match" in screen_text(app))
 
 
 async def test_titles_text_and_meaning_are_one_list_that_arrows_walk_while_the_field_keeps_the_focus() -> None:

@@ -15,8 +15,9 @@ from roamtui.conversation.log import ConversationSummary
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.offers import list_offers
-from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.help import HelpDialog
+from roamtui.tui.screens.lists import PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.tui.driving import running, screen_text, wait_until
 from tests.tui.opening import Opener
@@ -122,7 +123,7 @@ async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, ope
     async with app.run_test(size=(80, 24)) as pilot:
         await wait_for_offers(app, pilot)
         app.screen.query_one(Input).value = "site.example"
-        await wait_until(pilot, lambda: "no match; enter fetches https://site.example" in screen_text(app))
+        await wait_until(pilot, lambda: "https://site.example  no match; enter fetches it" in screen_text(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         assert "https://site.example" in screen_text(app)

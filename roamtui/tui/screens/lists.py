@@ -1,0 +1,375 @@
+"""`ListDialog`: a field that filters, a list below it, and often a preview of the chosen item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import ClassVar, Generic, TypeVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.screen import ScreenResultType
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
+
+from roamtui.document.plain import sanitise_line
+from roamtui.tui.actions import LIST_IDS, Scope, make_bindings
+from roamtui.tui.labels import format_error
+from roamtui.tui.screens.dialogs import Dialog
+
+Item = TypeVar("Item")
+_SIGN = Content.styled("› ", "bold $secondary")
+_NO_SIGN = Content("  ")
+_SIGN_WIDTH = 2
+"""In cells."""
+_ROWS_MAX = 200
+"""Maximum number of listed items. Listing thousands at once would delay every key of a search."""
+_LABEL_WIDTH_MAX = 36
+"""Maximum width in cells of the column of labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Generic[Item]):
+    """An item of a list as it is drawn, which may take several lines."""
+
+    item: Item
+    line: Content
+    group: Content | str = ""
+    """The heading of the item. The rows of a group must be consecutive."""
+
+
+class ItemList(OptionList, Generic[Item]):
+    """A list of items under headings. A sign marks the chosen item, which is then visible without colour or focus."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.auto_links = (
+            False  # the items have none, and looking for links takes a tenth of the time to paint the list
+        )
+        self._entries: list[tuple[Item | None, Content]] = []
+        """Each entry with its item, or None for a heading."""
+        self._marked_index: int | None = None
+
+    @property
+    def items(self) -> list[Item]:
+        """The items, from top to bottom."""
+        return [item for item, _ in self._entries if item is not None]
+
+    @property
+    def chosen(self) -> Item | None:
+        """The chosen item."""
+        return self._entries[self.highlighted][0] if self.highlighted is not None else None
+
+    @property
+    def line_width(self) -> int:
+        """Width of a line in cells."""
+        return max(20, self.scrollable_content_region.width - _SIGN_WIDTH)
+
+    def set_rows(self, rows: Sequence[Row[Item]], position: int, empty: str) -> None:
+        """Replace the items. The one at `position`, counted without headings, is chosen.
+
+        Without items, show `empty`.
+        """
+        self._entries, group = [], ""
+        indexes: list[int] = []
+        for row in rows:
+            if str(row.group) != group:
+                group = str(row.group)
+                self._entries.append((None, Content.assemble("\n" if self._entries else "", row.group)))
+            indexes.append(len(self._entries))
+            self._entries.append((row.item, row.line))
+        if len(indexes) > _ROWS_MAX:
+            del self._entries[indexes[_ROWS_MAX] :]
+            self._entries.append((None, Content("… more: type to find them")))
+        if not rows:
+            self._entries.append((None, Content(empty)))
+        chosen = indexes[position] if rows else None
+        self._marked_index = chosen  # now, because changing it later would measure every line again
+        self.clear_options()
+        self.add_options(
+            [Option(self._draw(index), disabled=item is None) for index, (item, _) in enumerate(self._entries)]
+        )
+        self.highlighted = chosen
+
+    @on(OptionList.OptionHighlighted)
+    def _follow(self, event: OptionList.OptionHighlighted) -> None:
+        if self.highlighted == event.option_index:
+            previous_index, self._marked_index = self._marked_index, event.option_index
+            for index in {previous_index, event.option_index}:
+                if index is not None and index < len(self._entries):
+                    self.replace_option_prompt_at_index(index, self._draw(index))
+
+    def _draw(self, index: int) -> Content:
+        item, line = self._entries[index]
+        if item is None:
+            return line
+        first, *rest = line.split("\n", allow_blank=True) or [line]
+        sign = _SIGN if index == self._marked_index else _NO_SIGN
+        return Content("\n").join([sign + first, *(_NO_SIGN + other for other in rest)])
+
+
+class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
+    """A field that filters a list. The arrows move in the list while a person types.
+
+    If `AUTO_FOCUS` is `ItemList`, keys are commands on the chosen item, until the field has the focus.
+    """
+
+    AUTO_FOCUS = "Input"
+    BINDINGS = make_bindings(Scope.MOVE, only=LIST_IDS)
+    CLEARS_FIRST: ClassVar[bool] = False
+    """Whether leaving first clears what was typed."""
+
+    def __init__(
+        self,
+        title: str,
+        foot: Widget,
+        *,
+        placeholder: str = "Type to filter",
+        typed: str = "",
+        current: Item | None = None,
+        preview: Widget | None = None,
+    ) -> None:
+        """Show a list between `title`, which may be empty, and `foot`.
+
+        Args:
+            title: The heading.
+            foot: The keys.
+            placeholder: Says what to type.
+            typed: The text in the field.
+            current: The item to choose at first.
+            preview: Shows the chosen item, beside the list.
+        """
+        super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (26, "-tall")]
+        self._heading = title
+        self.field = Input(typed, placeholder=placeholder, select_on_focus=False)
+        self.list = ItemList[Item]()
+        self.list.can_focus = self.AUTO_FOCUS != "Input"  # else a click would take the focus from the field
+        self._preview = preview
+        self._foot = foot
+        self._message = Static(classes="message")
+        self._key = None if current is None else self.get_key(current)
+        self._position = 0
+
+    def list_rows(self, typed: str) -> Iterable[Row[Item]]:
+        """Return the rows that match what was typed."""
+        raise NotImplementedError
+
+    def choose(self, item: Item) -> None:
+        """Act on the chosen item."""
+        raise NotImplementedError
+
+    def get_key(self, item: Item) -> object:
+        """Return what an item has in common with its successor after a change."""
+        return item
+
+    def describe(self) -> str:
+        """Return words to show after the title, or nothing."""
+        return ""
+
+    def preview(self, item: Item) -> None:
+        """Show what an item is when it is chosen."""
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            if self._heading:
+                yield Static(classes="head")
+            yield self.field
+            yield self._message
+            with Container(classes="body"):
+                yield self.list
+                if self._preview is not None:
+                    yield self._preview
+            yield self._foot
+
+    @on(events.Mount)
+    def _show_first(self) -> None:
+        self.show()
+
+    @on(events.Resize)
+    def _lay_out_again(self) -> None:
+        self.call_after_refresh(self.show)
+
+    @property
+    def typed(self) -> str:
+        """The text in the field."""
+        return self.field.value.strip()
+
+    @property
+    def chosen(self) -> Item | None:
+        """The item under the cursor."""
+        return self.list.chosen
+
+    def show(self) -> None:
+        """List the items. The cursor stays on its item or, if that is gone, where it was."""
+        rows = list(islice(self.list_rows(self.typed), _ROWS_MAX + 1))
+        keys = [self.get_key(row.item) for row in rows]
+        place = keys.index(self._key) if self._key in keys else self._position
+        self._position = max(0, min(place, len(rows) - 1, _ROWS_MAX - 1))
+        self.list.set_rows(rows, self._position, "No match" if self.typed else "")
+        self._key = keys[self._position] if rows else None
+        if self._heading:
+            facts = self.describe()
+            title = Content.assemble((self._heading, "bold $primary"), (f" · {facts}" if facts else "", "$muted"))
+            self.query_one(".head", Static).update(title)
+
+    def show_from_top(self) -> None:
+        """List the items, with the cursor on the first one."""
+        self._key, self._position = None, 0
+        self.show()
+
+    def show_message(self, words: str | None, *, is_problem: bool = False) -> None:
+        """Replace the words below the field."""
+        self._message.set_class(is_problem, "-problem")
+        self._message.update(Content(words or ""))
+
+    def filter(self) -> None:
+        """List what matches the typed text."""
+        self.show_message("")
+        self.show_from_top()
+
+    @on(Input.Changed)
+    def _follow_typing(self) -> None:
+        self.filter()
+
+    @on(OptionList.OptionHighlighted)
+    def _follow_cursor(self) -> None:
+        if self.chosen is not None:
+            self._key, self._position = self.get_key(self.chosen), self.list.items.index(self.chosen)
+            self.preview(self.chosen)
+
+    @on(OptionList.OptionSelected)
+    def _choose_selected(self) -> None:
+        self.action_choose()
+
+    @on(Input.Submitted)
+    def _submit(self) -> None:
+        if self.list.can_focus:
+            self.list.focus()
+        else:
+            self.action_choose()
+
+    @on(Worker.StateChanged)
+    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.show_message(format_error(event.worker.error), is_problem=True)
+
+    def action_search(self) -> None:
+        self.field.focus()
+
+    def action_choose(self) -> None:
+        if self.chosen is not None:
+            self.choose(self.chosen)
+
+    def action_move(self, lines: int) -> None:
+        (self.list.action_cursor_down if lines > 0 else self.list.action_cursor_up)()
+
+    def action_page(self, pages: int) -> None:
+        if self.list.size.height:  # in a list without height, moving by a page would crash the app
+            (self.list.action_page_down if pages > 0 else self.list.action_page_up)()  # type: ignore[no-untyped-call]
+
+    def action_first(self) -> None:
+        self.list.action_first()
+
+    def action_last(self) -> None:
+        self.list.action_last()
+
+    @override
+    def action_leave(self) -> None:
+        is_in_field = self.list.can_focus and self.field.has_focus
+        if is_in_field or (self.CLEARS_FIRST and self.field.value):
+            self.field.value = ""
+            if self.list.can_focus:
+                self.list.focus()
+        else:
+            self.dismiss(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PickerItem(Generic[Item]):
+    """An item that is drawn as one line with columns."""
+
+    value: Item
+    label: str
+    keys: str = ""
+    note: str = ""
+    group: str = ""
+    """The heading of the entry. Entries of a group must be consecutive."""
+    synonyms: str = ""
+    """More words that find the entry."""
+    sign: str = ""
+    """One character before the label, such as a check mark."""
+
+
+class PickerDialog(ListDialog[str, str | None]):
+    """Lets a person choose a value. The result is None if they leave."""
+
+    def __init__(
+        self,
+        title: str,
+        choices: Sequence[PickerItem[str]],
+        current: str | None = None,
+        *,
+        foot: str = "enter to choose, esc to cancel",
+    ) -> None:
+        """Offer `choices`, with the cursor on the value `current`."""
+        super().__init__(title, Static(Content(foot), classes="foot"), current=current)
+        self.choices = choices
+
+    @override
+    def list_rows(self, typed: str) -> Iterable[Row[str]]:
+        return lay_out_columns(self.choices, typed)
+
+    @override
+    def show(self) -> None:
+        super().show()
+        if not self.typed:  # the box keeps its height while the list is filtered
+            self.list.styles.min_height = min(self.list.virtual_size.height, self.app.size.height // 2)
+
+    @override
+    def choose(self, item: str) -> None:
+        self.dismiss(item)
+
+
+def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row[Item]]:
+    """Return the rows of the choices that contain all typed words. The columns have one width for all choices."""
+    has_signs = any(choice.sign for choice in choices)
+    labels = [f"{choice.sign or ' '} " * has_signs + sanitise_line(choice.label) for choice in choices]
+    label_width = min(_LABEL_WIDTH_MAX, max((Content(label).cell_length for label in labels), default=0))
+    keys_width = max((Content(choice.keys).cell_length for choice in choices), default=0)
+    rows = []
+    for choice in filter_items(choices, typed):
+        line = Content(f"{choice.sign or ' '} " * has_signs + sanitise_line(choice.label))
+        if choice.keys or choice.note:
+            line = line.pad_right(max(0, label_width - line.cell_length)) + "  "
+            if keys_width:
+                line += Content.styled(choice.keys, "$secondary").pad_right(keys_width - len(choice.keys)) + "  "
+            line += Content.styled(sanitise_line(choice.note), "$muted")
+        rows.append(Row(choice.value, line, choice.group))
+    return rows
+
+
+def filter_items(choices: Iterable[PickerItem[Item]], typed: str) -> tuple[PickerItem[Item], ...]:
+    """Return the choices that contain all typed words. The best group comes first, and in each group the best choice.
+
+    A label that begins with the typed text is best, then a label with a word that does, then a label that contains all
+    typed words. Choices that have a word only in their keys, note, group or synonyms come last.
+    """
+    typed = typed.casefold().strip()
+    words = typed.split()
+    ranks: dict[str, list[tuple[int, PickerItem[Item]]]] = {}
+    for choice in choices:
+        label = choice.label.casefold()
+        everything = f"{label} {choice.keys} {choice.note} {choice.group} {choice.synonyms}".casefold()
+        if all(word in everything for word in words):
+            matches = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
+            ranks.setdefault(choice.group, []).append((matches.index(True), choice))
+    groups = sorted(ranks.values(), key=lambda group: min(rank for rank, _ in group))
+    return tuple(choice for group in groups for _, choice in sorted(group, key=lambda ranked: ranked[0]))
