@@ -134,9 +134,9 @@ _focus_action = partial(_action, in_palette=False, is_priority=True)
 ACTIONS: tuple[Action, ...] = (
     _focus_action("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
     _focus_action("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
-    _action("global.go_tree", "1", "Outline", "Go to the outline."),
-    _action("global.go_chat", "2", "Conversation", "Go to the conversation."),
-    _action("global.go_reader", "3", "Reader", "Go to the reader."),
+    _action("global.go_tree", "1", "Outline", "Go to the outline.", "go('tree')"),
+    _action("global.go_chat", "2", "Conversation", "Go to the conversation.", "go('chat')"),
+    _action("global.go_reader", "3", "Reader", "Go to the reader.", "go('reader')"),
     _focus_action("global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"),
     _action(
         "global.copy_or_cancel",

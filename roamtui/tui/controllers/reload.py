@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from roamtui.agent.loop import Agent
 from roamtui.document.counts import format_count
@@ -32,14 +32,12 @@ class ReloadController:
         chat_log: ChatLog,
         stamp: SourceStamp | None,
         reload_key: str,
-        is_asking: Callable[[], bool],
     ) -> None:
         """Watch the document of `context`. If it is a single file, `stamp` is the file's stamp when it was read."""
         self._context = context
         self._agent = agent
         self._chat_log = chat_log
         self._reload_key = reload_key
-        self._is_asking = is_asking
         self.needs_baseline = context.read_stamps is not None
         """Whether the stamps of the loaded files are not known yet. Then the first check reads them."""
         self._loaded_stamps: Mapping[str, SourceStamp] | None = {"": stamp} if stamp is not None else None
@@ -62,7 +60,7 @@ class ReloadController:
         reloads = self._context.reload_on_change
         if self._context.reload_library is None or self._is_checking or self._is_reloading:
             return
-        if reloads and self._is_asking():
+        if reloads and self._agent.conversation.lock.locked():  # a question is being answered
             return
         self._is_checking = True
         try:

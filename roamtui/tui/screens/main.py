@@ -32,7 +32,7 @@ from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.counts import format_count
 from roamtui.document.node import Span
-from roamtui.errors import RoamtuiError, StoreError
+from roamtui.errors import StoreError
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
@@ -53,7 +53,6 @@ from roamtui.tui.messages import (
     CommandRequested,
     CopyRequested,
     DocumentRequested,
-    ModelReleased,
     ReadingPositionChanged,
     StatusMessage,
     make_section_command,
@@ -134,9 +133,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Answers the questions, and holds the conversation on the screen."""
         agent = self.app_context.agent
         agent.conversation.approver = self._approve
-        self._unsubscribe = agent.conversation.subscribe(
-            lambda event: self._show_event(event, agent.conversation.state), draws_exchanges=True
-        )
+        self._unsubscribe = agent.conversation.subscribe(self._show_event, draws_exchanges=True)
         return agent
 
     @cached_property
@@ -158,7 +155,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         key = self.keys.format_first_key("global.reload")
         context, chat = self.app_context, self.chat_log
-        return ReloadController(context, self.agent, chat, self._stamp, key, lambda: self.is_asking)
+        return ReloadController(context, self.agent, chat, self._stamp, key)
 
     @property
     def has_started(self) -> bool:
@@ -329,8 +326,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions.state = state
         self.status_line.show_state(state)
 
-    def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:
+    def _show_event(self, event: ConversationEvent) -> None:
         """Show an event, and the state after it."""
+        state = self.conversation.state
         if state is not self.state:  # many events, such as each piece of an answer, do not change it
             self.state = state
         self.status_line.show_event(event)
@@ -409,14 +407,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
 
-    def action_go_tree(self) -> None:
-        self.panes.focus_tree()
-
-    def action_go_chat(self) -> None:
-        self.panes.focus_chat()
-
-    def action_go_reader(self) -> None:
-        self.panes.focus_reader()
+    def action_go(self, scope: str) -> None:
+        self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
         is_done = self.focused is self.question_box and (self.questions.reset_options() or self.questions.take_back())
@@ -574,36 +566,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="models", exit_on_error=False)
     async def _choose_model(self, after_switch: Callable[[], None] | None = None) -> None:
         """Let the person choose a model, and offer to save it for the next start."""
-        from roamtui.tui.screens.dialogs import ConfirmDialog
-        from roamtui.tui.screens.model_dialog import ModelPicker
+        from roamtui.tui.screens.model_dialog import ModelPicker, offer_to_save
 
         agent, options, tried = self.agent, self.app_context.options, self.app_context.tried_models
-        picker = ModelPicker(agent.model.name, options, tried)
-        name = await self.app.push_screen_wait(picker)
-        if picker.chosen_model is not None:
-            self.post_message(ModelReleased(agent.model))
-            agent.model, tried.unsaved_url = picker.chosen_model
-            self._show_model(agent.model.name)
+        before = agent.model
+        name = await self.app.push_screen_wait(ModelPicker(agent, options, tried))
+        if agent.model is not before:
+            self.status_line.update_status(model=agent.model.name)
+            self.welcome.show_model(agent.model.name)
+            self._warm_up()
             if after_switch is not None:
                 after_switch()
-        url, save = tried.unsaved_url, options.save_settings
-        if name is None or url is None or save is None:
-            return
-
-        def save_choice() -> None:  # not in a worker, which would be lost if the person quits before it continues
-            try:
-                save({"model": agent.model.name, "api_base": url})
-                tried.unsaved_url = None
-            except RoamtuiError as error:
-                self.chat_log.add_notice(str(error))
-
-        question = "Make this model the default? Saves its name and URL in config.toml, never the key."
-        ConfirmDialog(question, agent.model.name, yes="Make default", no="Just this time").ask(self.app, save_choice)
-
-    def _show_model(self, name: str) -> None:
-        self.status_line.update_status(model=name)
-        self.welcome.show_model(name)
-        self._warm_up()
+        if name is not None:
+            offer_to_save(self.app, name, options, tried)
 
     @on(TargetActivated)
     def _show_target(self, event: TargetActivated) -> None:

@@ -8,12 +8,13 @@ import time
 from functools import partial
 
 from textual import events, on, work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
+from roamtui.agent.loop import Agent
 from roamtui.conversation.transcript import Message, Role
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
@@ -21,6 +22,7 @@ from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import get_recommended_key_variable
 from roamtui.tui.context import ModelFactory, TriedModels, TuiOptions
+from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog
 from roamtui.tui.screens.lists import PickerDialog, PickerItem
 from roamtui.tui.status_line import adapt_flags
@@ -32,18 +34,19 @@ _MISSING_KEY_GROUP = "Missing a key"
 
 
 class ModelPicker(PickerDialog):
-    """Lists the models, and tests the chosen one. The result is its name, or None if the person leaves."""
+    """Lists the models, tests the chosen one, and lets the agent use it.
 
-    def __init__(self, current: str, options: TuiOptions, tried: TriedModels) -> None:
-        """List the models of `options`. `current` is the name of the model in use."""
-        self._current = current
+    The result is the name of the agent's model, or None if the person leaves.
+    """
+
+    def __init__(self, agent: Agent, options: TuiOptions, tried: TriedModels) -> None:
+        """List the models of `options`."""
+        self._agent = agent
+        self._current = agent.model.name
         self._options = options
         self._tried = tried
         self._offers = {offer.name: offer for offer in options.model_offers}
-        self.chosen_model: tuple[Model, str] | None = None
-        """The chosen model and the URL of its server, which is empty for the provider's own. None to keep the current
-        model."""
-        super().__init__("Model", self._list_choices(), current, foot=_HINT)
+        super().__init__("Model", self._list_choices(), self._current, foot=_HINT)
 
     @on(events.Mount)
     def _discover(self) -> None:
@@ -101,8 +104,13 @@ class ModelPicker(PickerDialog):
 
     def _use_form(self, chosen: tuple[Model, str] | None) -> None:
         if chosen is not None:
-            self.chosen_model = chosen
-            self.dismiss(chosen[0].name)
+            self._use(*chosen)
+
+    def _use(self, model: Model, url: str) -> None:
+        """Let the agent use a model. `url` is that of its server, empty for the provider's own."""
+        self.post_message(ModelReleased(self._agent.model))
+        self._agent.model, self._tried.unsaved_url = model, url
+        self.finish(model.name)
 
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _test(self, offer: ModelOffer) -> None:
@@ -113,13 +121,30 @@ class ModelPicker(PickerDialog):
             if offer.needs_test and make_model is not None:
                 self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
                 await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
-            self.chosen_model = offer.make_model(), offer.api_base
+            model = offer.make_model()
         except RoamtuiError as error:
             failure = self._tried.failures[offer.name] = adapt_flags(sanitise_line(str(error)))
             self._list_again(failure, is_problem=True)
         else:
             self._tried.failures[offer.name] = ""
-            self.finish(offer.name)
+            self._use(model, offer.api_base)
+
+
+def offer_to_save(app: App[None], name: str, options: TuiOptions, tried: TriedModels) -> None:
+    """Ask whether to use a model at the next start too, if it is not saved yet."""
+    url, save = tried.unsaved_url, options.save_settings
+    if url is None or save is None:
+        return
+
+    def save_choice() -> None:  # not in a worker, which would be lost if the person quits before it continues
+        try:
+            save({"model": name, "api_base": url})
+            tried.unsaved_url = None
+        except RoamtuiError as error:
+            app.notify(str(error), severity="error", markup=False)
+
+    question = "Make this model the default? Saves its name and URL in config.toml, never the key."
+    ConfirmDialog(question, name, yes="Make default", no="Just this time").ask(app, save_choice)
 
 
 class ModelDialog(Dialog[tuple[Model, str] | None]):

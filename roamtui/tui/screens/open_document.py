@@ -17,7 +17,7 @@ from typing import ClassVar
 from textual import events, on, work
 from textual.content import Content
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
+from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
@@ -47,33 +47,6 @@ class OpenChoice:
     """The opened document, or None if it was open already or is to be added."""
     is_added: bool = False
     """Whether to add it as a source to the current conversation."""
-
-
-@dataclass(slots=True)
-class _OpeningJob:
-    """A source that a thread is opening, while a worker waits for the thread."""
-
-    name: str
-    worker: Worker[None] | None = None
-    done: int = 0
-    count: int = 0
-    is_stopped: bool = False
-
-    def report(self, done: int, count: int) -> None:
-        """Record the progress. Called in the thread.
-
-        Raises:
-            OpeningCancelledError: The person stopped the opening.
-        """
-        if self.is_stopped:
-            raise OpeningCancelledError
-        self.done, self.count = done, count
-
-    def stop(self) -> None:
-        """End the thread at its next report, and stop waiting for it."""
-        self.is_stopped = True
-        if self.worker is not None:
-            self.worker.cancel()
 
 
 class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
@@ -115,7 +88,8 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
         self._request = request
         self._offers = open_documents[:-1]
         self._open_sources = frozenset(offer.source for offer in open_documents)
-        self._job: _OpeningJob | None = None
+        self._opening: Worker[None] | None = None
+        self._progress = ""
         self._frame = 0
 
     @on(events.Mount)
@@ -165,7 +139,7 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
 
     def _use(self, offer: StartOffer, *, is_added: bool) -> None:
         """Open an offer, or add it to the current conversation. Ask before fetching a guessed URL."""
-        if self._job is not None:
+        if self._opening is not None:
             return
         begin = partial(self._begin, expand_user(offer.source), offer.conversation_id, is_added=is_added)
         if offer.group is OfferGroup.TYPED and offer.source != self.typed:
@@ -188,7 +162,7 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
         if value := complete_path(self.typed, files) or chosen:
             self.field.value = value
             self.field.cursor_position = len(value)
-        elif self._job is None:
+        elif self._opening is None:
             self.show_message("Nothing to complete")
 
     def _begin(self, source: str, conversation_id: str | None, *, is_added: bool) -> None:
@@ -199,29 +173,35 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
         if open_source := next((name for name in names if name in self._open_sources), None):
             self.finish(OpenChoice(source=open_source, conversation_id=conversation_id, opened=None))
             return
-        self._job = _OpeningJob(sanitise_line(source))
-        self._job.worker = self._open(source, conversation_id, self._job)
+        self._opening = self._open(source, conversation_id)
         self._spinner.resume()
 
     @work(group="opening", exit_on_error=False)
-    async def _open(self, source: str, conversation_id: str | None, job: _OpeningJob) -> None:
+    async def _open(self, source: str, conversation_id: str | None) -> None:
+        worker = get_current_worker()
+        self._progress = f"Opening {sanitise_line(source)}…"
+
+        def report(done: int, count: int) -> None:  # called in the thread
+            if worker.is_cancelled:
+                raise OpeningCancelledError
+            self._progress = f"Opening {sanitise_line(source)}… {done:,} of {count:,}"
+
         try:
-            opened = await asyncio.to_thread(self._opener.open_source, source, conversation_id, self._model, job.report)
+            opened = await asyncio.to_thread(self._opener.open_source, source, conversation_id, self._model, report)
         except RoamtuiError as error:
             self._on_opening_ended(sanitise_line(str(error)))
-            return
-        self.finish(OpenChoice(source=source, conversation_id=conversation_id, opened=opened))
+        else:
+            self.finish(OpenChoice(source=source, conversation_id=conversation_id, opened=opened))
 
     def _advance_spinner(self) -> None:
         """Show the progress of opening a source, and how to cancel it."""
-        if self._job is not None:
+        if self._opening is not None:
             self._frame = (self._frame + 1) % len(SPINNER_FRAMES)
-            progress = f" {self._job.done:,} of {self._job.count:,}" if self._job.count else ""
-            self.show_message(f"{SPINNER_FRAMES[self._frame]} Opening {self._job.name}…{progress} · esc to cancel")
+            self.show_message(f"{SPINNER_FRAMES[self._frame]} {self._progress} · esc to cancel")
 
     def _on_opening_ended(self, problem: str = "") -> None:
         """Show the offers again, and the problem, which is empty if the person cancelled."""
-        self._job = None
+        self._opening = None
         self._spinner.pause()
         self.remove_class("-named")
         self.show_message(problem, is_problem=True)
@@ -234,10 +214,10 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
     @override
     def action_leave(self) -> None:
         """Cancel opening a source, or else clear the field, or else leave."""
-        if self._job is None:
+        if self._opening is None:
             super().action_leave()
             return
-        self._job.stop()
+        self._opening.cancel()
         if self.has_class("-named"):
             self.dismiss(None)
         else:
