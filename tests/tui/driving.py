@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from textual.app import App
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
@@ -74,6 +75,7 @@ Rye is dried here.
 """
 """One word in many sections, to go from match to match and read on."""
 
+Until = str | type[Screen[Any]] | Callable[[], object]
 AnyApp = TypeVar("AnyApp", bound=App[None])
 _QUICK_ROUNDS = 50
 _ROUNDS_MAX = 3_000
@@ -153,13 +155,28 @@ async def go_to(pilot: Pilot[None], section_id: str) -> None:
     await wait_until(pilot, lambda: tree.outline.cursor_id == section_id)
 
 
-async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool]) -> None:
-    """Let the app work until a condition is met, from the 50th round on with time for threads and other programs."""
+async def wait_until(pilot: Pilot[Any], until: Until) -> None:
+    """Let the app work until its screen has these words, is of this kind, or meets this condition.
+
+    From the 50th round on there is time for threads and other programs.
+    """
+
+    def is_met() -> bool:
+        if isinstance(until, str):
+            return until in screen_text(pilot.app)
+        return isinstance(pilot.app.screen, until) if isinstance(until, type) else bool(until())
+
     for number in range(_ROUNDS_MAX):
         if is_met():
             return
         await pilot.pause(None if number < _QUICK_ROUNDS else _SLOW_ROUND_SECONDS)
     assert is_met(), "what was waited for did not come; the screen:\n" + screen_text(pilot.app)
+
+
+async def press_until(pilot: Pilot[Any], until: Until, *keys: str) -> None:
+    """Press keys, and wait as `wait_until` does."""
+    await pilot.press(*keys)
+    await wait_until(pilot, until)
 
 
 async def ask(pilot: Pilot[None], question: str) -> None:

@@ -38,6 +38,7 @@ from tests.tui.driving import (
     make_app,
     make_context,
     model_of,
+    press_until,
     run,
     screen_text,
     wait_until,
@@ -128,8 +129,7 @@ async def show_source(pilot: Pilot[None]) -> None:
     await show_answer(pilot)
     screen = app_of(pilot).main_screen
     screen.panes.focus_chat()
-    await pilot.press("j", "enter")
-    await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
+    await press_until(pilot, lambda: screen.reader_pane.section_id is not None, "j", "enter")
     await pilot.pause()
 
 
@@ -161,8 +161,7 @@ Mind the **door**, see [[Steam]].
 async def show_dialects(pilot: Pilot[None]) -> None:
     """Show containers, a formula, a diagram and a table in the reader."""
     screen = app_of(pilot).main_screen
-    await pilot.press("escape", "enter", "3")
-    await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
+    await press_until(pilot, lambda: screen.reader_pane.section_id is not None, "escape", "enter", "3")
     await pilot.pause()
 
 
@@ -187,11 +186,9 @@ async def show_conversations(pilot: Pilot[None]) -> None:
     questions = ("What of steam?", "How often is the starter fed when the bakery is closed?", "How many loaves?")
     for question in questions:
         model_of(app).add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
-        await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: not app.main_screen.conversation.state.transcript.exchanges)
+        await press_until(pilot, lambda: not app.main_screen.conversation.state.transcript.exchanges, "ctrl+n")
         await ask(pilot, question)
-    await pilot.press("f4")
-    await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+    await press_until(pilot, ConversationsScreen, "f4")
     await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count == len(questions))
     await pilot.press("j", "d")
     await pilot.pause()
@@ -204,7 +201,7 @@ def show_approval(approval: ApprovalRequest) -> Scene:
         app = app_of(pilot)
         await pilot.pause()
         app.main_screen.run_worker(app.main_screen.conversation.approver(approval))
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await wait_until(pilot, ConfirmDialog)
         await pilot.pause()
 
     return show
@@ -235,16 +232,14 @@ async def show_found(pilot: Pilot[None]) -> None:
     """Show the marks of what was found in the outline."""
     app = app_of(pilot)
     await pilot.pause()
-    await pilot.press("ctrl+f")
-    await wait_until(pilot, lambda: isinstance(app.screen, FindDialog))
+    await press_until(pilot, FindDialog, "ctrl+f")
     screen = app.screen
     assert isinstance(screen, FindDialog)
     field = screen.query_one(Input)
     field.cursor_blink = False
     field.value = "how many loaves fit"
     await wait_until(pilot, lambda: screen.results.query == field.value and screen.results.is_complete)
-    await pilot.press("down", "enter")
-    await wait_until(pilot, lambda: app_of(pilot).main_screen.reader_pane.section_id is not None)
+    await press_until(pilot, lambda: app_of(pilot).main_screen.reader_pane.section_id is not None, "down", "enter")
     await pilot.pause()
 
 
@@ -274,18 +269,15 @@ def make_reading_app(theme: str, source: Path) -> RoamApp:
 
 async def show_picture(pilot: Pilot[None]) -> None:
     """Show a picture in the reader."""
-    await pilot.press("escape", "enter", "3")
-    await wait_until(pilot, lambda: "▀" in screen_text(app_of(pilot)))
+    await press_until(pilot, "▀", "escape", "enter", "3")
     await pilot.pause()
 
 
 async def show_look(pilot: Pilot[None]) -> None:
     """Show a picture, or the page of a PDF, on the whole screen."""
     app = app_of(pilot)
-    await pilot.press("escape", "enter", "3")
-    await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
-    await pilot.press("v")
-    await wait_until(pilot, lambda: _fills_screen(app.screen))
+    await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "escape", "enter", "3")
+    await press_until(pilot, lambda: _fills_screen(app.screen), "v")
     await pilot.pause()
 
 

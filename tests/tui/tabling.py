@@ -66,7 +66,7 @@ class Tables:
 
 async def await_grid(pilot: Pilot[None]) -> TableGrid:
     """Return the grid once it has rows and the focus."""
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, TableScreen))
+    await wait_until(pilot, TableScreen)
     grid = pilot.app.screen.query_one(TableGrid)
     await wait_until(pilot, lambda: bool(grid.documents) and grid.has_focus)
     return grid

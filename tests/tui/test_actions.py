@@ -26,7 +26,7 @@ from roamtui.tui.screens.picture import PictureScreen, ShownFile
 from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.table.filling import make_plan
-from tests.tui.driving import make_app, make_context, running, screen_text, wait_until
+from tests.tui.driving import make_app, make_context, press_until, running, screen_text, wait_until
 from tests.tui.opening import Opener
 
 
@@ -112,8 +112,7 @@ async def test_help_lists_every_action() -> None:
 async def test_the_palette_offers_every_action_that_makes_sense_from_anywhere() -> None:
     app: RoamApp = make_app()
     async with running(app, (120, 35)) as (_, pilot):
-        await pilot.press("ctrl+p")
-        await wait_until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await press_until(pilot, CommandPalette, "ctrl+p")
         values: list[str] = app.screen.query_one(ItemList).items
     offered = [action for action in ACTIONS if action.in_palette]
     assert sorted(values) == sorted(action.id for action in offered)

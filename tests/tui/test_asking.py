@@ -30,6 +30,7 @@ from tests.tui.driving import (
     go_to,
     make_app,
     model_of,
+    press_until,
     running,
     screen_text,
     wait_until,
@@ -61,8 +62,7 @@ async def test_a_question_that_waits_for_the_index_says_so() -> None:
     gate = asyncio.Event()
     async with running(make_app([ScriptedReply(text="Two.", gate=gate)]), SIZE) as (app, pilot):
         app.main_screen.question_box.text = QUESTION
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Waiting for scripted" in last(app, ActivityView))
+        await press_until(pilot, lambda: "Waiting for scripted" in last(app, ActivityView), "enter")
         progress = "Indexing 1,000 of 9,000 sections…"
         app.main_screen.post_message(StatusMessage(progress, is_progress=True))
         await wait_until(pilot, lambda: progress in last(app, ActivityView))
@@ -81,8 +81,7 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         assert "Steam" not in screen_text(app)
         cursor = screen.tree_pane.outline.cursor_id
         screen.question_box.fill(QUESTION)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: screen.status_line.status.step == 2)
+        await press_until(pilot, lambda: screen.status_line.status.step == 2, "enter")
         await pilot.pause()
         assert screen.is_asking
         text = screen_text(app)
@@ -117,8 +116,7 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
         await pilot.pause()
         assert "Stone oven ⚑" in screen_text(app)
         assert screen.status_line.status.message == "Pinned “Stone oven”"
-        await pilot.press("x", "p", "x")
-        await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
+        await press_until(pilot, lambda: not screen.conversation.state.open_sections, "x", "p", "x")
         await pilot.pause()
         assert "◆ Stone oven" not in screen_text(app)
         assert "No open sections" in screen_text(app)
@@ -165,8 +163,7 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
         await ask(pilot, "How long is steam let in?")
         await pilot.press("shift+tab")
         assert screen.focused is screen.chat_log
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
+        await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "j", "enter")
         await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == steam)
         assert screen.conversation.state.reading_id == steam
         citation = screen.conversation.state.transcript.exchanges[-1].citations[0]
@@ -183,8 +180,7 @@ async def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_passage() ->
         model_of(app).add_replies(expand(deck), ScriptedReply(text=f'"The deck oven takes fifty loaves" [{deck}].'))
         await ask(pilot, QUESTION)
         screen.panes.focus_chat()
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: screen.reader_pane.section_id == deck)
+        await press_until(pilot, lambda: screen.reader_pane.section_id == deck, "j", "enter")
         spans = screen.reader_pane.reader._highlights.quote
         assert [screen.conversation.state.library.text_at(span) for span in spans] == ["The deck oven takes", "loaves"]
         await wait_until(pilot, lambda: "nearest passage, matching words marked" in screen.status_line.status.message)
@@ -204,8 +200,7 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
         assert "Asked for unknown ids" not in screen_text(app)
         assert " · 1 warning" in last(app, ActivityView)
         screen.panes.focus_chat()
-        await pilot.press("space")
-        await wait_until(pilot, lambda: "▾ opened no section" in screen_text(app))
+        await press_until(pilot, "▾ opened no section", "space")
         assert "Asked for unknown ids: 0badc0de" in screen_text(app)
         assert "cached" in last(app, ActivityView)
         assert len(first.targets) == 0 < len(second.targets)
@@ -224,10 +219,8 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = app.main_screen
         screen.question_box.fill(QUESTION)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: bool(screen.query("AnswerView")) and "Forty" in last(app, AnswerView))
-        await pilot.press("ctrl+c")
-        await wait_until(pilot, lambda: not screen.is_asking)
+        await press_until(pilot, lambda: bool(screen.query("AnswerView")) and "Forty" in last(app, AnswerView), "enter")
+        await press_until(pilot, lambda: not screen.is_asking, "ctrl+c")
         await pilot.pause()
         exchange = screen.conversation.state.transcript.exchanges[-1]
         assert exchange.stopped is StopReason.CANCELLED
@@ -243,15 +236,13 @@ async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -
     async with app.run_test(size=SIZE) as pilot:
         screen = app.main_screen
         screen.question_box.fill(QUESTION)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: screen.is_asking and not screen.question_box.text)
+        await press_until(pilot, lambda: screen.is_asking and not screen.question_box.text, "enter")
         await pilot.pause()
         assert f"❯ {QUESTION}" in screen_text(app)
         assert "… Waiting for scripted" in screen_text(app)
         assert EXAMPLES[1] not in screen_text(app)
         assert screen.status_line.status.is_asking
-        await pilot.press("ctrl+c")
-        await wait_until(pilot, lambda: screen.question_box.text == QUESTION)
+        await press_until(pilot, lambda: screen.question_box.text == QUESTION, "ctrl+c")
         assert screen.conversation.state.transcript.exchanges == ()
         await wait_until(pilot, lambda: "Waiting for" not in screen_text(app) and EXAMPLES[1] in screen_text(app))
         assert not screen.status_line.status.is_asking
@@ -263,8 +254,7 @@ async def test_the_last_question_is_asked_again_from_before_it() -> None:
         await ask(pilot, "One?")
         await ask(pilot, "Two?")
         app.main_screen.panes.focus_chat()
-        await pilot.press("r")
-        await wait_until(pilot, lambda: len(model_of(app).requests) == 3 and not app.main_screen.is_asking)
+        await press_until(pilot, lambda: len(model_of(app).requests) == 3 and not app.main_screen.is_asking, "r")
         await pilot.pause()
         exchanges = app.main_screen.conversation.state.transcript.exchanges
         assert [exchange.answer for exchange in exchanges] == ["First.", "Better."]
@@ -283,8 +273,7 @@ async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one()
         app.main_screen.panes.focus_chat()
         await pilot.press("e")
         app.main_screen.question_box.fill("One?")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main_screen.is_asking)
+        await press_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main_screen.is_asking, "enter")
         await pilot.pause()
         exchanges = app.main_screen.conversation.state.transcript.exchanges
         assert [(exchange.question, exchange.answer) for exchange in exchanges] == [("One?", "Second.")]
@@ -310,7 +299,7 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         assert app.main_screen.focused is app.main_screen.question_box
         assert _TAG not in screen_text(app)
         app.main_screen.chat_log.reload()
-        await wait_until(pilot, lambda: "  in Ovens › Deck oven" in screen_text(app))
+        await wait_until(pilot, "  in Ovens › Deck oven")
 
 
 async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() -> None:
@@ -329,8 +318,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         assert last(app, ActivityView).startswith("▸ searched once, opened 1 section · ")
         assert agent.conversation.state.get_open(steam) is None
         app.main_screen.chat_log.focus()
-        await pilot.press("o")
-        await wait_until(pilot, lambda: len(model.requests) == 4 and not app.main_screen.is_asking)
+        await press_until(pilot, lambda: len(model.requests) == 4 and not app.main_screen.is_asking, "o")
         assert agent.conversation.state.get_open(steam) is not None
         assert len(agent.conversation.state.transcript.exchanges) == 1
 
@@ -366,7 +354,6 @@ async def test_the_outline_says_what_the_model_has_read() -> None:
         outline.move_to(steam)
         assert "◆ Steam" in screen_text(app)
         outline.focus()
-        await pilot.press("x")
-        await wait_until(pilot, lambda: app.main_screen.conversation.state.open_ids == ())
+        await press_until(pilot, lambda: app.main_screen.conversation.state.open_ids == (), "x")
         await pilot.pause()
         assert re.search(r"· Steam.*◦", screen_text(app))

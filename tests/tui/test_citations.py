@@ -7,7 +7,18 @@ from textual.pilot import Pilot
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import SourcesView
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import app_of, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.driving import (
+    app_of,
+    ask,
+    expand,
+    find_id,
+    make_app,
+    model_of,
+    press_until,
+    running,
+    screen_text,
+    wait_until,
+)
 
 USUAL, WIDE = (120, 35), (160, 45)
 PEEK = "│ The deck oven takes ninety loaves."
@@ -33,18 +44,15 @@ async def test_a_selected_citation_shows_its_paragraph_below_its_line_until_the_
     async with running(make_app(), USUAL) as (app, pilot):
         await answer(pilot, app)
         app.main_screen.panes.focus_chat()
-        await pilot.press("j")
-        await wait_until(pilot, lambda: PEEK in screen_text(app))
+        await press_until(pilot, lambda: PEEK in screen_text(app), "j")
         lines = [line.rstrip() for line in screen_text(app).splitlines()]
         assert next(i for i, line in enumerate(lines) if PEEK in line) == next(
             i + 1 for i, line in enumerate(lines) if "1 ✓ Deck oven" in line
         )
         assert app.focused is app.main_screen.chat_log
-        await pilot.press("j")
-        await wait_until(pilot, lambda: "│ The stone oven takes forty loaves." in screen_text(app))
+        await press_until(pilot, "│ The stone oven takes forty loaves.", "j")
         assert PEEK not in screen_text(app)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "│ The stone" not in screen_text(app))
+        await press_until(pilot, lambda: "│ The stone" not in screen_text(app), "escape")
         assert app.focused is app.main_screen.chat_log
 
 
@@ -54,8 +62,7 @@ async def test_a_quote_that_the_model_had_not_read_is_not_called_the_nearest_pas
         model_of(app).add_replies(expand(find_id(app, "Stone oven")), ScriptedReply(text=text))
         await ask(pilot, "Which oven is larger?")
         app.main_screen.panes.focus_chat()
-        await pilot.press("1")
-        await wait_until(pilot, lambda: PEEK in screen_text(app))
+        await press_until(pilot, lambda: PEEK in screen_text(app), "1")
         assert "│ The section has these words, but" in screen_text(app)
         assert "Nearest passage" not in screen_text(app)
 
@@ -67,8 +74,7 @@ async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere()
         screen.panes.focus_chat()
         await pilot.press("2")
         assert get_selected(app) == 1
-        await pilot.press("9")
-        await wait_until(pilot, lambda: screen.status_line.status.message == "No citation 9")
+        await press_until(pilot, lambda: screen.status_line.status.message == "No citation 9", "9")
         assert (get_selected(app), app.focused) == (1, screen.chat_log)
         screen.panes.focus_tree()
         await pilot.press("2")
@@ -86,4 +92,4 @@ async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_se
         await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Stone oven"))
         assert "│ The" not in screen_text(app)
         await pilot.resize_terminal(*USUAL)
-        await wait_until(pilot, lambda: "│ The stone oven takes forty loaves." in screen_text(app))
+        await wait_until(pilot, "│ The stone oven takes forty loaves.")

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.lists import ItemList, PickerDialog, PickerItem, filter_items
-from tests.tui.driving import make_app, running, screen_text, wait_until
+from tests.tui.driving import make_app, press_until, running, screen_text, wait_until
 from tests.tui.test_key_queue import type_at_once
 
 
 async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_was_used() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
-        await pilot.press("ctrl+p")
-        await wait_until(pilot, lambda: "Suggested" in screen_text(app))
-        await pilot.press(*"preview")
-        await wait_until(pilot, lambda: "Choose a theme, with live" in screen_text(app))
+        await press_until(pilot, "Suggested", "ctrl+p")
+        await press_until(pilot, "Choose a theme, with live", *"preview")
         assert "Suggested" not in screen_text(app)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "dark, high contrast" in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
-        await pilot.press("ctrl+p")
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
+        await press_until(pilot, "dark, high contrast", "enter")
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
+        await press_until(pilot, PickerDialog, "ctrl+p")
         assert app.screen.query_one(ItemList).items[:2] == ["global.choose_theme", "global.open_document"]
 
 
@@ -42,13 +37,9 @@ def test_the_best_match_comes_first_and_brings_its_group() -> None:
 
 async def test_help_is_filtered_as_typed() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
-        await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
+        await press_until(pilot, HelpDialog, "f1")
         await pilot.press(*"pin")
         await wait_until(pilot, lambda: "section.pin" in screen_text(app) and "tree.fold" not in screen_text(app))
-        await pilot.press(*"zz")
-        await wait_until(pilot, lambda: "No match" in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "global.go_tree" in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await press_until(pilot, "No match", *"zz")
+        await press_until(pilot, "global.go_tree", "escape")
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")

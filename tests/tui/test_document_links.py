@@ -22,7 +22,7 @@ from roamtui.tui.screens.lists import PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.document.linked_notes import write_notes
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, model_of, running, screen_text, wait_until
+from tests.tui.driving import ask, model_of, press_until, running, wait_until
 
 
 @pytest.fixture
@@ -81,26 +81,22 @@ async def test_a_link_opens_a_file_at_its_anchor_and_a_key_comes_back(notes: Pat
         assert len(app.documents) == 2
         await pilot.press("backspace", "backspace")  # within the document, then to the one before
         await wait_until(pilot, _is_at(app, notes / "rules.md", "Late fees"))
-        await pilot.press("backspace")
-        await wait_until(pilot, lambda: app.main_screen is first)
-        await pilot.press("backspace")
-        await wait_until(pilot, lambda: "Nothing to go back to" in screen_text(app))
+        await press_until(pilot, lambda: app.main_screen is first, "backspace")
+        await press_until(pilot, "Nothing to go back to", "backspace")
 
 
 async def test_a_file_outside_the_folder_is_opened_only_after_asking(notes: Path) -> None:
     secret = (notes.parent / "secret.md").resolve()
     async with running(_make_app((notes / "start.md").resolve()), (200, 35)) as (app, pilot):
         await _follow(app, pilot, "../secret.md")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await wait_until(pilot, ConfirmDialog)
         assert isinstance(app.screen, ConfirmDialog)
         assert app.screen._detail == str(secret)
-        await pilot.press("n")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await press_until(pilot, lambda: app.screen is app.main_screen, "n")
         assert len(app.documents) == 1
         await _follow(app, pilot, "../secret.md")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        await pilot.press("y")
-        await wait_until(pilot, _is_at(app, secret, "Secret"))
+        await wait_until(pilot, ConfirmDialog)
+        await press_until(pilot, _is_at(app, secret, "Secret"), "y")
 
 
 async def test_a_link_that_a_model_wrote_opens_no_file(notes: Path) -> None:
@@ -123,7 +119,6 @@ async def test_a_web_page_that_was_opened_is_named(notes: Path, monkeypatch: pyt
     monkeypatch.setattr(app, "open_url", lambda url, **_given: opened.append(url))
     async with running(app, (120, 35)) as (app, pilot):
         await _follow(app, pilot, "https://a.invalid/x")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        await pilot.press("y")
-        await wait_until(pilot, lambda: "Opened https://a.invalid/x in your browser" in screen_text(app))
+        await wait_until(pilot, ConfirmDialog)
+        await press_until(pilot, "Opened https://a.invalid/x in your browser", "y")
         assert opened == ["https://a.invalid/x"]

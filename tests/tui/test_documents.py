@@ -13,7 +13,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, model_of, run, running, screen_text, wait_until
+from tests.tui.driving import ask, model_of, press_until, run, running, screen_text, wait_until
 from tests.tui.opening import Opener
 
 
@@ -25,10 +25,8 @@ def opener(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
 
 async def open_second(app: RoamApp, pilot: Pilot[None]) -> None:
     """Open the example beside the document that is shown."""
-    await pilot.press("ctrl+o")
-    await wait_until(pilot, lambda: "A handbook" in screen_text(app))
-    await pilot.press(*"handbook", "enter")
-    await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
+    await press_until(pilot, "A handbook", "ctrl+o")
+    await press_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen, *"handbook", "enter")
     await pilot.pause()
 
 
@@ -43,8 +41,7 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         assert "  Of /d/handbook.md " in head
         assert "Forty." not in "\n".join(rest)
         assert opener.models == [model], "the same model answers"
-        await pilot.press("ctrl+t")
-        await wait_until(pilot, lambda: "Forty." in screen_text(app))
+        await press_until(pilot, "Forty.", "ctrl+t")
         assert app.main_screen.focused is app.main_screen.question_box
         await pilot.click(offset=(30, 0))
         await wait_until(pilot, lambda: "Forty." not in screen_text(app))
@@ -53,10 +50,8 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
 async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await open_second(app, pilot)
-        await pilot.press("ctrl+o")
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog) and bool(app.screen.list.items))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main_screen.conversation.state.library.source == "/d/bread.md")
+        await press_until(pilot, lambda: isinstance(app.screen, OpenDialog) and bool(app.screen.list.items), "ctrl+o")
+        await press_until(pilot, lambda: app.main_screen.conversation.state.library.source == "/d/bread.md", "enter")
         await open_second(app, pilot)
         assert app.main_screen.conversation.state.library.source == "/d/handbook.md"
         assert len(opener.opened) == 1
@@ -71,8 +66,7 @@ async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None
         first.question_box.action_send()
         await wait_until(pilot, lambda: bool(first.conversation.state.transcript.exchanges) and not first.is_asking)
         assert "Forty." not in screen_text(app)
-        await pilot.press("ctrl+t")
-        await wait_until(pilot, lambda: "Forty." in screen_text(app))
+        await press_until(pilot, "Forty.", "ctrl+t")
 
 
 async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -> None:
@@ -84,9 +78,8 @@ async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -
         assert not model.is_closed, "it still answers for the other one"
         await run(pilot, "global.close_document")
         await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog) and model.is_closed)
-        await wait_until(pilot, lambda: "A handbook" in screen_text(app))
-        await pilot.press(*"handbook", "enter")
-        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+        await wait_until(pilot, "A handbook")
+        await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, *"handbook", "enter")
         assert model_of(app) is model, "a choice for this run outlives the last document"
 
 
@@ -97,12 +90,10 @@ async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener
         model_of(app).add_replies(ScriptedReply(text="Forty."))
         await ask(pilot, "How many loaves?")
     async with running(opener.make_app(str(file)), (100, 30)) as (app, pilot):
-        await wait_until(pilot, lambda: "1 earlier conversation: f4" in screen_text(app))
+        await wait_until(pilot, "1 earlier conversation: f4")
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
-        await pilot.press("f4", "t")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await press_until(pilot, ConversationsScreen, "f4", "t")
         await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count > 0)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Forty." in screen_text(app))
+        await press_until(pilot, "Forty.", "enter")
         assert [source for source, _ in opener.opened] == [str(file)]
         assert len(app.documents) == 2

@@ -17,7 +17,7 @@ from roamtui.tui.app import RoamApp, run_until_exit
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.chat.exchange_view import OutcomeView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, go_to, make_app, make_context, wait_until
+from tests.tui.driving import ask, go_to, make_app, make_context, press_until, wait_until
 
 
 class BrokenModel(ScriptedModel):
@@ -72,8 +72,7 @@ async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -
 
     async with app.run_test(size=(100, 30)) as pilot:
         monkeypatch.setattr(app.main_screen.conversation, "dispatch", fail)
-        await pilot.press("escape", "space")
-        await wait_until(pilot, lambda: bool(notices(app, Severity.ERROR)))
+        await press_until(pilot, lambda: bool(notices(app, Severity.ERROR)), "escape", "space")
         assert "disk on fire" in notices(app, Severity.ERROR)[0]
         assert app.is_running
 
@@ -90,18 +89,14 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
         starter = next(i for i in library.walk() if library.title_of(i) == "Starter")
         steam = next(i for i in library.walk() if library.title_of(i) == "Steam")
         await go_to(pilot, starter)
-        await pilot.press("escape", "enter", "3", "o", "1")
-        await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
+        await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "escape", "enter", "3", "o", "1")
         assert screen.conversation.state.reading_id == steam
-        await pilot.press("backspace")
-        await wait_until(pilot, lambda: screen.conversation.state.reading_id == starter)
-        await pilot.press("o", "2")
-        await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog")
+        await press_until(pilot, lambda: screen.conversation.state.reading_id == starter, "backspace")
+        await press_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog", "o", "2")
         await pilot.press("n")
         await pilot.pause()
         assert opened == []
-        await pilot.press("o", "2")
-        await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog")
+        await press_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog", "o", "2")
         await pilot.press("y")
         await pilot.pause()
         assert opened == ["https://example.org/x"]

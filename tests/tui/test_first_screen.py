@@ -65,7 +65,7 @@ async def test_a_question_that_is_typed_at_once_is_answered() -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         app.main_screen.question_box.fill("How many?")
         app.main_screen.question_box.action_send()
-        await wait_until(pilot, lambda: "Forty." in screen_text(app))
+        await wait_until(pilot, "Forty.")
 
 
 async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
@@ -73,7 +73,7 @@ async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
     context = make_context(options=TuiOptions(examples=examples))
     context.agent.model = NoModel()
     async with running(RoamApp(context), (80, 24)) as (app, pilot):
-        await wait_until(pilot, lambda: "does not reason" in screen_text(app))
+        await wait_until(pilot, "does not reason")
         assert "f2 changes it." in screen_text(app)
         assert app.main_screen.chat_log.max_scroll_y == 0
         await pilot.resize_terminal(80, 20)

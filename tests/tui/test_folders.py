@@ -13,7 +13,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.tree.visible_lines import FoldState
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, expand, find_id, running, wait_until
+from tests.tui.driving import ask, expand, find_id, press_until, running, wait_until
 
 
 @pytest.fixture
@@ -44,11 +44,9 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
         assert shown(app) == ["README.md", "guides"]
         assert outline.lines.fold_at(0) is FoldState.UNLOADED
         app.main_screen.panes.focus_tree()
-        await pilot.press("space")
-        await wait_until(pilot, lambda: len(shown(app)) == 4)
+        await press_until(pilot, lambda: len(shown(app)) == 4, "space")
         assert shown(app) == ["README.md", "Bakery", "Ovens", "guides"]
-        await pilot.press("G", "l")
-        await wait_until(pilot, lambda: "odd.md" in shown(app))
+        await press_until(pilot, lambda: "odd.md" in shown(app), "G", "l")
         assert len(app.main_screen.conversation.state.library.grafts) == 1
 
 
@@ -61,8 +59,7 @@ async def test_a_file_that_cannot_be_read_says_why_in_reader_and_chat(folder: Pa
         reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: "There is no file" in reader.get_selected_or_section_text())
         (folder / "README.md").write_text("# Back\n", "utf-8")
-        await pilot.press("1", "space")
-        await wait_until(pilot, lambda: "Back" in shown(app))
+        await press_until(pilot, lambda: "Back" in shown(app), "1", "space")
 
 
 async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folder: Path) -> None:

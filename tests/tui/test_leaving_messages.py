@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from roamtui.tui.messages import StatusMessage
-from tests.tui.driving import make_app, running, wait_until
+from tests.tui.driving import make_app, press_until, running, wait_until
 
 
 async def test_a_message_leaves_with_the_next_key_but_not_while_the_person_types() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         screen = app.main_screen
         await wait_until(pilot, lambda: screen.has_started)
-        await pilot.press("escape", "full_stop")
-        await wait_until(pilot, lambda: screen.status_line.status.message == "No open sections")
-        await pilot.press("j")
-        await wait_until(pilot, lambda: screen.status_line.status.message == "")
+        await press_until(pilot, lambda: screen.status_line.status.message == "No open sections", "escape", "full_stop")
+        await press_until(pilot, lambda: screen.status_line.status.message == "", "j")
         screen.panes.focus_question_box()
         screen.post_message(StatusMessage("Pinned"))
         await pilot.press("x")

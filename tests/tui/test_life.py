@@ -28,7 +28,19 @@ from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, ask, expand, find_id, make_app, model_of, run, running, screen_text, wait_until
+from tests.tui.driving import (
+    TEXT,
+    ask,
+    expand,
+    find_id,
+    make_app,
+    model_of,
+    press_until,
+    run,
+    running,
+    screen_text,
+    wait_until,
+)
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,8 +72,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog) or not app.main_screen.is_asking)
         assert "$0.50 spent of $0.40" in screen_text(app)
-        await pilot.press(key)
-        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        await press_until(pilot, lambda: not app.main_screen.is_asking, key)
         assert app.main_screen.conversation.state.transcript.exchanges[-1].stopped is stopped
 
 
@@ -77,8 +88,7 @@ async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch
         monkeypatch.setattr(app, "suspend", FakeSuspend)
         await pilot.press("escape")
         await run(pilot, "tree.unfold_all")
-        await pilot.press("G", "k", "3", "e")
-        await wait_until(pilot, lambda: bool(called))
+        await press_until(pilot, lambda: bool(called), "G", "k", "3", "e")
     line = TEXT.splitlines().index("### Starter") + 1
     assert called == [["vim", f"+{line}", str(file)]]
 
@@ -123,8 +133,7 @@ class StuckModel(DefectiveModel):
 
 async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:
     first_id = app.main_screen.conversation.state.id
-    await pilot.press("ctrl+n")
-    await wait_until(pilot, lambda: app.main_screen.conversation.state.id != first_id)
+    await press_until(pilot, lambda: app.main_screen.conversation.state.id != first_id, "ctrl+n")
     await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
     await pilot.pause()
 
@@ -158,8 +167,7 @@ async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(mo
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     async with running(RoamApp(AppContext(agent=Agent(Conversation.start(library), model))), (100, 30)) as (app, pilot):
         app.main_screen.question_box.fill("How many?")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: model.burden is not None)
+        await press_until(pilot, lambda: model.burden is not None, "enter")
         if isinstance(model, StuckModel):
             app.main_screen.action_copy_or_cancel()
         await wait_until(pilot, lambda: not app.main_screen.is_asking)

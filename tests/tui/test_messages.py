@@ -13,7 +13,7 @@ from textual.widget import Widget
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.lists import PickerDialog, PickerItem
 from roamtui.tui.status_line import HintLine, MessageLine
-from tests.tui.driving import app_of, make_app, screen_text, wait_until
+from tests.tui.driving import app_of, make_app, press_until, screen_text, wait_until
 
 _NOTHING = "Nothing to copy or stop. Press ctrl+q to quit."
 
@@ -34,14 +34,11 @@ async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> No
 
         places = list_places()
         hints = screen_text(app).splitlines()[-1]
-        await pilot.press("ctrl+c")
-        await wait_until(pilot, lambda: tell(app) == [_NOTHING])
+        await press_until(pilot, lambda: tell(app) == [_NOTHING], "ctrl+c")
         assert screen_text(app).splitlines()[-1].strip() == _NOTHING
         assert list_places() == places
-        await pilot.press("tab")
-        await wait_until(pilot, lambda: not tell(app) and app.main_screen.query_one(HintLine).display)
-        await pilot.press("shift+tab")
-        await wait_until(pilot, lambda: screen_text(app).splitlines()[-1] == hints)
+        await press_until(pilot, lambda: not tell(app) and app.main_screen.query_one(HintLine).display, "tab")
+        await press_until(pilot, lambda: screen_text(app).splitlines()[-1] == hints, "shift+tab")
 
 
 @pytest.mark.parametrize("size", [(120, 30), (70, 24), (60, 20)])
@@ -50,7 +47,7 @@ async def test_a_long_message_is_whole_and_covers_nothing(size: tuple[int, int])
     async with make_app().run_test(size=size, notifications=True) as pilot:
         app = app_of(pilot)
         app.notify(words)
-        await wait_until(pilot, lambda: "word29" in screen_text(app))
+        await wait_until(pilot, "word29")
         line = app.main_screen.query_one(MessageLine).region
         assert line.height > 1
         shown = (app.main_screen.header, app.main_screen.panes, app.main_screen.status_line)
@@ -74,7 +71,7 @@ async def test_a_message_that_runs_out_while_a_screen_draws_it_again_hangs_nothi
     async with make_app().run_test(size=(120, 30), notifications=True) as pilot:
         app = app_of(pilot)
         app.post_message(Notify(Notification("It is copied.", raised_at=1_000.0)))  # as `App.notify` does
-        await wait_until(pilot, lambda: "It is copied." in screen_text(app))
+        await wait_until(pilot, "It is copied.")
         clock[:] = [1_004.9] * 3 + [1_005.1]
         await app.push_screen(PickerDialog("Theme", [PickerItem(value="one", label="one")]))
         await pilot.pause()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tui.driving import app_of, make_app, screen_text, wait_until
+from tests.tui.driving import app_of, make_app, press_until, wait_until
 
 
 @pytest.mark.parametrize(
@@ -40,19 +40,14 @@ async def test_in_the_reader(key: str, told: str) -> None:
         await pilot.press("escape", "j", "enter", "3")
         main = app_of(pilot).main_screen
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
-        await pilot.press(key)
-        await wait_until(pilot, lambda: main.status_line.status.message == told)
+        await press_until(pilot, lambda: main.status_line.status.message == told, key)
 
 
 async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> None:
     async with make_app().run_test(size=(120, 24)) as pilot:
         main = app_of(pilot).main_screen
-        await pilot.press("escape", "enter", "3")
-        await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: main.status_line.status.message == "No link in view")
+        await press_until(pilot, lambda: main.focused is main.reader_pane.reader, "escape", "enter", "3")
+        await press_until(pilot, lambda: main.status_line.status.message == "No link in view", "enter")
         assert main.reader_pane.reader.top_y == 0
-        await pilot.press("G", "enter")
-        await wait_until(pilot, lambda: main.status_line.status.message == "Type the number of a link")
-        await pilot.press("1")
-        await wait_until(pilot, lambda: "Deck oven › Steam" in screen_text(app_of(pilot)))
+        await press_until(pilot, lambda: main.status_line.status.message == "Type the number of a link", "G", "enter")
+        await press_until(pilot, "Deck oven › Steam", "1")

@@ -11,7 +11,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedModel
-from tests.tui.driving import find_id, running, screen_text, wait_until
+from tests.tui.driving import find_id, press_until, running, screen_text, wait_until
 
 _PAGES = (
     "# Annual report\n\n## Letter\n\nA good year was had by all of us, and it\n",
@@ -42,14 +42,12 @@ async def _go_to(app: RoamApp, page: str) -> None:
 async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
     async with running(_make_paged_app(), (120, 30)) as (app, pilot):
         app.main_screen.panes.focus_tree()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "had by all of us" in screen_text(app))
+        await press_until(pilot, "had by all of us", "enter")
         assert "Annual report · p. 1" in _line_of(app, "3 Reader")
         text = screen_text(app)
         assert text.index("all of us, and it") < text.index("─ p. 2") < text.index("went on like that")
         assert "─ p. 3" not in text  # it is empty: what stands there is on the page after it
-        await pilot.press("3", "pagedown")
-        await wait_until(pilot, lambda: "Figures · p. 4" in _line_of(app, "3 Reader"))
+        await press_until(pilot, lambda: "Figures · p. 4" in _line_of(app, "3 Reader"), "3", "pagedown")
 
 
 async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> None:
@@ -61,28 +59,23 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
     async with running(_make_paged_app(pages), (120, 30)) as (app, pilot):
         await pilot.press("ctrl+g")
         await _go_to(app, "2")
-        await wait_until(pilot, lambda: "Second." in screen_text(app))
+        await wait_until(pilot, "Second.")
         text = screen_text(app)
         assert text.index("─ p. 2") < text.index("its end") < text.index("Second.")
         app.main_screen.panes.focus_reader()
         await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
-        await pilot.press("pagedown")
-        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"))
-        await pilot.press("a")
-        await wait_until(pilot, lambda: bool(app.main_screen.conversation.state.open_sections))
+        await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"), "pagedown")
+        await press_until(pilot, lambda: bool(app.main_screen.conversation.state.open_sections), "a")
         assert app.main_screen.conversation.state.open_sections[0].section_id == find_id(app, "Two")
 
 
 async def test_what_is_copied_says_its_page_and_holds_no_mark() -> None:
     async with running(_make_paged_app(), (120, 30)) as (app, pilot):
         app.main_screen.panes.focus_tree()
-        await pilot.press("enter", "3")
-        await wait_until(pilot, lambda: "had by all of us" in screen_text(app))
-        await pilot.press("y")
-        await wait_until(pilot, lambda: bool(app.clipboard))
+        await press_until(pilot, "had by all of us", "enter", "3")
+        await press_until(pilot, lambda: bool(app.clipboard), "y")
         assert app.clipboard.endswith("The last page has few words.\n\n(Annual report, p. 1)\n")
         app.main_screen.reader_pane.reader.text_select_all()
-        await pilot.press("y")
-        await wait_until(pilot, lambda: "has few words.\n\n(Annual report, p. 1)" not in app.clipboard)
+        await press_until(pilot, lambda: "has few words.\n\n(Annual report, p. 1)" not in app.clipboard, "y")
         assert "went on like that" in app.clipboard
         assert "─ p. 2" not in app.clipboard

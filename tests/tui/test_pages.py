@@ -14,7 +14,7 @@ from roamtui.tui.context import AppContext
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage
-from tests.tui.driving import expand, find_id, running, screen_text, wait_until
+from tests.tui.driving import expand, find_id, press_until, running, screen_text, wait_until
 
 FEES = """# Fees
 
@@ -62,10 +62,9 @@ async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site
         await pilot.press("j", "enter")
         reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: "There is no page" in reader.get_selected_or_section_text())
-        await wait_until(pilot, lambda: "✗ Fees" in screen_text(app))
+        await wait_until(pilot, "✗ Fees")
         site.pages["/fees.md"] = FEES
-        await pilot.press("1", "enter")
-        await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"))
+        await press_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"), "1", "enter")
         await wait_until(pilot, lambda: "✗ Fees" not in screen_text(app))
 
 
@@ -77,12 +76,10 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
         screen = app.main_screen
         screen.question_box.fill("What is elsewhere?")
         screen.question_box.focus()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await press_until(pilot, ConfirmDialog, "enter")
         shown = " ".join(screen_text(app).split())
         assert "from other.example" in shown
         assert "http://other.example/x" in shown
-        await pilot.press("n")
-        await wait_until(pilot, lambda: screen.conversation.state.question_number == 1 and not screen.is_asking)
+        await press_until(pilot, lambda: screen.conversation.state.question_number == 1 and not screen.is_asking, "n")
         assert "nobody approved" in screen.conversation.state.library.problem_of(far)
         assert screen.conversation.state.approved_origins == frozenset()

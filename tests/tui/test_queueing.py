@@ -11,7 +11,7 @@ from roamtui.errors import ModelError
 from roamtui.tui.app import RoamApp
 from roamtui.tui.question_box import QueuedLine
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import app_of, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.driving import app_of, find_id, make_app, model_of, press_until, running, screen_text, wait_until
 from tests.tui.test_key_queue import type_at_once
 
 FIRST, SECOND = "How many loaves?", "And the deck oven?"
@@ -22,8 +22,7 @@ async def queue(pilot: Pilot[None], question: str = SECOND) -> None:
     screen = app_of(pilot).main_screen
     for text in (FIRST, question):
         screen.question_box.fill(text)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: screen.is_asking and not screen.question_box.text)
+        await press_until(pilot, lambda: screen.is_asking and not screen.question_box.text, "enter")
     await wait_until(pilot, lambda: bool(screen.query(QueuedLine)))
     await wait_until(pilot, lambda: len(model_of(app_of(pilot)).requests) == 1)
 
@@ -42,8 +41,7 @@ async def test_a_question_waits_dimmed_above_the_box_and_is_asked_after_the_answ
         line = next(number for number, row in enumerate(rows) if "Next: And the deck oven? · esc takes it back" in row)
         assert "╭" in rows[line + 1]
         app.main_screen.question_box.fill("A third?")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "A question is already queued" in screen_text(app))
+        await press_until(pilot, "A question is already queued", "enter")
         assert app.main_screen.question_box.text == "A third?"
         gate.set()
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
@@ -57,8 +55,7 @@ async def test_a_key_returns_the_question_to_the_box_before_what_was_typed_since
     gate = asyncio.Event()
     async with running(make_app([ScriptedReply(text="Forty.", gate=gate)])) as (app, pilot):
         await queue(pilot)
-        await pilot.press("x", key)
-        await wait_until(pilot, lambda: app.main_screen.question_box.text == f"{SECOND}\nx")
+        await press_until(pilot, lambda: app.main_screen.question_box.text == f"{SECOND}\nx", "x", key)
         await wait_until(pilot, lambda: not app.main_screen.query(QueuedLine))
         gate.set()
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
@@ -71,12 +68,10 @@ async def test_after_a_failure_the_question_returns_to_the_box_with_its_section(
     async with running(make_app(replies)) as (app, pilot):
         screen = app.main_screen
         screen.question_box.fill(FIRST)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: len(model_of(app).requests) == 1)
+        await press_until(pilot, lambda: len(model_of(app).requests) == 1, "enter")
         screen.questions.ask_about_section(find_id(app, "Deck oven"))
         screen.question_box.fill(SECOND)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: bool(screen.query(QueuedLine)))
+        await press_until(pilot, lambda: bool(screen.query(QueuedLine)), "enter")
         gate.set()
         await wait_until(pilot, lambda: screen.question_box.text == SECOND)
         assert questions(app) == [FIRST]

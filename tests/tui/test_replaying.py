@@ -52,7 +52,7 @@ class NotedModel(ScriptedModel):
 async def test_the_app_says_what_to_know_of_a_model_once() -> None:
     app = RoamApp(AppContext(agent=Agent(start_conversation(), NotedModel([ScriptedReply(text="Not found: no.")]))))
     async with app.run_test(size=(120, 40)) as pilot:
-        await wait_until(pilot, lambda: "It has no [b]tool calls[/b]." in screen_text(app))
+        await wait_until(pilot, "It has no [b]tool calls[/b].")
         await ask(pilot, QUESTIONS[0])
         assert screen_text(app).count("tool calls") == 1
 

@@ -28,7 +28,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ActivityView
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, app_of, ask, expand, running, wait_until
+from tests.tui.driving import TEXT, app_of, ask, expand, press_until, running, wait_until
 
 _SIZE = (100, 120)
 _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd=0.0123, source="provider")
@@ -200,8 +200,7 @@ async def test_cancelled_and_failed_answers(stores: tuple[ConversationStore, Con
         await wait_until(
             pilot, lambda: "nobody waits" in (main.chat_log.current.answer if main.chat_log.current else "")
         )
-        await pilot.press("ctrl+c")
-        await wait_until(pilot, lambda: not main.is_asking)
+        await press_until(pilot, lambda: not main.is_asking, "ctrl+c")
         await ask(pilot, "And now?")
         await ask(pilot, "Once more?")
         await _check_words(pilot, "stopped", "retrying in 2 s", "The key was refused")
@@ -228,8 +227,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         main.chat_log.action_retry()
         await wait_until(pilot, lambda: main.conversation.state.transcript.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)
-        await pilot.press("escape", "u")
-        await wait_until(pilot, lambda: not main.conversation.state.undo_stack)
+        await press_until(pilot, lambda: not main.conversation.state.undo_stack, "escape", "u")
         main.chat_log.action_edit()
         await pilot.pause()
         main.question_box.fill("Third?")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.driving import screen_text, wait_until
+from tests.tui.driving import wait_until
 from tests.tui.opening import Opener
 from tests.tui.picturing import LARGE, NARROW, Compare, name_size
 
@@ -21,7 +21,7 @@ def test_start_screen(
     app = Opener().make_app(theme="dusk")
 
     async def show(pilot: Pilot[Any]) -> None:
-        await wait_until(pilot, lambda: "A handbook" in screen_text(app))
+        await wait_until(pilot, "A handbook")
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=show)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.driving import screen_text, wait_until
+from tests.tui.driving import press_until
 from tests.tui.picturing import NARROW, USUAL, WIDE, Compare, name_size
 from tests.tui.tabling import Tables, await_grid
 
@@ -20,7 +20,6 @@ def test_picture(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -
 
     async def show(pilot: Pilot[None]) -> None:
         await await_grid(pilot)
-        await pilot.press("down")
-        await wait_until(pilot, lambda: "three months" in screen_text(pilot.app))
+        await press_until(pilot, "three months", "down")
 
     assert snap_compare(filled.make_app("dusk"), terminal_size=size, run_before=show)

@@ -16,7 +16,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
-from tests.tui.driving import ask, find_id, go_to, run, running, screen_text, wait_until
+from tests.tui.driving import ask, find_id, go_to, press_until, run, running, screen_text, wait_until
 
 SIZE = (150, 34)
 
@@ -57,37 +57,31 @@ async def test_a_source_is_added_asked_and_taken_out(folder: Path) -> None:
     async with running(make_app(folder), SIZE) as (app, pilot):
         notice = find_id(app, "Notice")
         await run(pilot, "global.add_source")
-        await wait_until(pilot, lambda: "Add a source to this conversation" in screen_text(app))
-        await pilot.press(*"acts", "slash", "enter")
-        await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
-        await wait_until(pilot, lambda: "▸ acts" in screen_text(app))
+        await wait_until(pilot, "Add a source to this conversation")
+        await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "enter")
+        await wait_until(pilot, "▸ acts")
         assert "▾ contract.md" in screen_text(app)
         assert find_id(app, "Notice") == notice
         assert "Notice" in screen_text(app)  # still unfolded
 
         await ask(pilot, "What is the notice period?")
-        await wait_until(pilot, lambda: "acts/lease.md › Lease act › Term" in screen_text(app))
+        await wait_until(pilot, "acts/lease.md › Lease act › Term")
         assert "contract.md › Contract › Notice" in screen_text(app)
 
         app.main_screen.panes.focus_tree()
         await go_to(pilot, find_id(app, "Term"))
-        await pilot.press("delete")
-        await wait_until(pilot, lambda: "Take acts out" in screen_text(app))
-        await pilot.press("y")
-        await wait_until(pilot, lambda: list_keys(app) == [])
+        await press_until(pilot, "Take acts out", "delete")
+        await press_until(pilot, lambda: list_keys(app) == [], "y")
         assert find_id(app, "Notice") == notice
         assert (folder / "acts" / "lease.md").exists()
 
 
 async def test_ctrl_s_in_the_dialog_adds_and_what_cannot_be_added_says_why(folder: Path) -> None:
     async with running(make_app(folder), SIZE) as (app, pilot):
-        await pilot.press("ctrl+o")
-        await wait_until(pilot, lambda: app.screen is not app.main_screen)
-        await pilot.press(*"acts", "slash", "ctrl+s")
-        await wait_until(pilot, lambda: list_keys(app) == ["", "acts"])
+        await press_until(pilot, lambda: app.screen is not app.main_screen, "ctrl+o")
+        await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "ctrl+s")
         await run(pilot, "global.add_source")
         await wait_until(pilot, lambda: app.screen is not app.main_screen)
-        await wait_until(pilot, lambda: "enter add" in screen_text(app))
-        await pilot.press(*"contract.md", "ctrl+s")
-        await wait_until(pilot, lambda: "contract.md is a source" in screen_text(app))
+        await wait_until(pilot, "enter add")
+        await press_until(pilot, "contract.md is a source", *"contract.md", "ctrl+s")
         assert len(app.documents) == 1

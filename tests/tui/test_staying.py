@@ -13,7 +13,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
-from tests.tui.driving import app_of, make_app, make_context, running, wait_until
+from tests.tui.driving import app_of, make_app, make_context, press_until, running, wait_until
 
 BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went on.\n\n" * 110 for number in range(6))
 NOTED = "# Top\n\nSee [below](#part) and[^1] more.\n\n" + "Words.\n\n" * 60 + "## Part\n\nHere.\n\n[^1]: The note.\n"
@@ -27,8 +27,7 @@ def header(pilot: Pilot[None]) -> str:
 async def open_reader(pilot: Pilot[None], *keys: str) -> None:
     main = app_of(pilot).main_screen
     main.panes.focus_tree()
-    await pilot.press(*keys, "enter", "3")
-    await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
+    await press_until(pilot, lambda: main.focused is main.reader_pane.reader, *keys, "enter", "3")
     await pilot.pause()
 
 
@@ -36,12 +35,9 @@ async def test_the_header_says_how_much_is_read() -> None:
     async with running(make_app(text=BOOK), (120, 30)) as (_, pilot):
         await open_reader(pilot)
         await wait_until(pilot, lambda: header(pilot).endswith("Book · 0 %"))
-        await pilot.press("]", "]", "]", "]")
-        await wait_until(pilot, lambda: header(pilot).endswith("Chapter 3 · 50 %"))
-        await pilot.press(*["pagedown"] * 4)
-        await wait_until(pilot, lambda: header(pilot).endswith("Chapter 3 · 56 %"))
-        await pilot.press("G")
-        await wait_until(pilot, lambda: header(pilot).endswith("Chapter 5 · 100 %"))
+        await press_until(pilot, lambda: header(pilot).endswith("Chapter 3 · 50 %"), "]", "]", "]", "]")
+        await press_until(pilot, lambda: header(pilot).endswith("Chapter 3 · 56 %"), *["pagedown"] * 4)
+        await press_until(pilot, lambda: header(pilot).endswith("Chapter 5 · 100 %"), "G")
 
 
 @pytest.mark.parametrize(("jump", "count"), [("G", 1), ("]", 1), ("oo", 1), ("olo", 1), ("Ggg", 2), ("]G", 2)])
@@ -49,8 +45,7 @@ async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int
     async with running(make_app(text=NOTED), (120, 30)) as (app, pilot):
         await open_reader(pilot)
         reader = app.main_screen.reader_pane.reader
-        await pilot.press("pagedown", "pageup", "j", "k", "j")
-        await wait_until(pilot, lambda: reader.top_y == 1)
+        await press_until(pilot, lambda: reader.top_y == 1, "pagedown", "pageup", "j", "k", "j")
         for key in jump:
             await pilot.press(key)
             await pilot.pause()
@@ -83,12 +78,10 @@ async def test_words_selected_are_copied_with_their_source() -> None:
     async with running(make_app(), (120, 30)) as (app, pilot):
         await select_rest(pilot)
         assert " ".join((app.main_screen.get_selected_text() or "").split()) == REST
-        await pilot.press("y")
-        await wait_until(pilot, lambda: bool(app.clipboard))
+        await press_until(pilot, lambda: bool(app.clipboard), "y")
         assert app.clipboard.replace("\nbatch", " batch") == f"{REST}\n\n(Larch Lane Bakery › Ovens › Stone oven)\n"
         await wait_until(pilot, lambda: not app.main_screen.selections)
-        await pilot.press("j", "j")
-        await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.top_y > 0)
+        await press_until(pilot, lambda: app.main_screen.reader_pane.reader.top_y > 0, "j", "j")
 
 
 async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
@@ -96,16 +89,13 @@ async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
     app = RoamApp(make_context(store=store))
     async with app.run_test(size=(120, 30)) as pilot:
         await select_rest(pilot)
-        await pilot.press("b")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main_screen.status_line.status.message.startswith("Note saved"))
+        await press_until(pilot, PromptDialog, "b")
+        await press_until(pilot, lambda: app.main_screen.status_line.status.message.startswith("Note saved"), "enter")
         await wait_until(pilot, lambda: not app.main_screen.selections)
         (note,) = NoteStore(store.notes_folder, "bakery.md").read()
         assert " ".join((note.citation.quote or "").split()) == REST
         await select_rest(pilot)
-        await pilot.press("i")
-        await wait_until(pilot, lambda: app.main_screen.question_box.text == f"“{REST}”\n")
+        await press_until(pilot, lambda: app.main_screen.question_box.text == f"“{REST}”\n", "i")
         assert not app.main_screen.selections
 
 
@@ -120,12 +110,9 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
         assert abs(region.x - (160 - region.right)) <= 1
         assert not main.panes._chat.display
         assert not main.question_box.is_on_screen
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: main.tree_pane.display and main.question_box.is_on_screen)
+        await press_until(pilot, lambda: main.tree_pane.display and main.question_box.is_on_screen, "escape")
         assert main.focused is main.reader_pane.reader
         for key in ("1", "2", "tab", "Z"):
             main.panes.focus_reader()
-            await pilot.press("Z")
-            await wait_until(pilot, lambda: not main.tree_pane.display)
-            await pilot.press(key)
-            await wait_until(pilot, lambda: main.tree_pane.display)
+            await press_until(pilot, lambda: not main.tree_pane.display, "Z")
+            await press_until(pilot, lambda: main.tree_pane.display, key)

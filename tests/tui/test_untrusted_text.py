@@ -10,7 +10,18 @@ from textual.widgets import Input
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, expand, find_id, make_app, model_of, run, running, screen_text, wait_until
+from tests.tui.driving import (
+    ask,
+    expand,
+    find_id,
+    make_app,
+    model_of,
+    press_until,
+    run,
+    running,
+    screen_text,
+    wait_until,
+)
 
 SIZES = ((200, 50), (80, 24), (50, 20))
 ODD = "[/red] Odd [@click=app.quit]titles[/]"
@@ -59,8 +70,7 @@ async def test_what_is_pasted_has_no_control_sequences_wherever_it_goes() -> Non
         await pilot.press("left")
         app.post_message(events.Paste("1\r\n\x1b[2J"))
         await wait_until(pilot, lambda: app.main_screen.question_box.text == "a1\n␛[2Jb")
-        await pilot.press("ctrl+f")
-        await wait_until(pilot, lambda: isinstance(app.focused, Input))
+        await press_until(pilot, lambda: isinstance(app.focused, Input), "ctrl+f")
         app.post_message(events.Paste(CONTROLS))
         await wait_until(pilot, lambda: isinstance(app.focused, Input) and app.focused.value == SHOWN)
 
@@ -70,8 +80,7 @@ async def test_what_is_copied_has_no_control_sequences() -> None:
         await ask(pilot, "What?")
         await pilot.press("shift+tab")
         app.main_screen.panes.focus_chat()
-        await pilot.press("y")
-        await wait_until(pilot, lambda: bool(app.clipboard))
+        await press_until(pilot, lambda: bool(app.clipboard), "y")
     assert app.clipboard == f"Answer {SHOWN}\n"
 
 
@@ -101,16 +110,13 @@ TEXT = f"# Mill {{#mill}}\n\n## Prices {{#prices}}\n\n| {ROW} |\n|{'---|' * 20}\
 
 async def test_wide_lines_are_hinted_at_and_scrolled_sideways() -> None:
     async with running(make_app(text=TEXT), (160, 24)) as (app, pilot):
-        await pilot.press("escape", "j", "enter", "3")
-        await wait_until(pilot, lambda: "Prices · 100 % ▸" in screen_text(app))
+        await press_until(pilot, "Prices · 100 % ▸", "escape", "j", "enter", "3")
         assert "column-00" in screen_text(app)
-        await pilot.press("l", "l")
-        await wait_until(pilot, lambda: "Prices · 100 % ◂▸" in screen_text(app))
+        await press_until(pilot, "Prices · 100 % ◂▸", "l", "l")
         assert "column-00" not in screen_text(app)
         await pilot.press(*["l"] * 40)
         await wait_until(
             pilot, lambda: "Prices · 100 % ◂ " in screen_text(app) or screen_text(app).split("\n")[1].endswith("◂")
         )
         assert "column-19" in screen_text(app)
-        await pilot.press(*["h"] * 50)
-        await wait_until(pilot, lambda: "Prices · 100 % ▸" in screen_text(app))
+        await press_until(pilot, "Prices · 100 % ▸", *["h"] * 50)

@@ -15,7 +15,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import EXAMPLES, TEXT, expand, running, screen_text, wait_until
+from tests.tui.driving import EXAMPLES, TEXT, expand, press_until, running, screen_text, wait_until
 
 QUESTION = "How many loaves?"
 QUOTE = "The deck oven takes ninety loaves"
@@ -43,7 +43,7 @@ async def ask_about_deck_oven(store: ConversationStore) -> None:
 
 async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(store: ConversationStore) -> None:
     async with running(make_app(store)) as (app, pilot):
-        await wait_until(pilot, lambda: "Try · ↑ takes one" in screen_text(app))
+        await wait_until(pilot, "Try · ↑ takes one")
         text = screen_text(app)
         assert "3 chapters, ~" in text
         assert not any(word in text for word in ("Saved",))
@@ -57,7 +57,5 @@ async def test_saved_conversations_are_named_and_one_can_be_resumed(store: Conve
         await wait_until(pilot, lambda: "Saved · f4 lists them" in screen_text(app) and QUESTION in screen_text(app))
         assert "no longer in the document" not in screen_text(app)
         app.main_screen.panes.focus_chat()
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: QUOTE in screen_text(app))
-        await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: "Saved · f4" in screen_text(app))
+        await press_until(pilot, lambda: QUOTE in screen_text(app), "j", "enter")
+        await press_until(pilot, "Saved · f4", "ctrl+n")

@@ -28,7 +28,19 @@ from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.fakes.site import FakeSite, SitePage
-from tests.tui.driving import TEXT, app_of, ask, expand, find_id, go_to, model_of, running, screen_text, wait_until
+from tests.tui.driving import (
+    TEXT,
+    app_of,
+    ask,
+    expand,
+    find_id,
+    go_to,
+    model_of,
+    press_until,
+    running,
+    screen_text,
+    wait_until,
+)
 
 CHANGED = TEXT.replace("ninety loaves", "a hundred loaves").replace("### Starter", "### Flour\n\nRye.\n\n### Starter")
 
@@ -78,10 +90,9 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         deck = await open_deck(pilot)
         write(file, CHANGED)
         await look(pilot)
-        await wait_until(pilot, lambda: "Document changed on disk · f5 to reload" in screen_text(app))
+        await wait_until(pilot, "Document changed on disk · f5 to reload")
         assert "Flour" not in screen_text(app)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "9 sections" in screen_text(app))
+        await press_until(pilot, "9 sections", "f5")
         state = app.main_screen.conversation.state
         assert state.open_ids == (deck,)
         assert "a hundred loaves" in state.library.text(deck)
@@ -104,15 +115,13 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
         deck = find_id(app, "Deck oven")
         await go_to(pilot, deck)
         app.main_screen.panes.focus_tree()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
+        await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck, "enter")
         app.main_screen.reader_pane.reader.action_move(100)
         await pilot.pause()
         line = app.main_screen.reader_pane.reader.first_line_in_view
         assert line is not None
         write(file, "Before all.\n\n" + text.replace("### Stone oven", "### Old oven"))
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "Old oven" in screen_text(app))
+        await press_until(pilot, "Old oven", "f5")
         assert app.main_screen.tree_pane.outline.cursor_id == deck
         assert app.main_screen.reader_pane.section_id == deck
         after = app.main_screen.reader_pane.reader.first_line_in_view
@@ -126,11 +135,9 @@ async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
         deck = await open_deck(pilot)
         await go_to(pilot, deck)
         app.main_screen.panes.focus_tree()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
+        await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck, "enter")
         write(file, "# Another\n\nNothing of it.\n\n## Part\n\nx\n")
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "No open sections" in screen_text(app))
+        await press_until(pilot, "No open sections", "f5")
         assert app.main_screen.reader_pane.section_id is None
         notices = [notice.text for notice in app.screen.query(NoticeView)]
         assert notices == ["Closed 1 section no longer in the document."]
@@ -141,12 +148,10 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
     async with running(make_reading_app(file), (160, 35)) as (app, pilot):
         await open_deck(pilot)
         write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "It is old" in app.main_screen.conversation.state.library.root.text)
-        await wait_until(pilot, lambda: "Reloaded" in screen_text(app))
+        await press_until(pilot, lambda: "It is old" in app.main_screen.conversation.state.library.root.text, "f5")
+        await wait_until(pilot, "Reloaded")
         app.main_screen.panes.focus_chat()
-        await pilot.press("j", "j", "enter")
-        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
+        await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "j", "j", "enter")
         (highlight,) = app.main_screen.reader_pane.reader._highlights.quote
         assert app.main_screen.conversation.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
 
@@ -157,8 +162,7 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
         screen = app.main_screen
         app.app_context.agent.model = SlowModel([ScriptedReply(text="Not found: no.")], gate=gate)
         screen.question_box.fill("How many?")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: screen.is_asking)
+        await press_until(pilot, lambda: screen.is_asking, "enter")
         write(file, CHANGED)
         for _ in range(3):
             await look(pilot)
@@ -180,18 +184,15 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         context = AppContext(agent=agent, reload_library=partial(Bootstrap().reload, sources=sources))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
-            await pilot.press("f5")
-            await wait_until(pilot, lambda: "No changes" in screen_text(app))
+            await press_until(pilot, "No changes", "f5")
             site.pages["/bakery.md"] = TEXT.replace("ninety loaves", "a hundred loaves")
-            await pilot.press("f5")
-            await wait_until(pilot, lambda: "Reloaded" in screen_text(app))
+            await press_until(pilot, "Reloaded", "f5")
             state = app.main_screen.conversation.state
             assert state.open_ids == (find_id(app, "Deck oven"),)
             assert "a hundred loaves" in state.library.own_text(state.open_ids[0])
             assert state.needs_rebuild
             site.pages = dict.fromkeys(site.pages, SitePage(status=500))
-            await pilot.press("f5")
-            await wait_until(pilot, lambda: "No changes" in screen_text(app))
+            await press_until(pilot, "No changes", "f5")
             told = " ".join(notice.text for notice in app.screen.query(NoticeView))
             for path in ("/llms.txt", "/bakery.md"):
                 assert f"{site.url(path)} is shown as it was on " in told
@@ -218,7 +219,7 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
         shop = next(document for document in session.state.library.documents if document.key == "shop.md")
         write(folder / "bakery.md", CHANGED)
         (folder / "new.md").write_text("# News\n", "utf-8")
-        await wait_until(pilot, lambda: "new.md" in screen_text(app))
+        await wait_until(pilot, "new.md")
         state = session.state
         assert state.open_ids == (deck,)
         assert "a hundred loaves" in state.library.text(deck)
@@ -286,8 +287,7 @@ async def test_a_key_that_is_pressed_twice_reads_what_changed_once(folder: Path)
     async with slow.running() as (app, pilot):
         slow.may_read.clear()
         write(folder / "bakery.md", CHANGED)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: bool(slow.reads))
+        await press_until(pilot, lambda: bool(slow.reads), "f5")
         await pilot.press("f5")
         slow.may_read.set()
         await wait_until(pilot, lambda: has_flour(app))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
@@ -32,6 +31,7 @@ from tests.tui.driving import (
     find_id,
     make_context,
     model_of,
+    press_until,
     screen_text,
     wait_until,
 )
@@ -58,16 +58,23 @@ async def talk(pilot: Pilot[None], question: str, title: str) -> None:
 async def make_two(pilot: Pilot[None]) -> None:
     """Hold a conversation about steam, then one about the starter."""
     await talk(pilot, "What of steam?", "Steam")
-    await pilot.press("ctrl+n")
-    await wait_until(pilot, lambda: not app_of(pilot).main_screen.conversation.state.transcript.exchanges)
+    await press_until(pilot, lambda: not app_of(pilot).main_screen.conversation.state.transcript.exchanges, "ctrl+n")
     await talk(pilot, "What of the starter?", "Starter")
 
 
 async def open_list(pilot: Pilot[None]) -> None:
-    await pilot.press("f4")
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, ConversationsScreen))
+    await press_until(pilot, ConversationsScreen, "f4")
     await wait_until(pilot, lambda: pilot.app.screen.query_one(OptionList).option_count > 0)
     await pilot.pause()
+
+
+@asynccontextmanager
+async def listing(app: RoamApp) -> AsyncIterator[Pilot[None]]:
+    """Run the app with a list of two conversations."""
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        yield pilot
 
 
 def listed(app: RoamApp) -> list[str]:
@@ -79,9 +86,8 @@ async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, 
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
         first = app.main_screen.conversation.state.id
-        await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: app.main_screen.conversation.state.id != first)
-        await wait_until(pilot, lambda: "Try" in screen_text(app))
+        await press_until(pilot, lambda: app.main_screen.conversation.state.id != first, "ctrl+n")
+        await wait_until(pilot, "Try")
         shown = screen_text(app)
         assert "❯ What of steam?" not in shown  # only the welcome names it, among the saved ones
         assert "No open sections" in shown
@@ -94,34 +100,24 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await make_two(pilot)
         steam = find_id(app, "Steam")
         await open_list(pilot)
-        await pilot.press("/", *steam)
-        await wait_until(pilot, lambda: listed(app) == ["What of steam?"])
-        await pilot.press("enter", "enter")
-        await wait_until(pilot, lambda: "❯ What of steam?" in screen_text(app))
+        await press_until(pilot, lambda: listed(app) == ["What of steam?"], "/", *steam)
+        await press_until(pilot, "❯ What of steam?", "enter", "enter")
 
 
 async def test_a_conversation_is_deleted_after_a_yes(app: RoamApp, store: ConversationStore) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        await pilot.press("j", "d", "n")
-        await wait_until(pilot, lambda: len(listed(app)) == 2)
-        await pilot.press("d", "y")
-        await wait_until(pilot, lambda: "Deleted." in screen_text(app))
+    async with listing(app) as pilot:
+        await press_until(pilot, lambda: len(listed(app)) == 2, "j", "d", "n")
+        await press_until(pilot, "Deleted.", "d", "y")
         assert listed(app) == ["What of the starter?  ● now"]
         assert [one.title for one in store.list()] == ["What of the starter?"]
 
 
 @pytest.mark.parametrize("downs", [0, 1])
 async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: ConversationStore, downs: int) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        await pilot.press(*["j"] * downs, "e")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
+    async with listing(app) as pilot:
+        await press_until(pilot, PromptDialog, *["j"] * downs, "e")
         app.screen.query_one(Input).value = "[b]Mine[/b]"
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await press_until(pilot, ConversationsScreen, "enter")
         await wait_until(pilot, lambda: "[b]Mine[/b]" in " ".join(listed(app)))
         renamed_id = next(summary.id for summary in store.list() if summary.title == "[b]Mine[/b]")
         assert store.load(renamed_id).title == "[b]Mine[/b]"
@@ -132,8 +128,7 @@ async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: ConversationS
 
 async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
     """Answer the prompt for a path with another one, or with the one that it proposes."""
-    await pilot.press("w")
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptDialog))
+    await press_until(pilot, PromptDialog, "w")
     if path is not None:
         pilot.app.screen.query_one(Input).value = str(path)
     await pilot.press("enter")
@@ -148,9 +143,7 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / (name or "what-of-the-starter.md")
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
+    async with listing(app) as pilot:
         await type_path(pilot, None if name is None else file)
         await wait_until(pilot, lambda: file.exists() and "Saved" in screen_text(app))
     text = file.read_text("utf-8")
@@ -162,14 +155,11 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
 async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path, key: str) -> None:
     file = tmp_path / "mine.md"
     file.write_text("mine", "utf-8")
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
+    async with listing(app) as pilot:
         await type_path(pilot, file)
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await wait_until(pilot, ConfirmDialog)
         assert file.read_text("utf-8") == "mine"
-        await pilot.press(key)
-        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await press_until(pilot, ConversationsScreen, key)
         await wait_until(pilot, lambda: "Saved" in screen_text(app) or "Not saved" in screen_text(app))
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
@@ -187,7 +177,7 @@ async def test_the_page_of_another_document_loads_it_or_says_that_it_cannot(
         await pilot.press("t", "j")
         await pilot.pause()
         await type_path(pilot, tmp_path / "a.html")
-        await wait_until(pilot, lambda: "A page needs its document" in screen_text(app))
+        await wait_until(pilot, "A page needs its document")
         assert not (tmp_path / "a.html").exists()
         opened: list[str] = []
 
@@ -225,8 +215,7 @@ async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, st
             await talk(pilot, question, title)
         trunk = app.main_screen.conversation.state
         app.main_screen.panes.focus_chat()
-        await pilot.press("f")
-        await wait_until(pilot, lambda: app.main_screen.conversation.state.id != trunk.id)
+        await press_until(pilot, lambda: app.main_screen.conversation.state.id != trunk.id, "f")
         await wait_until(pilot, lambda: app.main_screen.question_box.text == "Three?")
         assert app.main_screen.conversation.state.open_ids == trunk.open_ids[:2]
         assert "Three?" not in screen_text(app).split("╭")[0]
@@ -251,65 +240,35 @@ class SlowStore(ConversationStore):
         return super().open(conversation_id)
 
 
-@dataclass
-class Turning:
-    """A conversation of two questions, and a question sent while an earlier one is being opened in its place."""
-
-    app: RoamApp
-    pilot: Pilot[None]
-    store: SlowStore
-    first_id: str
-    second_id: str
-    model_gate: asyncio.Event
-
-    async def finish(self) -> None:
-        """Let the conversation open, then the model start."""
-        self.store.gate.set()
-        await wait_until(self.pilot, lambda: self.app.main_screen.conversation.state.id == self.first_id)
-        self.model_gate.set()
-        await wait_until(self.pilot, lambda: not self.app.main_screen.is_asking)
-        await self.pilot.pause()
-
-    def questions(self, conversation_id: str) -> list[str]:
-        """Return the questions that a conversation has on disk."""
-        return [exchange.question for exchange in self.store.load(conversation_id).transcript.exchanges]
-
-
-@asynccontextmanager
-async def turning(tmp_path: Path) -> AsyncIterator[Turning]:
+@pytest.mark.parametrize("is_asked_again", [False, True])
+async def test_a_question_sent_while_another_conversation_opens_is_asked_there_or_goes_back_into_the_box(
+    tmp_path: Path, *, is_asked_again: bool
+) -> None:
     store = SlowStore(tmp_path / "conversations")
     app = RoamApp(make_context(store=store))
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
-        second_id = app.main_screen.conversation.state.id
+        screen = app.main_screen
+        second_id = screen.conversation.state.id
         first_id = next(summary.id for summary in store.list() if summary.id != second_id)
         await talk(pilot, "And who feeds it?", "Starter")
         gate = asyncio.Event()
-        model = SlowModel([ScriptedReply(text="Yes.")] * 2, gate=gate)
-        app.app_context.agent.model = model
-        yield Turning(app, pilot, store, first_id, second_id, gate)
-
-
-async def test_a_question_sent_while_another_conversation_opens_is_asked_there_and_once(tmp_path: Path) -> None:
-    async with turning(tmp_path) as case:
-        screen = case.app.main_screen
-        screen.resume_conversation(case.first_id)
-        screen.question_box.fill("Is it hot?")
-        await case.pilot.press("enter")
-        await case.finish()
-        assert case.questions(case.first_id) == ["What of steam?", "Is it hot?"]
-        assert case.questions(case.second_id) == ["What of the starter?", "And who feeds it?"]
-        assert screen.question_box.text == ""
-        assert screen_text(case.app).count("Is it hot?") == 1
-
-
-async def test_a_question_asked_again_while_another_conversation_opens_goes_back_into_the_box(tmp_path: Path) -> None:
-    async with turning(tmp_path) as case:
-        screen = case.app.main_screen
-        screen.panes.focus_chat()
-        screen.resume_conversation(case.first_id)
-        await case.pilot.press("r")
-        await case.finish()
-        assert case.questions(case.first_id) == ["What of steam?"]
-        assert case.questions(case.second_id) == ["What of the starter?", "And who feeds it?"]
-        assert screen.question_box.text == "And who feeds it?"
+        app.app_context.agent.model = SlowModel([ScriptedReply(text="Yes.")] * 2, gate=gate)
+        screen.resume_conversation(first_id)
+        if is_asked_again:
+            screen.panes.focus_chat()
+        else:
+            screen.question_box.fill("Is it hot?")
+        await pilot.press("r" if is_asked_again else "enter")
+        store.gate.set()
+        await wait_until(pilot, lambda: screen.conversation.state.id == first_id)
+        gate.set()
+        await wait_until(pilot, lambda: not screen.is_asking)
+        await pilot.pause()
+        questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
+        assert screen.question_box.text == ("And who feeds it?" if is_asked_again else "")
+        assert screen_text(app).count("Is it hot?") == (not is_asked_again)
+    assert questions == {
+        first_id: ["What of steam?", *([] if is_asked_again else ["Is it hot?"])],
+        second_id: ["What of the starter?", "And who feeds it?"],
+    }

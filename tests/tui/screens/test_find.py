@@ -30,6 +30,7 @@ from tests.tui.driving import (
     find_id,
     make_context,
     model_of,
+    press_until,
     running,
     screen_text,
     wait_until,
@@ -58,8 +59,7 @@ def make_searching_app(text: str = TEXT, searcher: type[KeywordSearcher] | None 
 
 async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
     """Open the screen by keys, type, and wait for all that is found."""
-    await pilot.press(*(keys or ("ctrl+f",)))
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, FindDialog))
+    await press_until(pilot, FindDialog, *(keys or ("ctrl+f",)))
     screen = pilot.app.screen
     assert isinstance(screen, FindDialog)
     screen.query_one(Input).value = words
@@ -103,12 +103,12 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
 
 
 async def test_sections_with_some_of_the_words_are_said_to_be_only_similar() -> None:
-    async with running(make_searching_app(), (120, 35)) as (app, pilot):
+    async with running(make_searching_app(), (120, 35)) as (_, pilot):
         screen = await find(pilot, "how many loaves fit into the deck oven")
         (kind, told, titles), *_ = list_found(screen)
         assert (kind, told, titles[0]) == (SearchKind.TEXT, "some words or other word forms", "Deck oven")
         screen.query_one(Input).value = "zzzz"
-        await wait_until(pilot, lambda: "No match" in screen_text(app))
+        await wait_until(pilot, "No match")
 
 
 async def test_titles_text_and_meaning_are_one_list_that_arrows_walk_while_the_field_keeps_the_focus() -> None:
@@ -117,8 +117,7 @@ async def test_titles_text_and_meaning_are_one_list_that_arrows_walk_while_the_f
         for kind in ("Titles · 3", "Text · 6 matches", "Meaning · closest first"):
             assert kind in screen_text(app)
         first = screen.query_one(ItemList).chosen
-        await pilot.press("down", "t")
-        await wait_until(pilot, lambda: screen.results.query == "ovent" and screen.results.is_complete)
+        await press_until(pilot, lambda: screen.results.query == "ovent" and screen.results.is_complete, "down", "t")
         await pilot.press("backspace", "down")
         await wait_until(pilot, lambda: screen.results.query == "oven" and screen.query_one(ItemList).chosen != first)
         assert screen.query_one(Input).has_focus
@@ -140,16 +139,13 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
             note = screen_text(app).split("“rye” ")[1][:3]
             seen.append(note)
         assert sorted(seen) == ["1/4", "2/4", "3/4", "4/4"]
-        await pilot.press("N", "3")
-        await wait_until(pilot, lambda: f"“rye” {seen[-2]}" in screen_text(app))
-        await pilot.press("n")
-        await wait_until(pilot, lambda: f"“rye” {seen[-1]}" in screen_text(app))
+        await press_until(pilot, f"“rye” {seen[-2]}", "N", "3")
+        await press_until(pilot, f"“rye” {seen[-1]}", "n")
         app.main_screen.tree_pane.outline.move_to(find_id(app, "Store"))
         await pilot.press("1", "n")
         await wait_until(pilot, lambda: "“rye” 4/4" in screen_text(app))  # from the cursor on
         assert len(list_marks(reader, HighlightKind.MATCH)) == 4
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: not list_marks(reader, HighlightKind.MATCH))
+        await press_until(pilot, lambda: not list_marks(reader, HighlightKind.MATCH), "escape")
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
         assert "“rye”" not in screen_text(app)
 
@@ -157,11 +153,10 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
 async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
         await find(pilot, "rye at noon")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
         assert "Dough ⌕1" in screen_text(app)
         app.main_screen.tree_pane.go_to(find_id(app, "Starter"))
-        await wait_until(pilot, lambda: "Starter ⌕" in screen_text(app))
+        await wait_until(pilot, "Starter ⌕")
         search = ScriptedReply(calls=(("search_sections", {"query": "ninety"}),))
         model_of(app_of(pilot)).add_replies(search, ScriptedReply(text="Ninety."))
         await ask(pilot, "How many loaves fit?")
@@ -177,6 +172,5 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
     async with app.run_test(size=(160, 30)) as pilot:
         screen = await find(pilot, "rye")
         assert [told for _, told, _ in list_found(screen)] == ["2 matches"]
-        await pilot.press("enter", "escape", "n")
-        await wait_until(pilot, lambda: "“rye” 2/2" in screen_text(app))
+        await press_until(pilot, "“rye” 2/2", "enter", "escape", "n")
         assert read(pilot) in ("c.md", "Of c")

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from roamtui.tui.screens.help import HelpDialog
-from tests.tui.driving import make_app, running, screen_text, wait_until
+from tests.tui.driving import make_app, press_until, running, screen_text
 
 
 async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they_see_there() -> None:
     async with running(make_app(), (120, 90)) as (app, pilot):
         for keys, title in (("f1",), "Question box · current pane"), (("escape", "f1"), "Outline · current pane"):
-            await pilot.press(*keys)
-            await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
+            await press_until(pilot, HelpDialog, *keys)
             await pilot.pause()
             text = screen_text(app)
             assert title in text

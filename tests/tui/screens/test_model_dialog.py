@@ -25,7 +25,7 @@ from roamtui.tui.screens.model_dialog import ModelDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import app_of, ask, make_app, running, screen_text, wait_until
+from tests.tui.driving import app_of, ask, make_app, press_until, running, screen_text, wait_until
 
 
 def refuse() -> Model:
@@ -52,8 +52,7 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.app_context.agent.model is before, "the button with the focus says no"
-        await pilot.press("enter", "y")
-        await wait_until(pilot, lambda: app.app_context.agent.model.name == "openai/[b]other")
+        await press_until(pilot, lambda: app.app_context.agent.model.name == "openai/[b]other", "enter", "y")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
         assert "openai/[b]other" in screen_text(app)
         await ask(pilot, "Who?")
@@ -67,8 +66,7 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
     app = make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "One?")
-        await pilot.press("f2", "down", "enter")
-        await wait_until(pilot, lambda: app.main_screen.status_line.status.model == "local")
+        await press_until(pilot, lambda: app.main_screen.status_line.status.model == "local", "f2", "down", "enter")
         assert app.screen is app.main_screen, "nobody else gets the text, so nobody is asked"
         for question in ("Two?", "Three?", "Four?"):
             await ask(pilot, question)
@@ -85,10 +83,8 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
     kept: list[tuple[str, str]] = []
     app = make_app(options=TuiOptions(save_settings=lambda values: kept.extend(values.items())))
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f3", *"beac")
-        await wait_until(pilot, lambda: app.theme == "beacon")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.theme == DEFAULT_THEME)
+        await press_until(pilot, lambda: app.theme == "beacon", "f3", *"beac")
+        await press_until(pilot, lambda: app.theme == DEFAULT_THEME, "escape")
         await pilot.press("f3", "enter")
         await pilot.pause()
         assert kept == []
@@ -108,11 +104,9 @@ async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -
     async with running(make_app(options=TuiOptions(discover_models=look)), (100, 30)) as (app, pilot):
         await pilot.pause()
         assert asked == [], "nothing is asked before a person wants to choose"
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: "runs on this machine" in screen_text(app))
+        await press_until(pilot, "runs on this machine", "f2")
         assert "Ollama at http://127.0.0.1:1: 1 model" in screen_text(app)
-        await pilot.press(*"tiny", "enter")
-        await wait_until(pilot, lambda: app.app_context.agent.model is local)
+        await press_until(pilot, lambda: app.app_context.agent.model is local, *"tiny", "enter")
 
 
 KEY = "sk-typed-for-this-run-alone"
@@ -120,10 +114,8 @@ KEY = "sk-typed-for-this-run-alone"
 
 async def name_model(pilot: Pilot[None], address: str) -> None:
     """Name a model, its address and a key, and try it."""
-    await pilot.press("f2")
-    await wait_until(pilot, lambda: "Other model…" in screen_text(app_of(pilot)))
-    await pilot.press(*"other", "enter")
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, ModelDialog))
+    await press_until(pilot, "Other model…", "f2")
+    await press_until(pilot, ModelDialog, *"other", "enter")
     await pilot.press(*"openai/tiny", "tab", *address, "tab", *KEY)
     assert KEY not in screen_text(app_of(pilot))
     await pilot.press("enter")
@@ -144,15 +136,13 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
-            await wait_until(pilot, lambda: "Replied “Yes”" in screen_text(app))
+            await wait_until(pilot, "Replied “Yes”")
             trial = server.requests[0]
             assert trial.headers["authorization"] == f"Bearer {KEY}"
             assert trial.body["max_tokens"] == 1
             assert "bakery" not in str(trial.body).lower(), "nothing of the document is sent"
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-            await pilot.press("y")
-            await wait_until(pilot, lambda: app.main_screen.status_line.status.model == "openai/tiny")
+            await press_until(pilot, ConfirmDialog, "enter")
+            await press_until(pilot, lambda: app.main_screen.status_line.status.model == "openai/tiny", "y")
             await wait_until(pilot, lambda: load_settings().api_base == server.url)
             await wait_until(pilot, lambda: load_settings().model == "openai/tiny")
     assert not _holds_key(home_dir)
@@ -169,11 +159,10 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
         async with app.run_test(size=(100, 30)) as pilot:
             before = app.app_context.agent.model
             await name_model(pilot, server.url)
-            await wait_until(pilot, lambda: "does not accept the key" in screen_text(app))
+            await wait_until(pilot, "does not accept the key")
             assert KEY not in screen_text(app)
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
-            await pilot.press("escape", "escape")
-            await wait_until(pilot, lambda: app.screen is app.main_screen)
+            await press_until(pilot, lambda: app.screen is app.main_screen, "escape", "escape")
             assert app.app_context.agent.model is before
 
 
@@ -181,13 +170,10 @@ async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_st
     save_settings(config_path(), {"model": "openai/tiny", "api_base": "http://127.0.0.1:1/v1"})
     app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: "no key, no network" in screen_text(app))
-        await pilot.press(*"offl", "enter")
-        await wait_until(pilot, lambda: app.app_context.agent.model.name == "offline")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        await pilot.press("y")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await press_until(pilot, "no key, no network", "f2")
+        await press_until(pilot, lambda: app.app_context.agent.model.name == "offline", *"offl", "enter")
+        await wait_until(pilot, ConfirmDialog)
+        await press_until(pilot, lambda: app.screen is app.main_screen, "y")
     assert (load_settings().model, load_settings().api_base) == ("offline", None)
 
 
@@ -202,27 +188,20 @@ async def test_a_model_whose_key_is_there_is_tested_with_one_token_before_it_is_
         app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
         async with app.run_test(size=(120, 35)) as pilot:
             before = app.app_context.agent.model
-            await pilot.press("f2", *"gpt")
-            await wait_until(pilot, lambda: "OPENAI_API_KEY is set" in screen_text(app))
+            await press_until(pilot, "OPENAI_API_KEY is set", "f2", *"gpt")
             assert "✓ openai/gpt" not in screen_text(app), "a key may be wrong"
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+            await press_until(pilot, ConfirmDialog, "enter")
             assert server.requests == [], "nothing is sent before the person has agreed"
-            await pilot.press("y")
-            await wait_until(pilot, lambda: "✗ openai/gpt-4.1-mini" in screen_text(app))
+            await press_until(pilot, "✗ openai/gpt-4.1-mini", "y")
             assert "does not accept the key" in screen_text(app)
             assert app.app_context.agent.model is before
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: "Make this model the default?" in screen_text(app))
+            await press_until(pilot, "Make this model the default?", "enter")
             assert [body["max_tokens"] for body in server.bodies] == [1, 1]
             assert "bakery" not in str(server.bodies).lower(), "nothing of the document is sent"
-            await pilot.press("n")
-            await wait_until(pilot, lambda: app.screen is app.main_screen)
+            await press_until(pilot, lambda: app.screen is app.main_screen, "n")
             assert app.app_context.agent.model.name == "openai/gpt-4.1-mini"
-            await pilot.press("f2", "enter")
-            await wait_until(pilot, lambda: "Make this model the default?" in screen_text(app))
-            await pilot.press("y")
-            await wait_until(pilot, lambda: load_settings().model == "openai/gpt-4.1-mini")
+            await press_until(pilot, "Make this model the default?", "f2", "enter")
+            await press_until(pilot, lambda: load_settings().model == "openai/gpt-4.1-mini", "y")
 
 
 @pytest.mark.usefixtures("forked_models")
@@ -242,12 +221,9 @@ async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_sa
 
         app = make_app(options=replace(Launch(bootstrap=Bootstrap()).make_options(()), discover_models=look))
         async with app.run_test(size=(120, 35)) as pilot:
-            await pilot.press("f2", *"tiny")
-            await wait_until(pilot, lambda: f"{provider}/tiny" in screen_text(app))
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: "Make this model the default?" in screen_text(app))
-            await pilot.press("y")
-            await wait_until(pilot, lambda: app.screen is app.main_screen)
+            await press_until(pilot, f"{provider}/tiny", "f2", *"tiny")
+            await press_until(pilot, "Make this model the default?", "enter")
+            await press_until(pilot, lambda: app.screen is app.main_screen, "y")
             await ask(pilot, "How many loaves?")
             assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
         assert len(server.requests) == 2

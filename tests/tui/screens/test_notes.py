@@ -21,6 +21,7 @@ from tests.tui.driving import (
     find_id,
     go_to,
     make_context,
+    press_until,
     run,
     running,
     screen_text,
@@ -75,15 +76,13 @@ async def keep(pilot: Pilot[None], words: str = "") -> None:
     """Press the key, type words of one's own and take them."""
     main = app_of(pilot).main_screen
     main.status_line.update_status(message="")
-    await pilot.press("b")
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptDialog))
-    await pilot.press(*words, "enter")
-    await wait_until(pilot, lambda: main.status_line.status.message.startswith("Note saved"))
+    await press_until(pilot, PromptDialog, "b")
+    await press_until(pilot, lambda: main.status_line.status.message.startswith("Note saved"), *words, "enter")
 
 
 async def open_list(pilot: Pilot[None]) -> NotesScreen:
     await run(pilot, "global.notes")
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, NotesScreen))
+    await wait_until(pilot, NotesScreen)
     await pilot.pause()
     assert isinstance(pilot.app.screen, NotesScreen)
     return pilot.app.screen
@@ -112,8 +111,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         screen = await open_list(pilot)
         text = screen_text(app)
         assert text.index("Ovens · lines") < text.index(f"“{BATCH}”") < text.index("✎ hm")
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: not screen.is_attached)
+        await press_until(pilot, lambda: not screen.is_attached, "j", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == batch.citation.section_id)
         span = app.main_screen.reader_pane.reader.get_selection_span()
         assert span is not None
@@ -121,20 +119,18 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
 
 
 async def test_words_are_changed_and_a_note_is_deleted_after_a_yes(store: ConversationStore) -> None:
-    async with running(make_app(store), (80, 24)) as (app, pilot):
+    async with running(make_app(store), (80, 24)) as (_, pilot):
         await open_section(pilot, "Steam")
         await keep(pilot, "one")
         await keep(pilot, "!")  # kept already: its words go on
         await open_section(pilot, "Dough")
         await keep(pilot, "two")
         await open_list(pilot)
-        await pilot.press("e")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
+        await press_until(pilot, PromptDialog, "e")
         await pilot.press("ctrl+u", "[", "b", "]", "enter")
         await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["[b]", "two"])
-        await wait_until(pilot, lambda: "✎ [b]" in screen_text(app))
-        await pilot.press("d", "y")
-        await wait_until(pilot, lambda: "Deleted." in screen_text(app))
+        await wait_until(pilot, "✎ [b]")
+        await press_until(pilot, "Deleted.", "d", "y")
         assert [note.words for note in on_disk(store)] == ["two"]
 
 
@@ -165,11 +161,9 @@ async def test_notes_are_written_as_markdown(store: ConversationStore, tmp_path:
         await select(pilot, REST)
         await keep(pilot, "why")
         await open_list(pilot)
-        await pilot.press("w")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
+        await press_until(pilot, PromptDialog, "w")
         app.screen.query_one(Input).value = str(tmp_path / "kept.md")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Saved" in screen_text(app))
+        await press_until(pilot, "Saved", "enter")
     written = (tmp_path / "kept.md").read_text("utf-8")
     assert f"## Ovens › Stone oven\n\n> {REST}\n>\n> — bakery.md › Stone oven · line 11\n\nwhy\n" in written
 

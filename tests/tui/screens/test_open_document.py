@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.lists import PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
-from tests.tui.driving import running, screen_text, wait_until
+from tests.tui.driving import press_until, running, screen_text, wait_until
 from tests.tui.opening import Opener
 
 
@@ -38,8 +40,12 @@ def app(opener: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roam
     return opener.make_app()
 
 
-async def wait_for_offers(app: RoamApp, pilot: Pilot[None]) -> None:
-    await wait_until(pilot, lambda: "What of fees?" in screen_text(app))
+@asynccontextmanager
+async def choosing(app: RoamApp, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Pilot[None]]:
+    """Run the app until it offers what can be opened."""
+    async with app.run_test(size=size) as pilot:
+        await wait_until(pilot, "What of fees?")
+        yield pilot
 
 
 def typed(app: RoamApp) -> str:
@@ -47,8 +53,7 @@ def typed(app: RoamApp) -> str:
 
 
 async def test_documents_come_first_and_a_conversation_that_is_chosen_goes_on(app: RoamApp, opener: Opener) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
+    async with choosing(app) as pilot:
         text = screen_text(app)
         assert text.index("bread.md") < text.index("Recent conversations") < text.index("A handbook")
         await pilot.press("down", "down", "down", "enter")
@@ -58,110 +63,82 @@ async def test_documents_come_first_and_a_conversation_that_is_chosen_goes_on(ap
 
 
 async def test_typing_filters_and_arrows_choose(app: RoamApp, opener: Opener) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
+    async with choosing(app) as pilot:
         await pilot.press(*"to")
         await pilot.pause()
         assert "What of fees?" not in screen_text(app)
         assert "[red]Odd[/]" in screen_text(app)
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: bool(app.documents))
+        await press_until(pilot, lambda: bool(app.documents), "down", "enter")
     assert opener.opened == [("https://odd.example/llms.txt", None)]
 
 
 async def test_documents_of_the_current_folder_are_offered_and_what_is_none_is_not(app: RoamApp) -> None:
-    async with app.run_test(size=(80, 40)) as pilot:
-        await wait_for_offers(app, pilot)
+    async with choosing(app, (80, 40)):
         shown = screen_text(app)
         assert all(name in shown for name in ("Files in this", "bread.md", "bream.md", "letters/"))
         assert "tool.exe" not in shown
 
 
 async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(app: RoamApp, opener: Opener) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
+    async with choosing(app) as pilot:
         await pilot.press("b", "tab")
         assert typed(app) == "brea"
-        await pilot.press("d", "tab")
-        await wait_until(pilot, lambda: typed(app) == "bread.md")
-        await pilot.press("escape", "l", "e", "tab")
-        await wait_until(pilot, lambda: typed(app) == "letters/")
-        await pilot.press("tab")
-        await wait_until(pilot, lambda: typed(app) == "letters/one.txt")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: bool(app.documents))
+        await press_until(pilot, lambda: typed(app) == "bread.md", "d", "tab")
+        await press_until(pilot, lambda: typed(app) == "letters/", "escape", "l", "e", "tab")
+        await press_until(pilot, lambda: typed(app) == "letters/one.txt", "tab")
+        await press_until(pilot, lambda: bool(app.documents), "enter")
     assert opener.opened == [("letters/one.txt", None)]
 
 
 async def test_help_themes_and_commands_are_there_before_any_document(app: RoamApp, opener: Opener) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
-        await pilot.press("f1")
-        await wait_until(pilot, lambda: isinstance(app.screen, HelpDialog))
-        await pilot.press("escape", "f3")
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        await pilot.press(*"beacon", "enter")
-        await wait_until(pilot, lambda: opener.kept == [("theme", "beacon")])
+    async with choosing(app) as pilot:
+        await press_until(pilot, HelpDialog, "f1")
+        await press_until(pilot, PickerDialog, "escape", "f3")
+        await press_until(pilot, lambda: opener.kept == [("theme", "beacon")], *"beacon", "enter")
         assert isinstance(app.screen, OpenDialog)
-        await pilot.press("ctrl+p")
-        await wait_until(pilot, lambda: "Show all keys" in screen_text(app))
+        await press_until(pilot, "Show all keys", "ctrl+p")
 
 
 async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(app: RoamApp, opener: Opener) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
+    async with choosing(app) as pilot:
         app.screen.query_one(Input).value = "https://odd.example/a.pdf"
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "7 of 1,200" in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, opener.pages_read.is_set)
+        await press_until(pilot, "7 of 1,200", "enter")
+        await press_until(pilot, opener.pages_read.is_set, "escape")
         await wait_until(pilot, lambda: "7 of 1,200" not in screen_text(app))
         assert not app.documents
 
 
 async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, opener: Opener) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
+    async with choosing(app) as pilot:
         app.screen.query_one(Input).value = "site.example"
-        await wait_until(pilot, lambda: "https://site.example  no match; enter fetches it" in screen_text(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await wait_until(pilot, "https://site.example  no match; enter fetches it")
+        await press_until(pilot, ConfirmDialog, "enter")
         assert "https://site.example" in screen_text(app)
-        await pilot.press("n")
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog))
+        await press_until(pilot, OpenDialog, "n")
         assert opener.opened == []
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        await pilot.press("y")
-        await wait_until(pilot, lambda: bool(app.documents))
+        await press_until(pilot, ConfirmDialog, "enter")
+        await press_until(pilot, lambda: bool(app.documents), "y")
     assert opener.opened == [("https://site.example", None)]
 
 
 async def test_a_source_that_is_not_added_after_all_can_be_opened(opener: Opener) -> None:
     app = opener.make_app("/d/fees.md")
     async with running(app, (80, 24)) as (_, pilot):
-        await pilot.press("ctrl+o")
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog))
+        await press_until(pilot, OpenDialog, "ctrl+o")
         app.screen.query_one(Input).value = "site.example"
-        await wait_until(pilot, lambda: "no match; enter fetches" in screen_text(app))
-        await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        await pilot.press("n")
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        await pilot.press("y")
-        await wait_until(pilot, lambda: opener.opened != [])
+        await wait_until(pilot, "no match; enter fetches")
+        await press_until(pilot, ConfirmDialog, "ctrl+s")
+        await press_until(pilot, OpenDialog, "n")
+        await press_until(pilot, ConfirmDialog, "enter")
+        await press_until(pilot, lambda: opener.opened != [], "y")
     assert opener.opened == [("https://site.example", None)]
 
 
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for_offers(app, pilot)
+    async with choosing(app) as pilot:
         app.screen.query_one(Input).value = "https://bad"
         await pilot.pause()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "https://bad cannot be read: it is bad." in screen_text(app))
+        await press_until(pilot, "https://bad cannot be read: it is bad.", "enter")
         await pilot.press("escape")
         await pilot.pause()
         assert typed(app) == ""
@@ -173,14 +150,11 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
 async def test_opening_says_so_and_can_be_left(app: RoamApp, opener: Opener) -> None:
     opener.gate.clear()
     try:
-        async with app.run_test(size=(80, 24)) as pilot:
-            await wait_for_offers(app, pilot)
+        async with choosing(app) as pilot:
             app.screen.query_one(Input).value = "https://slow"
             await pilot.pause()
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: "Opening https://slow" in screen_text(app))
-            await pilot.press("escape")
-            await wait_until(pilot, lambda: "opening" not in screen_text(app))
+            await press_until(pilot, "Opening https://slow", "enter")
+            await press_until(pilot, lambda: "opening" not in screen_text(app), "escape")
             opener.gate.set()
             await pilot.pause()
             assert not app.documents

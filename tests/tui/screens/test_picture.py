@@ -30,7 +30,7 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_png
-from tests.tui.driving import running, screen_text, wait_until
+from tests.tui.driving import press_until, running, screen_text, wait_until
 
 needs_pillow = pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
 _RED, _BLUE = (255, 0, 0), (0, 0, 255)
@@ -57,8 +57,7 @@ async def _read(
 
 
 async def _look(app: RoamApp, pilot: Pilot[None]) -> PictureScreen:
-    await pilot.press("v")
-    await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
+    await press_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None, "v")
     screen = app.screen
     assert isinstance(screen, PictureScreen)
     # A late change of size draws again.
@@ -85,7 +84,7 @@ async def test_the_picture_in_view_fills_the_screen_and_can_be_zoomed_and_moved(
         assert first is not None
         assert first.viewport.box == (0.0, 0.0, 1.0, 1.0)
         assert first.viewport.height == 76, "two pixels for each of 38 rows"
-        await wait_until(pilot, lambda: "▀" in screen_text(app))
+        await wait_until(pilot, "▀")
         assert "a.png · 100 %" in screen_text(app)
         await pilot.press("+", "+", "+", "down", "right")
         await wait_until(pilot, lambda: screen.drawing is not None and screen.drawing.viewport.box[1] > 0.36)
@@ -99,8 +98,7 @@ async def test_the_picture_in_view_fills_the_screen_and_can_be_zoomed_and_moved(
         await wait_until(
             pilot, lambda: screen.drawing is not None and screen.drawing.viewport.box == (0.0, 0.0, 1.0, 1.0)
         )
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
 
 
 @needs_pillow
@@ -130,11 +128,9 @@ async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> N
         assert _count_marks(screen) == 1
         text = screen_text(app)
         assert "boats.pdf · page 2 of 2 · 100 % · too coarse to read: + enlarges, o opens it in its own program" in text
-        await pilot.press("pageup")
-        await wait_until(pilot, lambda: "page 1 of 2" in screen_text(app))
+        await press_until(pilot, "page 1 of 2", "pageup")
         assert _count_marks(screen) == 0
-        await pilot.press("pageup", *("+" * 5))
-        await wait_until(pilot, lambda: "page 1 of 2 · 759 %" in screen_text(app))
+        await press_until(pilot, "page 1 of 2 · 759 %", "pageup", *("+" * 5))
         assert "too coarse" not in screen_text(app)
 
 
@@ -150,24 +146,21 @@ async def test_in_kitty_a_page_is_sent_as_pixels_that_fit_the_width(
         assert screen.drawing is not None
         viewport = screen.drawing.viewport
         assert (viewport.width, viewport.box[:3]) == (1_000, (0, 0, 1))
-        await wait_until(pilot, lambda: "\U0010eeee" in screen_text(app))
+        await wait_until(pilot, "\U0010eeee")
         head, _, payload = written[0].partition(";")
         assert re.fullmatch(r"\x1b_Ga=T,U=1,q=2,f=24,o=z,s=1000,v=760,i=\d+,c=100,r=38,m=[01]", head)
         pixels = b64decode("".join(re.findall(r";([^\x1b;]*)\x1b", f";{payload}")))
         assert zlib.decompress(pixels) == zlib.decompress(screen.drawing.data)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: len(written) > 1)
+        await press_until(pilot, lambda: len(written) > 1, "escape")
         assert written[-1].startswith("\x1b_Ga=d,d=I,q=2,i=")
 
 
 async def test_what_cannot_be_shown_is_one_sentence(tmp_path: Path) -> None:
     text = "# Guide\n\n![Gone](gone.png) and nothing else\n"
     async with _read(_guide(tmp_path, text)) as (app, pilot):
-        await pilot.press("v")
-        await wait_until(pilot, lambda: '"gone.png" is not a picture in the folder' in screen_text(app))
+        await press_until(pilot, '"gone.png" is not a picture in the folder', "v")
     async with _read(_guide(tmp_path, "# Guide\n\nWords.\n")) as (app, pilot):
-        await pilot.press("v")
-        await wait_until(pilot, lambda: "No picture or page in view" in screen_text(app))
+        await press_until(pilot, "No picture or page in view", "v")
     (tmp_path / "a.png").write_bytes(make_png(300, 300)[:150])
     guide = tmp_path / "guide.md"
     guide.write_text("# Guide\n\n![Two stripes](a.png)\n")
@@ -190,16 +183,12 @@ async def test_a_picture_on_the_web_is_fetched_only_after_asking(tmp_path: Path,
     text = f"# Guide\n\n![Far]({url})\n"
     fetch = partial(Bootstrap(allowed_origins=(url,)).fetch_picture)
     async with _read(_guide(tmp_path, text), fetch=fetch) as (app, pilot):
-        await pilot.press("v")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await press_until(pilot, ConfirmDialog, "v")
         assert site.counts.paths == []
-        await pilot.press("n")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await press_until(pilot, lambda: app.screen is app.main_screen, "n")
         assert site.counts.paths == []
-        await pilot.press("v")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        await pilot.press("y")
-        await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
+        await press_until(pilot, ConfirmDialog, "v")
+        await press_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None, "y")
         assert "/a.png" in site.counts.paths
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ from roamtui.table.store import read_table
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.table import TableScreen
+from roamtui.tui.screens.table_grid import TableGrid
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, answer
-from tests.tui.driving import make_app, run, running, screen_text, wait_until
+from tests.tui.driving import make_app, press_until, run, running, screen_text, wait_until
 from tests.tui.tabling import Tables, await_grid
 
 
@@ -33,27 +35,31 @@ def filled(tables: Tables) -> Tables:
     return tables
 
 
+@asynccontextmanager
+async def showing(tables: Tables, size: tuple[int, int] = (100, 24)) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
+    """Run the app with the table in front."""
+    async with running(tables.make_app(), size) as (app, pilot):
+        await await_grid(pilot)
+        yield app, pilot
+
+
 async def _answer_prompt(pilot: Pilot[None], words: str) -> None:
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptDialog))
+    await wait_until(pilot, PromptDialog)
     pilot.app.screen.query_one(Input).value = words
-    await pilot.press("enter")
-    await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PromptDialog))
+    await press_until(pilot, lambda: not isinstance(pilot.app.screen, PromptDialog), "enter")
 
 
 async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(filled: Tables) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        await wait_until(pilot, lambda: "60 days" in screen_text(app))
+    async with showing(filled) as (app, pilot):
+        await wait_until(pilot, "60 days")
         text = screen_text(app)
         assert "2 rows · 3 questions · scripted" in text
         assert "✓ 60 days" in text
         assert "! one cat" in text
         assert "“The notice period is 60 days”" in text
         assert "Lease of Anna › Notice › line 5 · quote found in the text" in text
-        await pilot.press("right", "down")
-        await wait_until(pilot, lambda: "not yes or no" in screen_text(app))
-        await pilot.press("right")
-        await wait_until(pilot, lambda: "– Not found: I looked for it everywhere." in screen_text(app))
+        await press_until(pilot, "not yes or no", "right", "down")
+        await press_until(pilot, "– Not found: I looked for it everywhere.", "right")
 
 
 async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
@@ -64,11 +70,9 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         return ScriptedReply(text=reply.text, gate=gate) if "Are pets" in request.messages[-1].text else reply
 
     tables.model = ScriptedModel([answer_later] * 20)
-    async with running(tables.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
+    async with showing(tables) as (app, pilot):
         assert tables.model.requests == []
-        await pilot.press("r")
-        await wait_until(pilot, lambda: "three months" in screen_text(app) and "60 days" in screen_text(app))
+        await press_until(pilot, lambda: "three months" in screen_text(app) and "60 days" in screen_text(app), "r")
         assert "asking:" in screen_text(app)
         assert "one cat" not in screen_text(app)
         gate.set()
@@ -82,32 +86,27 @@ async def test_escape_stops_asking_and_keeps_what_is_done(tables: Tables) -> Non
         answer(request) if PERIOD in request.messages[-1].text else ScriptedReply(text="Not found: x.", gate=gate)
     )
     tables.model = ScriptedModel([hold] * 20)
-    async with running(tables.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        await pilot.press("r")
-        await wait_until(pilot, lambda: "2 of 6 cells" in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "Stopped. What is done is kept." in screen_text(app))
+    async with showing(tables) as (app, pilot):
+        await press_until(pilot, "2 of 6 cells", "r")
+        await press_until(pilot, "Stopped. What is done is kept.", "escape")
         assert isinstance(app.screen, TableScreen)
         assert len(read_table(tables.folder).cells) == 4, "two cells, by their model and as the newest"
 
 
 async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) -> None:
     filled.questions = [PERIOD]
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        grid = await await_grid(pilot)
+    async with showing(filled) as (app, pilot):
+        grid = app.screen.query_one(TableGrid)
         await pilot.press("+")
         await _answer_prompt(pilot, "Since when? [date]")
-        await wait_until(pilot, lambda: "4 of 4 cells" in screen_text(app))
+        await wait_until(pilot, "4 of 4 cells")
         assert [column.type.value for column in grid.questions] == ["text", "date"]
         assert [column.question for column in read_table(filled.folder).columns] == [PERIOD, "Since when?"]
 
 
 async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(filled: Tables) -> None:
-    async with running(filled.make_app(), (160, 40)) as (app, pilot):
-        await await_grid(pilot)
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+    async with showing(filled, (160, 40)) as (app, pilot):
+        await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, "down", "enter")
         screen = app.main_screen
         await wait_until(pilot, lambda: screen.has_started and screen.reader_pane.reader.section_id is not None)
         section_id = screen.reader_pane.reader.section_id
@@ -117,38 +116,32 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         assert screen.conversation.state.transcript.exchanges[0].question == PERIOD
         await pilot.press("ctrl+t")
         await await_grid(pilot)
-        await pilot.press("right", "c")
-        await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
-        await wait_until(pilot, lambda: "Are pets allowed?" in screen_text(app))
+        await press_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen, "right", "c")
+        await wait_until(pilot, "Are pets allowed?")
         await pilot.press("ctrl+t")
         await await_grid(pilot)
-        await pilot.press("left", "enter")
-        await wait_until(pilot, lambda: app.screen is screen)
+        await press_until(pilot, lambda: app.screen is screen, "left", "enter")
         assert len(app.documents) == 2
 
 
 async def test_backspace_returns_from_the_document_of_a_cell_to_the_table(filled: Tables) -> None:
-    async with running(filled.make_app(), (160, 40)) as (app, pilot):
-        await await_grid(pilot)
+    async with showing(filled, (160, 40)) as (app, pilot):
         table = app.screen
         for keys in (("down", "enter"), ("enter",)):  # a new document, then the open one
-            await pilot.press(*keys)
-            await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+            await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, *keys)
             await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.has_focus)
-            await pilot.press("backspace")
-            await wait_until(pilot, lambda: app.screen is table)
+            await press_until(pilot, lambda: app.screen is table, "backspace")
 
 
 async def test_the_table_is_exported_in_the_format_of_its_ending(filled: Tables, tmp_path: Path) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
+    async with showing(filled) as (_, pilot):
         for ending, words in ((".csv", "anna.md,60 days,found"), (".json", '"60 days"')):
             path = tmp_path / f"out{ending}"
             await pilot.press("w")
             await _answer_prompt(pilot, str(path))
             await wait_until(pilot, path.exists)
             assert words in path.read_text("utf-8")
-        await wait_until(pilot, lambda: "Saved" in screen_text(app))
+        await wait_until(pilot, "Saved")
 
 
 async def test_an_exported_table_links_documents_from_where_it_is(
@@ -156,19 +149,12 @@ async def test_an_exported_table_links_documents_from_where_it_is(
 ) -> None:
     (tmp_path / "else" / "where").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "else" / "where")
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
+    async with showing(filled) as (app, pilot):
         await pilot.press("w")
         path = tmp_path / "else" / "out.md"
         await _answer_prompt(pilot, "../out.md")
         await wait_until(pilot, lambda: path.exists() and "Saved" in screen_text(app))
         assert "](../leases/anna.md)" in path.read_text("utf-8")
-        before = (filled.leases / "anna.md").read_bytes()
-        await pilot.press("w")
-        await _answer_prompt(pilot, str(filled.leases / "anna.md"))
-        message = app.screen.query_one(".message", Static)
-        await wait_until(pilot, lambda: "is a source of the table" in str(message.content))
-        assert (filled.leases / "anna.md").read_bytes() == before
 
 
 async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> None:
@@ -179,24 +165,20 @@ async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> N
         await run(pilot, "global.table")
         grid = await await_grid(pilot)
         assert len(grid.documents) == 2
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
 
 
 async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(tables: Tables) -> None:
     tables.model = ScriptedModel([ScriptedReply(error=ModelError("No \x1b]0;key."))] * 20)
     tables.questions = [f"What is {number}?" for number in range(6)]
-    async with running(tables.make_app(), (100, 24)) as (app, pilot):
-        await await_grid(pilot)
-        await pilot.press("r")
-        await wait_until(pilot, lambda: "were not asked" in screen_text(app))
+    async with showing(tables) as (app, pilot):
+        await press_until(pilot, "were not asked", "r")
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
 
 
 async def _open_first_cell(app: RoamApp, pilot: Pilot[None]) -> None:
     await await_grid(pilot)
-    await pilot.press("enter")
-    await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+    await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, "enter")
     await wait_until(pilot, lambda: app.main_screen.has_started)
 
 
