@@ -30,9 +30,7 @@ class Frame:
     start: int
     end: int
     may_lack_end: bool = False
-    """Whether an HTML tag or the mark of a container such as `:::` opened it. Its end may then be missing."""
-    fence: str = ""
-    """`Mark.fence` of the mark that opened it; empty for HTML."""
+    """Whether an HTML tag opened it. Its end may then be missing."""
     blocks: list[Block] = field(default_factory=list)
     """Its content. In a list, table or row, it is only the blocks between items, rows or cells."""
     alert: str = ""
@@ -60,8 +58,6 @@ class Frame:
             case "quote" if blocks or self.alert:
                 quote = Quote(blocks=blocks, alert=self.alert, title=self.title, start=start, end=end)
                 parent.blocks.append(quote)
-            case "details" if self.fence and not blocks:
-                parent.blocks.append(Paragraph(words=self.title, start=start, end=end))
             case "details":
                 details = Details(summary=self.title, blocks=blocks, start=start, end=end)
                 parent.blocks.append(details)
@@ -93,10 +89,7 @@ class Frame:
 
 def _add_row(table: Frame, row: Frame, *, is_shown: bool) -> None:
     """Add a row to its table, with empty cells where cells of earlier rows or columns extend into it."""
-    is_mark = not row.may_lack_end and not any(
-        cell.words for cell in row.cells
-    )  # it closed a container around the table
-    if not row.cells or is_mark:
+    if not row.cells:
         return
     cells: list[Inline] = []
 

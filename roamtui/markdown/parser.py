@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import takewhile
 
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
@@ -19,21 +16,12 @@ from roamtui.markdown.blocks import (
     Code,
     Emphasis,
     Heading,
-    Link,
     Markdown,
     Paragraph,
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.containers import (
-    OPTION,
-    Mark,
-    SectionLines,
-    find_next_block,
-    iter_components,
-    read_mark,
-    to_mark,
-)
+from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.formulas import convert_formula
 from roamtui.markdown.frames import SPAN_MAX, Frame
 from roamtui.markdown.inline import (
@@ -53,14 +41,9 @@ from roamtui.markdown.rules import get_parser
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
-_Env = dict[str, Definitions]
 
 _FRAMES_MAX = 100
 """Maximum depth of nested containers. The content of deeper ones is added to the last one."""
-_NESTED_PARSES_MAX = 10
-"""Maximum depth of nested containers whose text is parsed as Markdown. Deeper text stays as it is."""
-_FENCE_SIGNS = (":::", "///")
-_CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===")
 _CONTAINERS = {
     "blockquote": "quote",
     "bullet_list": "list",
@@ -79,7 +62,7 @@ stops at a container of the kind in the value."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SINGLE_BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
 """Further elements that separate paragraphs. Each is a block of its own."""
-_ALERT = re.compile(r"\[!([A-Za-z]{2,20})\][+-]?(?:[ \t]+(.*)|)")
+_ALERT = re.compile(r"\[!([A-Za-z][\w-]{1,40})\][+-]?(?:[ \t]+(.*)|)")
 _ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
 _LABEL_LENGTH_MAX = 200
 """Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
@@ -104,18 +87,28 @@ def read_markdown(
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
-    env: _Env = {"references": dict(definitions or {})}
-    tokens = get_parser().parse(source, env)
+    env = {"references": dict(definitions or {})}
+    rewritten = rewrite_containers(source)
+    tokens = get_parser().parse(rewritten[0] if rewritten else source, env)
+    numbers = rewritten[1] if rewritten else range(len(source) + 1)
     starts = compute_line_starts(text)
     prefix_lines = prefix.count("\n")
 
     def find_offset(line: int) -> int:
-        own = line - prefix_lines
+        """Return the offset of the source line that a parsed line comes from."""
+        return find_start(numbers[line]) if line < len(numbers) else start + len(text)
+
+    def find_end(line: int) -> int:
+        """Return the offset after the source line of the last parsed line before `line`."""
+        return find_start(numbers[min(line, len(numbers)) - 1] + 1) if line else find_start(0)
+
+    def find_start(number: int) -> int:
+        own = number - prefix_lines
         if own < 0:
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    return _BlockBuilder(source, env, start, find_offset, split_marks).read(tokens)
+    return _BlockBuilder(TagStarts(source), start, find_offset, find_end, split_marks).read(tokens)
 
 
 def parse_link_definitions(text: str) -> Definitions:
@@ -137,13 +130,17 @@ class _BlockBuilder:
     """Builds the blocks of one text from its tokens."""
 
     def __init__(
-        self, source: str, env: _Env, start: int, find_offset: Callable[[int], int], split_marks: SplitMarks
+        self,
+        tag_starts: TagStarts,
+        start: int,
+        find_offset: Callable[[int], int],
+        find_end: Callable[[int], int],
+        split_marks: SplitMarks,
     ) -> None:
-        self._source = source
-        self._env = env
-        self._tag_starts = TagStarts(source)
+        self._tag_starts = tag_starts
         self._start = start
         self._find_offset = find_offset
+        self._find_end = find_end
         self._words = InlineReader(split_marks)
         self._frames = [Frame(kind="document", start=start, end=start)]
         self._span = (start, start)
@@ -161,35 +158,24 @@ class _BlockBuilder:
         """Texts of the open ``<pre>``, or None."""
         self._code_line = 0
         self._code_info = ""
-        self._nested_parses = 0
-        """Number of nested containers whose text is being parsed."""
-        self._ending_fence = ""
-        """Fence of the container to close once the list, quote or table inside it ends; empty if there is none."""
 
     def read(self, tokens: Sequence[Token]) -> Markdown:
         """Build the blocks of these tokens."""
-        self._add_tokens(tokens, self._source, 0)
+        self._add_tokens(tokens)
         self._flush()
         while len(self._frames) > 1:
             self._pop()
         return Markdown(blocks=tuple(self._frames[0].blocks), links=tuple(self._words.links))
 
-    def _add_tokens(self, tokens: Sequence[Token], source: str, base: int) -> None:
-        """Add the blocks of tokens, which were parsed from `source`. Its first line has the number `base`."""
-        sections = SectionLines(tokens, source, base)
-        done = 0
-        for index, token in enumerate(tokens):
-            if index < done:
-                continue
+    def _add_tokens(self, tokens: Sequence[Token]) -> None:
+        for token in tokens:
             kind, _, side = token.type.rpartition("_")
-            if token.level == self._nested_parses and self._starts_component(tokens, index):
-                done = self._add_component_with_content(tokens, index, sections)
-            elif side == "open":
+            if side == "open":
                 self._open(kind, token)
             elif side == "close":
                 self._close(kind)
             elif token.type == "inline":
-                self._add_text(token, tokens[index + 2] if index + 2 < len(tokens) else None)
+                self._add_text(token)
             elif token.type in ("fence", "code_block"):
                 first, after = token.map or (0, 0)
                 first_code = first + (token.type == "fence")
@@ -201,14 +187,12 @@ class _BlockBuilder:
             elif token.type == "hr":
                 start, end = self._find_span(token)
                 self._frames[-1].blocks.append(ThematicBreak(start=start, end=end))
-            elif token.type == "html_block" and self._starts_component(tokens, index):
-                self._add_components(token.content, (token.map or (0, 0))[0])
             elif token.type == "html_block":
                 self._add_html_block(token)
 
     def _find_span(self, token: Token) -> tuple[int, int]:
         first, after = token.map or (0, 0)
-        return self._find_offset(first), self._find_offset(after)
+        return self._find_offset(first), self._find_end(after)
 
     def _open(self, kind: str, token: Token) -> None:
         frame = self._frames[-1]
@@ -243,30 +227,20 @@ class _BlockBuilder:
             self._pop()
             if not may_lack_end:
                 break
-        if self._ending_fence and kind in _CONTAINERS:
-            self._end_container(self._ending_fence)
 
-    def _add_text(self, token: Token, following: Token | None) -> None:
-        """Add a paragraph, a heading or a cell. After a paragraph, `following` is the first token of the next block."""
+    def _add_text(self, token: Token) -> None:
+        """Add a paragraph, a heading or a cell."""
         self._span = self._find_span(token)
-        first_line = (token.map or (0, 0))[0]
-        children, content, frame = token.children or [], token.content, self._frames[-1]
-        if frame.kind == "quote" and not frame.blocks and not frame.fence:
-            children = self._read_alert(children, self._find_offset(first_line + 1))
-        has_signs = any(sign in content for sign in _CONTAINER_SIGNS)
-        if has_signs and not self._heading_level and self._add_marked_lines(token, following):
-            return
-        self._add_inline(children, content)
+        children, frame = token.children or [], self._frames[-1]
+        if frame.kind == "quote" and not frame.blocks:
+            children = self._read_alert(children, self._find_end((token.map or (0, 0))[0] + 1))
+        self._add_inline(children, token.content)
 
     def _add_inline(self, children: Sequence[Token], content: str) -> None:
         starts = TagStarts(content)
         for child in children:
             kind, _, side = child.type.rpartition("_")
-            if child.type == "html_inline" and (tag := next(iter_components(child.content, self._tag_starts), None)):
-                if tag["end"] and any(frame.fence == tag["name"].lower() for frame in self._frames):
-                    self._flush()
-                    self._end_container(tag["name"].lower())
-            elif child.type == "html_inline":
+            if child.type == "html_inline":
                 for piece in split_html(child.content, starts):
                     self._add_piece(piece)
             elif self._hidden:
@@ -305,144 +279,13 @@ class _BlockBuilder:
         frame = self._frames[-1]
         frame.alert, frame.end = found[1].lower(), first_end
         self._words.add_text(found[2] or "")
-        for child in children[1:after]:
-            self._add_words(child)
+        self._add_inline(children[1:after], "")
         frame.title = self._words.take()
         return children[after + 1 :]
-
-    def _add_marked_lines(self, token: Token, following: Token | None) -> bool:
-        """Add a paragraph or cell if any of its lines opens or closes a container. Return whether it was added.
-
-        In a cell, only lines that close one count. If the last line opens a container with indented content, a code
-        block after it is this content, because Markdown reads indented lines as code.
-        """
-        lines, first = token.content.split("\n"), (token.map or (0, 0))[0]
-        is_cell = self._frames[-1].kind == "cell"
-        pending = number = 0  # the first line that is not added yet, and the next one to look at
-        while number < len(lines):
-            mark, number = read_mark(lines[number]), number + 1
-            if mark is None or (is_cell and not mark.is_end):
-                continue
-            marked, body = number - 1, ""
-            if mark.is_indented:
-                while number < len(lines) and lines[number].startswith(("    ", "\t")):
-                    number += 1
-                body = "\n".join(
-                    line.removeprefix("\t" if line.startswith("\t") else "    ") for line in lines[marked + 1 : number]
-                )
-                is_code = (
-                    following is not None and following.type == "code_block" and following.level == token.level - 1
-                )
-                if number == len(lines) and following is not None and is_code and following.map:
-                    body += "\n" * (following.map[0] - first - number + bool(body)) + following.content
-                    following.type = ""  # added here
-                if not body:
-                    continue
-            while not mark.is_indented and not mark.is_end and number < len(lines) and OPTION.fullmatch(lines[number]):
-                number += 1
-            self._add_lines(lines[pending:marked], first + pending)
-            pending = number
-            if mark.is_end:
-                self._end_container(mark.fence)
-            elif (frame := self._begin_container(mark, first + marked)) and mark.is_indented:
-                self._add_nested(body, first + marked + 1)
-                while any(opened is frame for opened in self._frames):
-                    self._pop()
-        if pending:
-            self._add_lines(lines[pending:], first + pending)
-        return pending > 0
-
-    def _add_lines(self, lines: Sequence[str], first: int) -> None:
-        """Add some lines of a paragraph as a paragraph of their own."""
-        if text := "\n".join(lines).strip():
-            self._span = self._find_offset(first), self._find_offset(first + len(lines))
-            self._add_inline(get_parser().parseInline(text, self._env)[0].children or [], text)
-            self._flush()
-
-    def _begin_container(self, mark: Mark, line: int) -> Frame | None:
-        """Open a container. Return None if it has no content, or if too many are open."""
-        start, end = self._find_offset(line), self._find_offset(line + 1)
-        self._add_inline(get_parser().parseInline(mark.title, self._env)[0].children or [], mark.title)
-        title = self._words.take()
-        if mark.href:
-            self._words.links.append(Link(mark.href))
-            title = tuple(
-                words if words.link is not None else replace(words, link=len(self._words.links) - 1) for words in title
-            )
-        if mark.is_empty and title:
-            self._frames[-1].blocks.append(Paragraph(words=title, start=start, end=end))
-        if mark.is_empty or len(self._frames) >= _FRAMES_MAX:
-            return None
-        frame = Frame(
-            kind="quote" if mark.alert else "details" if title else "part", start=start, end=end, may_lack_end=True
-        )
-        frame.fence, frame.alert, frame.title = mark.fence, mark.alert, title
-        self._frames.append(frame)
-        return frame
-
-    def _end_container(self, fence: str) -> None:
-        """Close the innermost container that a mark closes. An open list, quote or table ends first."""
-        own = takewhile(lambda frame: frame.may_lack_end, reversed(self._frames))
-        if frame := next((frame for frame in own if frame.fence == fence), None):
-            while self._pop() is not frame:
-                pass
-            self._ending_fence = ""
-        elif any(frame.fence == fence for frame in self._frames):
-            self._ending_fence = fence
-
-    def _starts_component(self, tokens: Sequence[Token], index: int) -> bool:
-        """Return whether a paragraph starts with the tag of a component, or a block of HTML contains one."""
-        token = tokens[index]
-        if token.type == "html_block":
-            return next(iter_components(token.content, self._tag_starts), None) is not None
-        if token.type != "paragraph_open" or not tokens[index + 1].content.startswith("<"):
-            return False
-        tag = next(iter_components(tokens[index + 1].content, self._tag_starts), None)
-        return tag is not None and tag.start() == 0
-
-    def _add_component_with_content(self, tokens: Sequence[Token], index: int, sections: SectionLines) -> int:
-        """Add a component with all blocks up to its end. Return the index of the first token after them."""
-        first, _ = tokens[index].map or (0, 0)
-        after, end = find_next_block(tokens, index, sections.find_component_end(first, self._tag_starts))
-        self._add_components(sections.get_text(first, end), first)
-        return after
 
     def _append_code(self, text: str, info: str, line: int) -> None:
         offsets = tuple(self._find_offset(line + number) for number in range(text.count("\n") + 2))
         self._frames[-1].blocks.append(Code(text=text, info=info, offsets=offsets))
-
-    def _add_components(self, text: str, line: int) -> None:
-        """Add HTML with tags of components, and Markdown between them."""
-        position = 0
-        for tag in [*iter_components(text, self._tag_starts), None]:
-            between = text[position : tag.start() if tag else len(text)]
-            head, line_end, rest = between.partition("\n")
-            self._add_nested(head.strip() + line_end + textwrap.dedent(rest), line)
-            line += between.count("\n")
-            if tag is not None:
-                mark, position = to_mark(tag), tag.end()
-                if mark.is_end:
-                    self._end_container(mark.fence)
-                else:
-                    self._begin_container(mark, line)
-                line += tag[0].count("\n")
-
-    def _add_nested(self, text: str, line: int) -> None:
-        """Parse the Markdown in a container, which starts in the line with number `line`, and add its blocks."""
-        if not text.strip():
-            return
-        if self._nested_parses >= _NESTED_PARSES_MAX:
-            self._span = self._find_offset(line), self._find_offset(line + text.count("\n") + 1)
-            self._words.add_plain(text)
-            self._flush()
-            return
-        tokens = get_parser().parse(text + "\n", self._env)
-        self._nested_parses += 1
-        for token in tokens:
-            token.level += self._nested_parses  # so that no heading in it closes a container
-            token.map = token.map and [token.map[0] + line, token.map[1] + line]
-        self._add_tokens(tokens, text, line)
-        self._nested_parses -= 1
 
     def _add_html_block(self, token: Token) -> None:
         first = (token.map or (0, 0))[0]
@@ -451,7 +294,7 @@ class _BlockBuilder:
             self._piece_line = line = first + piece.line
             first_line = line + text.count("\n", 0, len(text) - len(text.lstrip()))
             last_line = line + text.rstrip().count("\n")
-            self._piece_span = self._find_offset(first_line), self._find_offset(max(first_line, last_line) + 1)
+            self._piece_span = self._find_offset(first_line), self._find_end(max(first_line, last_line) + 1)
             if self._code is None and not self._words.has_words:
                 self._span = self._piece_span
             self._span = self._span[0], self._piece_span[1]
@@ -467,12 +310,10 @@ class _BlockBuilder:
             self._hidden = "" if piece.is_end and name == self._hidden else self._hidden
         elif self._code is not None:
             self._add_code(piece)
-        elif not name and any(sign in piece.text for sign in _FENCE_SIGNS) and self._piece_line is not None:
-            self._add_marked_html(piece.text, self._piece_line)
         elif not name and self._is_definition and ("](" in piece.text or "`" in piece.text):
             lead = " " if self._words.has_words and piece.text[0].isspace() else ""
             text = lead + " ".join(piece.text.split())
-            self._add_inline(get_parser().parseInline(text, self._env)[0].children or [], text)
+            self._add_inline(get_parser().parseInline(text)[0].children or [], text)
             self._words.add_plain(" " * piece.text[-1].isspace())
         elif not name:
             self._words.add_html(piece.text)
@@ -488,19 +329,6 @@ class _BlockBuilder:
             self._add_block_tag(piece)
         else:
             self._add_inline_tag(piece)
-
-    def _add_marked_html(self, text: str, first: int) -> None:
-        """Add text between tags. Some of its lines may open or close containers."""
-        for number, line in enumerate(text.split("\n"), first):
-            mark = read_mark(line)
-            if mark is None or mark.is_indented:
-                self._words.add_html(f"{line}\n")
-                continue
-            self._flush()
-            if mark.is_end:
-                self._end_container(mark.fence)
-            else:
-                self._begin_container(mark, number)
 
     def _add_block_tag(self, piece: HtmlToken) -> None:
         name = piece.name
@@ -584,7 +412,7 @@ class _BlockBuilder:
         for frame in reversed(self._frames):
             if not frame.may_lack_end or frame.kind == scope:
                 return
-            if frame.kind == kind and not frame.fence:
+            if frame.kind == kind:
                 break
         while self._pop() is not frame:
             pass
