@@ -38,6 +38,8 @@ def test_the_best_match_comes_first_and_brings_its_group() -> None:
 async def test_help_is_filtered_as_typed() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         await press_until(pilot, HelpDialog, "f1")
+        await wait_until(pilot, "Question box · current pane")
+        assert screen_text(app).index("current pane") < screen_text(app).index("Everywhere")
         await pilot.press(*"pin")
         await wait_until(pilot, lambda: "section.pin" in screen_text(app) and "tree.fold" not in screen_text(app))
         await press_until(pilot, "No match", *"zz")

@@ -30,6 +30,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
+from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.node import Span
 from roamtui.errors import StoreError
@@ -147,7 +148,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _notes_controller(self) -> NotesController:
         from roamtui.tui.controllers.notes import NotesController
 
-        return NotesController(self.agent, self.tree_pane.outline, self.keys)
+        return NotesController(self.app, self.agent, self.keys)
 
     @cached_property
     def _reload_controller(self) -> ReloadController:
@@ -482,16 +483,21 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._ask_for_selection()
         else:
             cited = self.chat_log.selected_section if self.panes.scope is Scope.CHAT else None
-            self._notes_controller.add_note(section_id, span, cited.citation if cited is not None else None)
+            self._add_note(section_id, span, cited.citation if cited is not None else None)
 
-    def action_notes(self) -> None:
-        self._notes_controller.choose(partial(self._open_target, came_from=self.tree_pane.outline))
+    @work(group="noting", exit_on_error=False)
+    async def _add_note(self, section_id: str, span: Span | None, citation: Citation | None) -> None:
+        if words := await self._notes_controller.add_note(section_id, span, citation):
+            self.clear_selection()
+            self.post_message(StatusMessage(words))
 
-    def _fill_question(self, question: str | None) -> None:
-        """Put a question into the question box, and focus it. None changes nothing."""
-        if question is not None:
-            self.question_box.fill(question)
-            self.panes.focus_question_box()
+    @work(group="noting", exit_on_error=False)
+    async def action_notes(self) -> None:
+        chosen = await self._notes_controller.choose()
+        if isinstance(chosen, SectionTarget):
+            self._open_target(chosen, came_from=self.tree_pane.outline)
+        elif chosen:
+            self.post_message(StatusMessage(chosen))
 
     @on(CopyRequested)
     def _copy(self, event: CopyRequested) -> None:
@@ -584,7 +590,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_target(self, event: TargetActivated) -> None:
         match event.target:
             case ExampleTarget(question):
-                self._fill_question(question)
+                self.question_box.fill(question)
+                self.panes.focus_question_box()
             case EarlierTarget():
                 self.chat_log.show_earlier()
             case ConversationTarget(conversation_id):

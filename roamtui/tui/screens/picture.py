@@ -20,6 +20,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
+from textual.worker import Worker, get_current_worker
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
@@ -114,7 +115,6 @@ class PictureScreen(Screen[None]):
         self._centre: tuple[float, float] | None = None
         self._data = b""
         self._drawing: Drawing | None = None
-        self._request_count = 0
         self._canvas = PictureCanvas()
         self._status = Static(id="picture-status", markup=False)
         self._is_outcome_shown = False
@@ -135,8 +135,6 @@ class PictureScreen(Screen[None]):
     @work(group="drawing", exclusive=True, exit_on_error=False)
     async def _draw(self) -> None:
         """Draw the part in view to fit the available space."""
-        self._request_count += 1
-        number = self._request_count
         is_packed = self._mode is ImageMode.KITTY
         cell = CELL_PIXELS if is_packed else (1, 2)
         columns, rows = (max(1, min(length, CELLS_MAX)) for length in self._canvas.size)
@@ -150,20 +148,18 @@ class PictureScreen(Screen[None]):
             is_packed=is_packed,
         )
         try:
-            drawing = await asyncio.to_thread(self._load, request, number)
+            drawing = await asyncio.to_thread(self._load, request, get_current_worker())
         except RoamtuiError as error:
-            if number == self._request_count:
-                self._is_outcome_shown = False
-                self._status.update(Content(sanitise_line(str(error))))
-            return
-        if number == self._request_count and self.is_attached:
+            self._is_outcome_shown = False
+            self._status.update(Content(sanitise_line(str(error))))
+        else:
             self._show(drawing, cell)
 
-    def _load(self, request: DrawingRequest, number: int) -> Drawing:
+    def _load(self, request: DrawingRequest, worker: Worker[object]) -> Drawing:
         from roamtui.sources.convert.subprocess_converter import draw_in_subprocess  # noqa: PLC0415 - rarely needed
 
         def check(_done: int, _count: int) -> None:
-            if number != self._request_count:
+            if worker.is_cancelled:
                 raise OpeningCancelledError
 
         self._data = self._data or self._file.read()
@@ -259,7 +255,6 @@ class PictureScreen(Screen[None]):
         self._status.update(Content(words))
 
     def action_leave(self) -> None:
-        self._request_count += 1  # ends a drawing that is under way
         if isinstance(self._canvas.drawn, int):
             self._write_to_terminal(encode_deletion(self._canvas.drawn))
         self.dismiss(None)

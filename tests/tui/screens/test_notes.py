@@ -119,7 +119,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
 
 
 async def test_words_are_changed_and_a_note_is_deleted_after_a_yes(store: ConversationStore) -> None:
-    async with running(make_app(store), (80, 24)) as (_, pilot):
+    async with running(make_app(store), (80, 24)) as (app, pilot):
         await open_section(pilot, "Steam")
         await keep(pilot, "one")
         await keep(pilot, "!")  # kept already: its words go on
@@ -130,6 +130,8 @@ async def test_words_are_changed_and_a_note_is_deleted_after_a_yes(store: Conver
         await pilot.press("ctrl+u", "[", "b", "]", "enter")
         await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["[b]", "two"])
         await wait_until(pilot, "✎ [b]")
+        await press_until(pilot, lambda: "✎ [b]" not in screen_text(app), "/", *"two")
+        await press_until(pilot, "✎ [b]", "escape")
         await press_until(pilot, "Deleted.", "d", "y")
         assert [note.words for note in on_disk(store)] == ["two"]
 

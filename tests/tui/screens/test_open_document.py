@@ -21,7 +21,7 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.lists import PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
-from tests.tui.driving import press_until, running, screen_text, wait_until
+from tests.tui.driving import press_until, screen_text, wait_until
 from tests.tui.opening import Opener
 
 
@@ -121,19 +121,6 @@ async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, ope
     assert opener.opened == [("https://site.example", None)]
 
 
-async def test_a_source_that_is_not_added_after_all_can_be_opened(opener: Opener) -> None:
-    app = opener.make_app("/d/fees.md")
-    async with running(app, (80, 24)) as (_, pilot):
-        await press_until(pilot, OpenDialog, "ctrl+o")
-        app.screen.query_one(Input).value = "site.example"
-        await wait_until(pilot, "no match; enter fetches")
-        await press_until(pilot, ConfirmDialog, "ctrl+s")
-        await press_until(pilot, OpenDialog, "n")
-        await press_until(pilot, ConfirmDialog, "enter")
-        await press_until(pilot, lambda: opener.opened != [], "y")
-    assert opener.opened == [("https://site.example", None)]
-
-
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
     async with choosing(app) as pilot:
         app.screen.query_one(Input).value = "https://bad"
@@ -145,21 +132,6 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
         await pilot.press("escape")
     assert not app.documents
     assert app.return_code == 0
-
-
-async def test_opening_says_so_and_can_be_left(app: RoamApp, opener: Opener) -> None:
-    opener.gate.clear()
-    try:
-        async with choosing(app) as pilot:
-            app.screen.query_one(Input).value = "https://slow"
-            await pilot.pause()
-            await press_until(pilot, "Opening https://slow", "enter")
-            await press_until(pilot, lambda: "opening" not in screen_text(app), "escape")
-            opener.gate.set()
-            await pilot.pause()
-            assert not app.documents
-    finally:
-        opener.gate.set()
 
 
 def summarise(conversation_id: str, source: str, title: str = "Fees?", **flags: bool) -> ConversationSummary:
