@@ -1,20 +1,14 @@
-"""Which changes of the program its tests notice.
+"""Which random changes of the program its tests notice: `python -m tests.mutants --random 60 --seed 1`.
 
-    python -m tests.mutants [FILE.json] [--only N ...]     changes from a list
-    python -m tests.mutants --random 60 --seed 1           random changes of logic
-
-A list names changes as `file`, `from`, `to` and the folders of `tests` that should notice. A random change flips one
-comparison, `and` or `or`, or alters one number or truth value, in a random line. Each change is made in a copy of this
-project, and the tests that are not slow run against it: first those beside the changed file, then those that import
-it, then those that drive the whole program. The result is `killed` if a test fails, `SURVIVED` if none does, and
-`gone` if a listed text is no longer in the program or is in several places.
+A change flips one comparison, `and` or `or`, or alters one number or truth value, in a random line. Each is made in a
+copy of this project, and the tests that are not slow run against it: first those beside the changed file, then those
+that import it, then those that drive the whole program. The result is `killed` if a test fails, else `SURVIVED`.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import json
 import os
 import random
 import re
@@ -29,7 +23,6 @@ from tempfile import TemporaryDirectory
 
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
-_CHANGES_PATH = PROJECT_DIR / "tests" / "mutants.json"
 _NEVER_COPIED = (".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__")
 _PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly")
 _SECONDS_MAX = 1_200
@@ -69,38 +62,8 @@ class Change:
     """Place of the first changed character."""
     before: str
     after: str
-    tests: tuple[tuple[str, ...], ...]
-    """Paths of tests, in groups that run one after the other until a test fails."""
     label: str
     """For the person who reads the list."""
-
-
-def read_changes(path: Path, project: Path) -> Iterator[Change | str]:
-    """Yield the changes of a list, or the label of a change whose place is gone."""
-    for change in json.loads(path.read_text("utf-8"))["changes"]:
-        label = f"{change['file']:<42} {' '.join(change['from'].split())[:48]:<48}"
-        place = _find_place(project, change)
-        folders = tuple(folder for folder in change["tests"].split() if (project / folder).exists())
-        if place is None or not folders:
-            yield label
-            continue
-        yield Change(
-            file=str(place.relative_to(project)),
-            start=place.read_text("utf-8").index(change["from"]),
-            before=change["from"],
-            after=change["to"],
-            tests=(folders,),
-            label=label,
-        )
-
-
-def _find_place(project: Path, change: dict[str, str]) -> Path | None:
-    """Return the file in which a change is made: the one that it names, else the only one that has its text."""
-    named = project / change["file"]
-    if named.is_file() and change["from"] in named.read_text("utf-8"):
-        return named
-    found = [path for path in (project / "roamtui").rglob("*.py") if change["from"] in path.read_text("utf-8")]
-    return found[0] if len(found) == 1 else None
 
 
 def draw_changes(project: Path, count: int, seed: int) -> list[Change]:
@@ -115,7 +78,7 @@ def draw_changes(project: Path, count: int, seed: int) -> list[Change]:
         for start, before, after in find_flips(source, is_screen=file.startswith("roamtui/tui/")):
             number = source.count("\n", 0, start) + 1
             label = f"{file}:{number}  {source_lines[number - 1].strip()[:70]}  {before} -> {after}"
-            change = Change(file=file, start=start, before=before, after=after, tests=(), label=label)
+            change = Change(file=file, start=start, before=before, after=after, label=label)
             by_line.setdefault(number, []).append(change)
         lines += by_line.values()
     return [chance.choice(line) for line in chance.sample(lines, min(count, len(lines)))]
@@ -217,7 +180,7 @@ def try_change(project: Path, change: Change) -> str:
     assert before.startswith(change.before, change.start)
     place.write_text(before[: change.start] + change.after + before[change.start + len(change.before) :], "utf-8")
     try:
-        for group in change.tests or find_tests(project, change.file):
+        for group in find_tests(project, change.file):
             unsteady: list[str] = []
             while (result := run_tests(project, "-x", *unsteady, *group)).startswith("killed by "):
                 killer = result.removeprefix("killed by ")
@@ -255,9 +218,7 @@ def run_tests(project: Path, *arguments: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Try the changes one after the other, and print the result of each."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Which changes tests notice.")
-    parser.add_argument("changes", nargs="?", type=Path, default=_CHANGES_PATH, help="JSON file (%(default)s)")
-    parser.add_argument("--only", nargs="+", type=int, metavar="N", help="numbers of changes, from 1")
-    parser.add_argument("--random", type=int, metavar="N", help="try N random changes of logic, not a list")
+    parser.add_argument("--random", type=int, default=60, metavar="N", help="number of changes (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="which random changes (%(default)s)")
     given = parser.parse_args(arguments)
     ends: list[str] = []
@@ -265,19 +226,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with TemporaryDirectory() as name:
         project = Path(name) / "project"
         shutil.copytree(PROJECT_DIR, project, ignore=shutil.ignore_patterns(*_NEVER_COPIED))
-        changes: Sequence[Change | str]
-        if given.random is None:
-            changes = list(read_changes(given.changes, project))
-        else:
-            changes = draw_changes(project, given.random, given.seed)
-        for number, change in enumerate(changes, start=1):
-            if given.only is None or number in given.only:
-                end = "gone" if isinstance(change, str) else try_change(project, change)
-                ends.append(end.partition(" ")[0].rstrip(":"))
-                if end.startswith("killed by "):
-                    killers.append(end.removeprefix("killed by "))
-                sys.stdout.write(f"{number:>3}  {change if isinstance(change, str) else change.label}  {end}\n")
-                sys.stdout.flush()
+        for number, change in enumerate(draw_changes(project, given.random, given.seed), start=1):
+            end = try_change(project, change)
+            ends.append(end.partition(" ")[0].rstrip(":"))
+            if end.startswith("killed by "):
+                killers.append(end.removeprefix("killed by "))
+            sys.stdout.write(f"{number:>3}  {change.label}  {end}\n")
+            sys.stdout.flush()
         if killers and run_tests(project, *dict.fromkeys(killers)) != "SURVIVED":
             sys.stdout.write("Some of these tests fail without any change too.\n")
     counts = {end: ends.count(end) for end in sorted(set(ends))}
