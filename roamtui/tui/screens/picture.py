@@ -117,8 +117,6 @@ class PictureScreen(Screen[None]):
         self._drawing: Drawing | None = None
         self._canvas = PictureCanvas()
         self._status = Static(id="picture-status", markup=False)
-        self._is_outcome_shown = False
-        """Whether the status tells what opening the file did. A drawing for a new size must not replace these words."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -150,7 +148,6 @@ class PictureScreen(Screen[None]):
         try:
             drawing = await asyncio.to_thread(self._load, request, get_current_worker())
         except RoamtuiError as error:
-            self._is_outcome_shown = False
             self._status.update(Content(sanitise_line(str(error))))
         else:
             self._show(drawing, cell)
@@ -179,8 +176,7 @@ class PictureScreen(Screen[None]):
         self.app.call_later(self._canvas.show, drawn, columns, rows)
         if isinstance(previous, int):
             self.app.call_later(self._write_to_terminal, encode_deletion(previous))
-        if not self._is_outcome_shown:
-            self._status.update(Content(" · ".join(self._list_facts(drawing))))
+        self._status.update(Content(" · ".join(self._list_facts(drawing))))
 
     def _list_facts(self, drawing: Drawing) -> list[str]:
         facts = [sanitise_line(self._file.name)]
@@ -198,18 +194,14 @@ class PictureScreen(Screen[None]):
     def _write_to_terminal(self, data: str) -> None:
         self.app.post_message(TerminalWriteRequested(data))
 
-    def _change_view(self) -> None:
-        self._is_outcome_shown = False
-        self._draw()
-
     def action_zoom(self, steps: int) -> None:
         self._zoom = max(1.0, min(_ZOOM_MAX, (self._zoom or 1.0) * _ZOOM_STEP**steps))
-        self._change_view()
+        self._draw()
 
     def action_fit(self) -> None:
         """Fit the whole picture into the screen, or if it fits already, its width."""
         self._zoom = 0.0 if self._zoom == 1.0 else 1.0
-        self._change_view()
+        self._draw()
 
     def action_move(self, down: int) -> None:
         self._move(0, down)
@@ -223,7 +215,7 @@ class PictureScreen(Screen[None]):
         left, top, right, bottom = self._drawing.viewport.box
         x, y = self._centre
         self._centre = x + across * _MOVE_SHARE * (right - left), y + down * _MOVE_SHARE * (bottom - top)
-        self._change_view()
+        self._draw()
 
     def action_page(self, pages: int) -> None:
         if self._page is not None:
@@ -239,19 +231,11 @@ class PictureScreen(Screen[None]):
         if self._page is not None and 0 <= page < self._file.page_count:
             self._page = page
             self._centre = (self._centre[0], 0.0) if self._centre is not None else None
-            self._change_view()
+            self._draw()
 
-    async def action_open_outside(self) -> None:
-        """Open the file in its own program. If there is none, copy its path."""
-        path = self._file.path
-        if path is None:
-            words = f"{sanitise_line(self._file.name)} is not a file of its own on this machine."
-        elif await asyncio.to_thread(open_in_viewer, path):
-            words = f"Opened {sanitise_line(str(path))}"
-        else:
-            self.app.copy_to_clipboard(str(path))
-            words = f"No program to open it here. Copied its path: {sanitise_line(str(path))}"
-        self._is_outcome_shown = True
+    def action_open_outside(self) -> None:
+        path, name = self._file.path, sanitise_line(self._file.name)
+        words = _open_outside(self.app, path) if path else f"{name} is not a file of its own on this machine."
         self._status.update(Content(words))
 
     def action_leave(self) -> None:
@@ -306,13 +290,19 @@ def _offer_viewer(app: App[None], file: PictureFile) -> str | None:
         return f"{file.name} is an SVG drawing inside {file.path.name}. Unpack it to see it in its own program."
 
     def open_file() -> None:
-        if not open_in_viewer(file.path):
-            app.copy_to_clipboard(str(file.path))
-            app.notify(f"No program to open it here. Copied its path: {file.path}", markup=False)
+        app.notify(_open_outside(app, file.path), markup=False)
 
     question = "Open this SVG drawing in its own program?"
     ConfirmDialog(question, str(file.path), yes="Open").ask(app, open_file)
     return None
+
+
+def _open_outside(app: App[None], path: Path) -> str:
+    """Open a file in its own program, or if there is none, copy its path. Say what was done."""
+    if open_in_viewer(path):
+        return f"Opened {sanitise_line(str(path))}"
+    app.copy_to_clipboard(str(path))
+    return f"No program to open it here. Copied its path: {sanitise_line(str(path))}"
 
 
 def _read(file: PictureFile, size_max: int) -> bytes:
