@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import NamedTuple
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_code, write_heading
-from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, Element, is_anchor_sign, read_page
+from roamtui.sources.convert.html_tree import BLOCKS, CELLS, HEADINGS, INLINE, LISTS, Element, is_anchor_sign, read_page
 from roamtui.sources.decode import decode_html
 
 _SHELL_LENGTH_MAX = 1_500
@@ -29,6 +28,7 @@ _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _BRACKETS = re.compile(r"[\[\]\\]")
 _ESCAPED = r"\\\g<0>"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
+_ITEM_START = re.compile(r"- |\d+\. ")
 _WHOLE_LINE = re.compile("^(.*)", re.MULTILINE)
 _TICKS = re.compile("`+")
 _LINE_BREAK = "\\\n"
@@ -77,11 +77,6 @@ def convert_html_file(data: bytes, name: str) -> ConvertedText:
     return replace(page, notes=notes)
 
 
-class _Block(NamedTuple):
-    text: str
-    is_list: bool = False
-
-
 def _write_main_text(root: Element) -> str:
     """Write the `main` elements of a page. If there are none, write its only `article`; otherwise, the whole page."""
     for name in ("main", "article"):
@@ -98,58 +93,56 @@ def _write_main_text(root: Element) -> str:
     return _join_blocks(_write_blocks(root.children))
 
 
-def _join_blocks(blocks: Iterable[_Block], *, is_item: bool = False) -> str:
+def _join_blocks(blocks: Iterable[str], *, is_item: bool = False) -> str:
     """Join blocks with empty lines. Inside a list item, there is no empty line before a nested list."""
     text = ""
     for block in blocks:
-        text += ("\n" if is_item and block.is_list else "\n\n") * bool(text) + block.text
+        is_tight = is_item and _ITEM_START.match(block)
+        text += ("\n" if is_tight else "\n\n") * bool(text) + block
     return text
 
 
-def _write_blocks(children: _Nodes, wrapper_tag: str = "") -> list[_Block]:
+def _write_blocks(children: _Nodes, wrapper_tag: str = "") -> list[str]:
     """Write nodes as blocks. Inline nodes between two blocks become a paragraph.
 
     `wrapper_tag` is the tag to wrap the paragraph in, such as ``b``; empty for none.
     """
-    blocks: list[_Block] = []
+    blocks: list[str] = []
     line: list[Element | str] = []
     for child in [*children, None]:
         if isinstance(child, str) or (child is not None and (child.name in INLINE or child.name in ("br", "img"))):
             line.append(child)
             continue
-        if text := _write_paragraph([Element(wrapper_tag, children=[*line])] if wrapper_tag else line):
-            blocks.append(_Block(text))
+        blocks.append(_write_paragraph([Element(wrapper_tag, children=[*line])] if wrapper_tag else line))
         line = []
         if child is not None:
             blocks.extend(_write_block(child))
-    return blocks
+    return [*filter(None, blocks)]
 
 
-def _write_block(element: Element) -> Iterator[_Block]:
+def _write_block(element: Element) -> Iterator[str]:
     name, children = element.name, element.children
-    text = ""
     if name in HEADINGS:
         title = _write_line(children)
-        text = write_heading(int(name[1]), title) if title else ""
+        yield write_heading(int(name[1]), title) if title else ""
     elif name in LISTS:
-        text = _write_list(element)
+        yield from _write_list(element)
     elif name == "pre":
         code = "".join(map(str, children)).strip("\n").rstrip()
-        text = write_code(code, element.attributes["language"]) if code.strip() else ""
+        yield write_code(code, element.attributes["language"]) if code.strip() else ""
     elif name == "blockquote":
-        text = _WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", _join_blocks(_write_blocks(children)))
-        text = text if text.strip("> \n") else ""
+        text = _join_blocks(_write_blocks(children))
+        yield _WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", text) if text else ""
     elif name == "hr":
-        text = "***"  # "---" could be read as front matter or a heading's underline
+        yield "***"  # "---" could be read as front matter or a heading's underline
     elif name == "table":
         yield from _write_table(element)
     else:
         yield from _write_blocks(children, "b" if name == "dt" else "")
-    if text:
-        yield _Block(text, name in LISTS)
 
 
-def _write_list(element: Element) -> str:
+def _write_list(element: Element) -> Iterator[str]:
+    """Yield a list, or several if an item only arranges blocks."""
     number = _parse_number(element.attributes.get("start", ""), 1) - 1
     items: list[str] = []
     stray: list[Element | str | None] = []
@@ -164,38 +157,43 @@ def _write_list(element: Element) -> str:
         elif blocks:
             items.append(_write_item("- ", blocks))
         number = _parse_number(child.attributes.get("value", ""), number + 1)
-        if blocks := _write_blocks(child.children):
+        blocks = _write_blocks(child.children)
+        if child.is_layout:
+            yield "\n".join(items)
+            yield from blocks
+            items = []
+        elif blocks:
             items.append(_write_item(f"{number}. " if element.name == "ol" else "- ", blocks))
-    return "\n".join(items)
+    yield "\n".join(items)
 
 
-def _write_item(mark: str, blocks: Iterable[_Block]) -> str:
+def _write_item(mark: str, blocks: Iterable[str]) -> str:
     return mark + _LINE_START.sub(" " * len(mark), _join_blocks(blocks, is_item=True))[len(mark) :]
 
 
-def _write_table(element: Element) -> Iterator[_Block]:
-    """Yield text outside the rows, such as a caption, then the rows as a table."""
+def _write_table(element: Element) -> Iterator[str]:
+    """Yield text outside the rows, such as a caption, then the rows as a table. A row that arranges blocks ends it."""
     yield from _write_blocks(
         [child for child in element.children if not (isinstance(child, Element) and child.name == "tr")]
     )
     lines: list[str] = []
     filled: dict[int, int] = {}
-    for row in element.children:
+    for row in [*element.children, Element("tr", is_layout=True)]:
         if not isinstance(row, Element) or row.name != "tr":
             continue
-        cells = _list_cells(row, filled)
-        if not cells:
-            continue
-        line = "".join(f" {cell} |" for cell in cells)
-        if not lines:
-            heads = {cell.name for cell in row.children if isinstance(cell, Element) and cell.name in CELLS}
-            # Markdown needs a header row, so a table without one gets an empty header.
-            rule = f"|{' --- |' * len(cells)}"
-            lines += [f"|{line}", rule] if heads == {"th"} else [f"|{' |' * len(cells)}", rule, f"|{line}"]
-        else:
-            lines.append(f"|{line}")
-    if any(line.strip("|- ") for line in lines):
-        yield _Block("\n".join(lines))
+        if row.is_layout:
+            yield "\n".join(lines) if any(line.strip("|- ") for line in lines) else ""
+            yield from _write_blocks(row.children)
+            lines, filled = [], {}
+        elif cells := _list_cells(row, filled):
+            line = "".join(f" {cell} |" for cell in cells)
+            if not lines:
+                heads = {cell.name for cell in row.children if isinstance(cell, Element)}
+                # Markdown needs a header row, so a table without one gets an empty header.
+                rule = f"|{' --- |' * len(cells)}"
+                lines = [f"|{line}", rule] if heads == {"th"} else [f"|{' |' * len(cells)}", rule, f"|{line}"]
+            else:
+                lines.append(f"|{line}")
 
 
 def _list_cells(row: Element, filled: dict[int, int]) -> list[str]:
@@ -254,6 +252,8 @@ def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _LINE_BREAK) 
             parts.append(text if "code" in around else escape_inline(text))
         elif node.name == "br":
             parts.append(" " if "code" in around else end)
+        elif node.name in BLOCKS:
+            parts.append(f" {_write_words(node.children, around, end)} ")
         elif node.name == "img":
             alt = _SPACES.sub(" ", node.attributes["alt"]).strip()
             # A heading or a cell keeps only the words of an image.

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
 from lxml.etree import HTMLParser, XMLSyntaxError
@@ -23,7 +22,6 @@ _OPEN_ELEMENTS_MAX = 2_000
 _HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?=[\s/>])", re.IGNORECASE)
 _HEADING_PREFIX = "as-"
 """Prefix that hides heading names from libxml2, which would end a heading at a paragraph inside it."""
-_NON_TEXT = frozenset({"script", "style", "svg", "noscript", "iframe", "xmp", "noembed", "noframes"})
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
 CELLS = frozenset({"td", "th"})
@@ -50,7 +48,10 @@ _PERMALINK_CLASSES = frozenset(
     }
 )
 _HIDDEN_NAMES = frozenset(
-    {"nav", "footer", "template", "select", "object", "audio", "video", "canvas", "button", "textarea", "dialog"}
+    {
+        *("nav", "footer", "template", "select", "object", "audio", "video", "canvas", "button", "textarea", "dialog"),
+        *("script", "style", "svg", "noscript", "iframe", "xmp", "noembed", "noframes"),
+    }
 )
 _HIDDEN_ROLES = frozenset(
     {"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog"}
@@ -75,7 +76,9 @@ _LANGUAGE_NAME = re.compile(r"^[A-Za-z0-9+#._-]{1,30}$")
 _REGIONS = frozenset({"main", "article"})
 _ENDS_HEADING = HEADINGS | {"p", "ul", "ol", "dl", "table", "pre", "blockquote"}
 _NESTABLE = LISTS | {"blockquote"}
-_NESTING_DEPTH_MAX = 16
+_WITH_ELEMENT = HEADINGS | {"table", "dt"}
+"""Other blocks that become elements. The rest only end lines."""
+_NESTING_MAX = 16
 """Maximum number of lists and quotes inside each other. Deeper ones become plain blocks."""
 _TREE_DEPTH_MAX = 64
 _LANGUAGE_TAGS = 3
@@ -87,79 +90,6 @@ _HREF_LENGTH_MAX = 2_000
 _SCHEMES = frozenset({"", "http", "https", "mailto"})
 _NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
 _SPACES_AND_CONTROLS = "".join(map(chr, range(33)))
-
-
-class _Tag(NamedTuple):
-    """A start tag or an end tag."""
-
-    name: str
-    """In lower case."""
-    attributes: dict[str, str]
-    """Empty for an end tag."""
-    is_end: bool
-
-
-class _TokenCollector:
-    """Collects the tokens that the parser reads, except for elements such as scripts."""
-
-    def __init__(self) -> None:
-        self.tokens: list[_Tag | str] = []
-        self.depth = 0
-        self._skipped_depth = 0
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        self.depth += 1
-        if self._skipped_depth or name in _NON_TEXT:
-            self._skipped_depth += 1
-        else:
-            tag_name = name.removeprefix(_HEADING_PREFIX)
-            self.tokens.append(_Tag(tag_name, dict(attributes), is_end=False))
-
-    def end(self, name: str) -> None:
-        self.depth -= 1
-        if self._skipped_depth:
-            self._skipped_depth -= 1
-        else:
-            self.tokens.append(_Tag(name.removeprefix(_HEADING_PREFIX), {}, is_end=True))
-
-    def data(self, text: str) -> None:
-        if not self._skipped_depth:
-            self.tokens.append(text)
-
-    def close(self) -> None:
-        pass
-
-
-def _read_tokens(source: str) -> Iterator[_Tag | str]:
-    """Yield the tags and text of HTML, with character references decoded.
-
-    Comments, declarations, scripts, styles and SVG are skipped. Unclosed elements end where browsers end them.
-    """
-    data = _HEADING_TAG.sub(rf"<\1{_HEADING_PREFIX}\2", replace_surrogates(source)).encode()
-    collector = _TokenCollector()
-    parser = _make_parser(collector)
-    start = 0
-    while start < len(data):
-        end = data.find(b"<", start + _CHUNK_BYTES)
-        end = len(data) if end < 0 else end
-        if collector.depth > _OPEN_ELEMENTS_MAX:
-            _close(parser)
-            parser = _make_parser(collector)
-        parser.feed(data[start:end])
-        yield from collector.tokens
-        collector.tokens.clear()
-        start = end
-    _close(parser)
-    yield from collector.tokens
-
-
-def _make_parser(collector: _TokenCollector) -> HTMLParser:
-    return HTMLParser(target=collector, encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-
-
-def _close(parser: HTMLParser) -> None:
-    with suppress(XMLSyntaxError):  # raised if the source was empty
-        parser.close()
 
 
 def _is_hidden(name: str, attributes: Mapping[str, str]) -> bool:
@@ -222,8 +152,8 @@ class Element:
     attributes: dict[str, str] = field(default_factory=dict)
     children: list[Element | str | None] = field(default_factory=list)
     """None marks the end of a line. Code blocks have only text children."""
-    visible_before: int = 0
-    """Number of visible texts and images before this element. It shows whether anything visible was added since."""
+    is_layout: bool = False
+    """Whether this is an item, row or cell around a heading or a code block, which Markdown allows in no table."""
 
     def walk(self) -> Iterator[Element]:
         """Yield this element and all its descendants, in order."""
@@ -241,92 +171,168 @@ class Element:
 
 def read_page(source: str, base_url: str | None, image_base: str | None = None) -> tuple[Element, str]:
     """Return the tree of a page, and its title."""
+    data = _HEADING_TAG.sub(rf"<\1{_HEADING_PREFIX}\2", replace_surrogates(source.replace("\0", ""))).encode()
     builder = _TreeBuilder(base_url, image_base)
-    for token in _read_tokens(source.replace("\0", "")):
-        if isinstance(token, str):
-            builder.add_text(token)
-        elif token.is_end:
-            builder.end()
-        else:
-            builder.start(token)
+    parser = _make_parser(builder)
+    start = 0
+    while start < len(data):
+        end = data.find(b"<", start + _CHUNK_BYTES)
+        end = len(data) if end < 0 else end
+        if len(builder.open_tags) > _OPEN_ELEMENTS_MAX:
+            _close(parser)
+            parser = _make_parser(builder)
+        parser.feed(data[start:end])
+        start = end
+    _close(parser)
     return builder.root, " ".join("".join(builder.title).split())[:_TITLE_LENGTH_MAX]
 
 
-class _TreeBuilder:
-    """Builds the tree of a page. Every tag that starts must also end, in order."""
+def _make_parser(builder: _TreeBuilder) -> HTMLParser:
+    return HTMLParser(target=builder, encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
 
-    def __init__(self, base_url: str | None, image_base: str | None = None) -> None:
+
+def _close(parser: HTMLParser) -> None:
+    with suppress(XMLSyntaxError):  # raised if the source was empty
+        parser.close()
+
+
+class _TreeBuilder:
+    """Builds the tree of a page from the tags and text that the parser reports."""
+
+    def __init__(self, base_url: str | None, image_base: str | None) -> None:
         self.root = Element("")
         self.title: list[str] = []
+        self.open_tags: list[tuple[str, Mapping[str, str], Element | None]] = []
+        """Open tags, outermost first, with their elements; None for a tag without an element."""
         self._base_url = base_url
         self._image_base = image_base
         self._path = [self.root]
-        """Open elements, outermost first."""
-        self._tags: list[tuple[_Tag, Element | None]] = []
-        """Open tags with their elements; None for a tag without an element."""
+        """Open elements, outermost first. An inline element ends earlier than its tag if a block starts in it."""
         self._hidden_depth = 0
         """Number of open tags up to and including the one that hides its content; 0 outside hidden content."""
         self._link = ""
         """Target of the open link, which also applies to the blocks inside the link."""
-        self._visible_count = 0
+        self._is_visible = False
+        """Whether anything visible was read since the last heading started."""
 
-    def add_text(self, text: str) -> None:
-        if self._tags and self._tags[-1][0].name == "title":
+    def data(self, text: str) -> None:
+        """Add text."""
+        if self.open_tags and self.open_tags[-1][0] == "title" and not self._hidden_depth:
             self.title.append(text)
         elif self._hidden_depth:
             return
         elif self._path[-1].name == "pre":
             self._path[-1].add_text(text.replace("\r", "").replace("\N{NO-BREAK SPACE}", " "))
-            self._visible_count += 1
         else:
             if text.strip():
                 self._resume_link()
-            self._visible_count += not is_anchor_sign(text)
+            self._is_visible = self._is_visible or not is_anchor_sign(text)
             self._path[-1].add_text(text)
 
-    def start(self, tag: _Tag) -> None:
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Start an element, if Markdown can express it here."""
+        name = name.removeprefix(_HEADING_PREFIX)
+        attributes = dict(attributes)
         element = None
         if self._hidden_depth:
             pass
-        elif _is_hidden(tag.name, tag.attributes):
-            self._hidden_depth = len(self._tags) + 1
-            self._end_line(tag.name)
-        elif tag.name in BLOCKS:
-            element = self._start_block(tag)
+        elif _is_hidden(name, attributes):
+            self._hidden_depth = len(self.open_tags) + 1
+            self._end_line(name)
+        elif name in BLOCKS:
+            element = self._start_block(name, attributes)
         elif self._path[-1].name == "pre":
             code = self._path[-1]
-            if tag.name == "br":
+            if name == "br":
                 code.add_text("\n")
-            code.attributes["language"] = code.attributes["language"] or _extract_code_language(tag.attributes)
-        elif tag.name == "a":
-            self._end_link()
-            href = tag.attributes.get("href", "")
-            is_fragment = href.startswith("#")
-            is_permalink = is_fragment or not _PERMALINK_CLASSES.isdisjoint(_split_classes(tag.attributes))
-            # A heading that links to itself is plain text in Markdown.
-            is_self_link = is_fragment and self._path[-1].name in HEADINGS
-            self._link = "" if is_self_link else make_absolute_href(href, self._base_url)
-            element = self._push("a", {"href": self._link, **({"is-permalink": ""} if is_permalink else {})})
-        elif tag.name in INLINE:
-            self._resume_link()
-            element = self._push(tag.name)
+            code.attributes["language"] = code.attributes["language"] or _extract_code_language(attributes)
         else:
-            self._add_void_element(tag)
-        self._tags.append((tag, element))
+            element = self._start_inline(name, attributes)
+        self.open_tags.append((name, attributes, element))
 
-    def end(self) -> None:
-        tag, element = self._tags.pop()
+    def end(self, _name: str) -> None:
+        """End the innermost open tag."""
+        name, _, element = self.open_tags.pop()
         if self._hidden_depth:
-            if len(self._tags) < self._hidden_depth:
+            if len(self.open_tags) < self._hidden_depth:
                 self._hidden_depth = 0
-                self._end_line(tag.name)
+                self._end_line(name)
             return
-        self._end_line(tag.name)
-        if tag.name == "a":
+        self._end_line(name)
+        if name == "a":
             self._end_link()
-            self._link = ""
         elif element in self._path:
             del self._path[self._path.index(element) :]
+
+    def close(self) -> None:
+        """End all open tags."""
+        while self.open_tags:
+            self.end("")
+
+    def _start_inline(self, name: str, attributes: Mapping[str, str]) -> Element | None:
+        match name:
+            case "a":
+                self._end_link()
+                href = attributes.get("href", "")
+                is_fragment = href.startswith("#")
+                is_permalink = is_fragment or not _PERMALINK_CLASSES.isdisjoint(_split_classes(attributes))
+                # A heading that links to itself is plain text in Markdown.
+                is_self_link = is_fragment and self._path[-1].name in HEADINGS
+                self._link = "" if is_self_link else make_absolute_href(href, self._base_url)
+                return self._push("a", {"href": self._link, **({"is-permalink": ""} if is_permalink else {})})
+            case "base" if self._base_url and "href" in attributes:
+                self._base_url = make_absolute_href(attributes["href"], self._base_url) or self._base_url
+            case "br":
+                self._path[-1].children.append(Element("br"))
+            case "hr":
+                self._end_line("p")
+                self._path[-1].children.append(Element("hr"))
+            case "img":
+                # Pages that load images late keep the URL in data-src.
+                source = attributes.get("src") or attributes.get("data-src") or ""
+                source = make_absolute_href(source, self._image_base or self._base_url)
+                image = {"alt": attributes.get("alt", ""), "src": source}
+                if any(image.values()):
+                    self._resume_link()
+                    self._is_visible = True
+                    self._path[-1].children.append(Element("img", image))
+            case _ if name in INLINE:
+                self._resume_link()
+                return self._push(name)
+            case _:
+                pass
+        return None
+
+    def _start_block(self, name: str, attributes: Mapping[str, str]) -> Element | None:
+        # An open heading or code block ends if an element that cannot be inside it starts.
+        for index, element in enumerate(self._path):
+            is_heading = element.name in HEADINGS
+            if (is_heading and name in _ENDS_HEADING and self._is_visible) or (
+                name in HEADINGS and (is_heading or element.name == "pre")
+            ):
+                del self._path[index:]
+                break
+        self._end_line(name)
+        outer = self._path[-1].name
+        if outer == "pre":
+            return None
+        if name in HEADINGS or name == "pre":
+            for element in reversed(self._path):
+                if element.name == "blockquote":
+                    break
+                element.is_layout = element.is_layout or name in HEADINGS or element.name not in LISTS | {"li"}
+            self._is_visible = self._is_visible and name == "pre"
+        if name == "pre":
+            around = [attributes, *(tag[1] for tag in reversed(self.open_tags[1 - _LANGUAGE_TAGS :]))]
+            return self._push("pre", {"language": next(filter(None, map(_extract_code_language, around)), "")})
+        role = attributes.get("role", "").lower()
+        if name in _REGIONS or role in _REGIONS:
+            return self._push(name if name in _REGIONS else role)
+        fits = {"li": outer in LISTS, "tr": outer == "table", "td": outer == "tr", "th": outer == "tr"}
+        is_nestable = name in _NESTABLE and sum(element.name in _NESTABLE for element in self._path) < _NESTING_MAX
+        if fits.get(name, outer not in ("table", "tr") and (is_nestable or name in _WITH_ELEMENT)):
+            return self._push(name, attributes)
+        return None
 
     def _end_line(self, name: str) -> None:
         """If an element with this name is a block, end the open line and the inline elements in it."""
@@ -341,7 +347,7 @@ class _TreeBuilder:
             inner.add_text("\n")
 
     def _end_link(self) -> None:
-        """End the innermost link of the open line, if there is one."""
+        self._link = ""
         for index in range(len(self._path) - 1, 0, -1):
             if self._path[index].name not in INLINE:
                 return
@@ -349,10 +355,10 @@ class _TreeBuilder:
                 del self._path[index:]
                 return
 
-    def _push(self, name: str, attributes: dict[str, str] | None = None) -> Element | None:
+    def _push(self, name: str, attributes: Mapping[str, str] | None = None) -> Element | None:
         if len(self._path) >= _TREE_DEPTH_MAX:
             return None
-        element = Element(name, attributes or {}, visible_before=self._visible_count)
+        element = Element(name, {**(attributes or {})})
         self._path[-1].children.append(element)
         self._path.append(element)
         return element
@@ -361,79 +367,3 @@ class _TreeBuilder:
         """Start the open link again in a block inside it, because a Markdown link cannot span blocks."""
         if self._link and all(element.name != "a" for element in self._path):
             self._push("a", {"href": self._link})
-
-    def _add_void_element(self, tag: _Tag) -> None:
-        match tag.name:
-            case "base" if self._base_url and "href" in tag.attributes:
-                self._base_url = make_absolute_href(tag.attributes["href"], self._base_url) or self._base_url
-            case "br":
-                self._path[-1].children.append(Element("br"))
-            case "hr" if not self._is_confined():
-                self._end_line("p")
-                self._path[-1].children.append(Element("hr"))
-            case "img":
-                # Pages that load images late keep the URL in data-src.
-                source = tag.attributes.get("src") or tag.attributes.get("data-src") or ""
-                source = make_absolute_href(source, self._image_base or self._base_url)
-                image = {"alt": tag.attributes.get("alt", ""), "src": source}
-                if any(image.values()):
-                    self._resume_link()
-                    self._visible_count += 1
-                    self._path[-1].children.append(Element("img", image))
-            case _:
-                pass
-
-    def _start_block(self, tag: _Tag) -> Element | None:
-        name = tag.name
-        # An open heading or code block ends if an element that cannot be inside it starts.
-        for index, element in enumerate(self._path):
-            if (is_heading := element.name in HEADINGS) or element.name == "pre":
-                if name in HEADINGS or (
-                    is_heading and name in _ENDS_HEADING and self._visible_count > element.visible_before
-                ):
-                    del self._path[index:]
-                break
-        self._end_line(name)
-        if self._path[-1].name == "pre":
-            return None
-        if name in HEADINGS or name == "pre":
-            # Outside quotes, a heading ends the list or table around it, and code ends the table around it.
-            for index, element in enumerate(self._path):
-                if element.name == "blockquote":
-                    break
-                if element.name == "table" or (element.name in LISTS and name != "pre"):
-                    if self._visible_count == element.visible_before:  # it shows nothing yet
-                        self._path[index - 1].children.remove(element)
-                    del self._path[index:]
-                    break
-        if self._is_confined():
-            return None
-        if name == "pre":
-            enclosing = [
-                tag.attributes,
-                *(open_tag.attributes for open_tag, _ in reversed(self._tags[1 - _LANGUAGE_TAGS :])),
-            ]
-            return self._push("pre", {"language": next(filter(None, map(_extract_code_language, enclosing)), "")})
-        if name in HEADINGS or name == "dt":
-            return self._push(name)
-        return self._start_container(tag)
-
-    def _start_container(self, tag: _Tag) -> Element | None:
-        """Open a region, a list, a quote, a table, or a part of a list or table, if it is allowed here."""
-        name, outer = tag.name, self._path[-1].name
-        role = tag.attributes.get("role", "").lower()
-        if name in _REGIONS or role in _REGIONS:
-            return self._push(name if name in _REGIONS else role)
-        fits = {"li": outer in LISTS, "tr": outer == "table", "td": outer == "tr", "th": outer == "tr"}
-        if name in fits:
-            return self._push(name, tag.attributes) if fits[name] else None
-        if outer in ("table", "tr"):
-            return None
-        nested = sum(element.name in _NESTABLE for element in self._path)
-        if name == "table" or (name in _NESTABLE and nested < _NESTING_DEPTH_MAX):
-            return self._push(name, tag.attributes)
-        return None
-
-    def _is_confined(self) -> bool:
-        """Check whether a heading or a table cell is open. Its content must stay on one line."""
-        return any(element.name in HEADINGS or element.name in CELLS for element in self._path)

@@ -146,7 +146,7 @@ def test_a_page_that_waits_for_javascript_or_a_captcha_has_no_text(page: str) ->
 
 def test_headings_in_lists_and_layout_tables_stay_headings() -> None:
     page = "<ul><li>a<li><h3>One</h3>b<li>c</ul><table><tr><td><h2>Two</h2>d<td>e</table>"
-    assert convert(page) == "- a\n\n### One\n\nb\n\nc\n\n## Two\n\nd\n\ne"
+    assert convert(page) == "- a\n\n### One\n\nb\n\n- c\n\n## Two\n\nd\n\ne"
 
 
 @given(st.lists(_MARKS, min_size=6, max_size=6))
