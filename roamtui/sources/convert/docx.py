@@ -13,7 +13,7 @@ import mammoth
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.footnotes import insert_notes
-from roamtui.sources.convert.html import convert_fragment
+from roamtui.sources.convert.html import convert_fragment, lower_headings
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute
 
 _STYLE_RULES = """
@@ -41,9 +41,6 @@ _NOTE_START = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
 _BACKLINK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _REFERENCE = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
 _IMAGE = re.compile(r"!\[(?:\\.|[^\[\]\\\n])*\]\([^()\n]*\)")
-_DOCUMENT_TITLE = '<h1 class="title">'
-_HEADING_TAG = re.compile("<(/?)h([1-5])>")
-"""Tags of headings, which move one level down if the document has a title."""
 
 
 def convert_docx(data: bytes, name: str) -> ConvertedText:
@@ -56,9 +53,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
         convert_image=mammoth.images.img_element(_find_image_part),
         external_file_access=False,
     ).value
-    if source.count(_DOCUMENT_TITLE) == 1:
-        source = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", source)
-    body, *note_lists = _NOTE_LIST.split(source)
+    body, *note_lists = _NOTE_LIST.split(lower_headings(source))
     notes = _NOTE_START.split(_BACKLINK.sub("", "".join(note_lists)))[1:]
     notes = [" ".join(convert_fragment(note).split()) for note in notes]
     text = insert_notes(convert_fragment(_REFERENCE.sub("\ue000\\1\ue001", body)) + "\n", notes)

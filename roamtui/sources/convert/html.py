@@ -40,6 +40,8 @@ _MARKS_BY_NAME = {
 _CODE_NAMES = frozenset({"code", "kbd", "samp", "tt"})
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
+TITLE_TAG = '<h1 class="title">'
+_LOWERED_TAG = re.compile("<(/?)h([1-5])>")
 _Nodes = Sequence[Element | str | None]
 
 
@@ -58,14 +60,16 @@ def convert_html(html: str, *, base_url: str | None = None, image_base: str | No
     return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
-def convert_fragment(html: str, *, image_base: str | None = None) -> str:
+def convert_fragment(html: str) -> str:
     """Convert HTML that a program wrote to Markdown, without a line end. Nothing is left out as navigation."""
-    return write_elements(read_page(html, None, image_base)[0].children)
+    return _join_blocks(_write_blocks(read_page(html, None)[0].children))
 
 
-def write_elements(elements: _Nodes) -> str:
-    """Write elements as Markdown, without a line end."""
-    return _join_blocks(_write_blocks(elements))
+def lower_headings(html: str) -> str:
+    """Move the headings of HTML that a program wrote one level down if it has a title, which `TITLE_TAG` starts."""
+    if html.count(TITLE_TAG) != 1:
+        return html
+    return _LOWERED_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", html)
 
 
 def convert_html_file(data: bytes, name: str) -> ConvertedText:
