@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -45,19 +45,27 @@ _LOWERED_TAG = re.compile("<(/?)h([1-5])>")
 _Nodes = Sequence[Element | str | None]
 
 
-def convert_html(html: str, *, base_url: str | None = None, image_base: str | None = None) -> ConvertedText:
+def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     """Convert a page to Markdown. The text is empty if the page has none, or only asks for JavaScript or a captcha.
 
     Headings keep their levels, code blocks their language, and images their alternative text. Navigation and hidden
-    elements are left out. The title comes from the element `title`, and is not part of the text. Image URLs are
-    resolved against `image_base`, the path of a part in a package, or else against `base_url`.
+    elements are left out. The title comes from the element `title`, and is not part of the text.
     """
-    root, title = read_page(html, base_url, image_base)
-    text = _write_main_text(root)
+    root, title = read_page(html, base_url)
+    text = _join_blocks(_write_main_blocks(root))
     is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _REAL_HEADINGS_MIN
     if is_short and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
+
+
+def convert_blocks(html: str, *, image_base: str, marks: Mapping[str, str]) -> list[str]:
+    """Convert a page in a package to blocks of Markdown.
+
+    Image URLs are resolved against `image_base`, the path of the page. `marks` are texts to insert, by the id of the
+    element where.
+    """
+    return _write_main_blocks(read_page(html, None, image_base, marks)[0])
 
 
 def convert_fragment(html: str) -> str:
@@ -81,7 +89,7 @@ def convert_html_file(data: bytes, name: str) -> ConvertedText:
     return replace(page, notes=notes)
 
 
-def _write_main_text(root: Element) -> str:
+def _write_main_blocks(root: Element) -> list[str]:
     """Write the `main` elements of a page. If there are none, write its only `article`; otherwise, the whole page."""
     for name in ("main", "article"):
         chosen = [element for element in root.walk() if element.name == name]
@@ -93,8 +101,8 @@ def _write_main_text(root: Element) -> str:
             before = takewhile(lambda element: element is not chosen[0], root.walk())  # noqa: B023 - used at once
             heads = [element for element in before if element.name == "h1" and _write_line(element.children)]
             body = [*_write_blocks(heads[-1:]), *body]
-        return _join_blocks(body)
-    return _join_blocks(_write_blocks(root.children))
+        return body
+    return _write_blocks(root.children)
 
 
 def _join_blocks(blocks: Iterable[str], *, is_item: bool = False) -> str:

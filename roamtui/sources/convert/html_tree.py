@@ -78,6 +78,9 @@ _ENDS_HEADING = HEADINGS | {"p", "ul", "ol", "dl", "table", "pre", "blockquote"}
 _NESTABLE = LISTS | {"blockquote"}
 _WITH_ELEMENT = HEADINGS | {"table", "dt"}
 """Other blocks that become elements. The rest only end lines."""
+_WITHOUT_TEXT = LISTS | {"table", "thead", "tbody", "tr", "dl"}
+"""Blocks that must not contain text directly. Marks are therefore inserted before them, not inside."""
+_OUTSIDE_TEXT = frozenset({"html", "head", "title", "meta", "link"})
 _NESTING_MAX = 16
 """Maximum number of lists and quotes inside each other. Deeper ones become plain blocks."""
 _TREE_DEPTH_MAX = 64
@@ -169,10 +172,12 @@ class Element:
         self.children.append(text)
 
 
-def read_page(source: str, base_url: str | None, image_base: str | None = None) -> tuple[Element, str]:
-    """Return the tree of a page, and its title."""
+def read_page(
+    source: str, base_url: str | None, image_base: str | None = None, marks: Mapping[str, str] | None = None
+) -> tuple[Element, str]:
+    """Return the tree of a page, and its title. `marks` are texts to insert, by the id of the element where."""
     data = _HEADING_TAG.sub(rf"<\1{_HEADING_PREFIX}\2", replace_surrogates(source.replace("\0", ""))).encode()
-    builder = _TreeBuilder(base_url, image_base)
+    builder = _TreeBuilder(base_url, image_base, marks or {})
     parser = _make_parser(builder)
     start = 0
     while start < len(data):
@@ -199,13 +204,14 @@ def _close(parser: HTMLParser) -> None:
 class _TreeBuilder:
     """Builds the tree of a page from the tags and text that the parser reports."""
 
-    def __init__(self, base_url: str | None, image_base: str | None) -> None:
+    def __init__(self, base_url: str | None, image_base: str | None, marks: Mapping[str, str]) -> None:
         self.root = Element("")
         self.title: list[str] = []
         self.open_tags: list[tuple[str, Mapping[str, str], Element | None]] = []
         """Open tags, outermost first, with their elements; None for a tag without an element."""
         self._base_url = base_url
         self._image_base = image_base
+        self._marks = {**marks}
         self._path = [self.root]
         """Open elements, outermost first. An inline element ends earlier than its tag if a block starts in it."""
         self._hidden_depth = 0
@@ -234,6 +240,9 @@ class _TreeBuilder:
         name = name.removeprefix(_HEADING_PREFIX)
         attributes = dict(attributes)
         element = None
+        mark = "" if self._hidden_depth or name in _OUTSIDE_TEXT else self._marks.pop(attributes.get("id", ""), "")
+        if mark and name in _WITHOUT_TEXT:
+            self._path[-1].add_text(mark)
         if self._hidden_depth:
             pass
         elif _is_hidden(name, attributes):
@@ -248,6 +257,8 @@ class _TreeBuilder:
             code.attributes["language"] = code.attributes["language"] or _extract_code_language(attributes)
         else:
             element = self._start_inline(name, attributes)
+        if mark and name not in _WITHOUT_TEXT:
+            self._path[-1].add_text(mark)
         self.open_tags.append((name, attributes, element))
 
     def end(self, _name: str) -> None:

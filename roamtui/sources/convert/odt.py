@@ -27,7 +27,15 @@ _SKIPPED = frozenset(
             "user-field-decls",
             "forms",
         ),
-        *("table-of-content", "alphabetical-index", "bibliography-source", "illustration-index", "table-index", "object-index", "user-index"),
+        *(
+            "table-of-content",
+            "alphabetical-index",
+            "bibliography-source",
+            "illustration-index",
+            "table-index",
+            "object-index",
+            "user-index",
+        ),
         *("note-citation", "change", "change-start", "change-end", "bookmark", "bookmark-start", "bookmark-end"),
     }
 )

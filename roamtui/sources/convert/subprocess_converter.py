@@ -48,7 +48,7 @@ _CACHED_SECONDS_MIN = 0.2
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
 _DIGEST_SIZE = 16
-_OUTPUT_VERSION = 23
+_OUTPUT_VERSION = 24
 """Increment this when the output of a converter changes."""
 
 
