@@ -183,10 +183,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
                 yield Static(classes="head")
             yield self.field
             yield self._message
-            with Container(classes="body"):
-                yield self.list
-                if self._preview is not None:
-                    yield self._preview
+            yield self.list if self._preview is None else Container(self.list, self._preview, classes="body")
             yield self._foot
 
     @on(events.Mount)
