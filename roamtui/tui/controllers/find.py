@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.quotes.cited_passage import locate_in_span
-from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
+from roamtui.tui.finder import Finder, FindResults
 from roamtui.tui.messages import SearchKind, StatusMessage
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
+from roamtui.tui.screens.find import FindDialog, GroupedResult
 from roamtui.tui.text_search import TextMatches, TextPosition
 from roamtui.tui.tree.outline_tree import OutlineTree
-
-GroupedResult = tuple[ResultGroup, FindResult]
 
 
 class FindController:
@@ -33,7 +30,7 @@ class FindController:
         self._reader = reader
         self._panes = panes
         self._finder = Finder(agent.load_library, agent.search)
-        self.results = FindResults()
+        self._results = FindResults()
         """The results of the last search."""
         self._matches = TextMatches()
         self._position: TextPosition | None = None
@@ -45,22 +42,17 @@ class FindController:
     def _library(self) -> Library:
         return self._agent.conversation.state.library
 
-    def begin(self) -> None:
+    def make_dialog(self) -> FindDialog:
         """Prepare a search. The last results stay, unless the document or the searcher has changed."""
-        searcher = self._agent.searcher
-        if self.results.library is not self._library or searcher is not self._searcher:
-            self.results = FindResults(query=self.results.query, is_complete=not self.results.query)
+        results, searcher = self._results, self._agent.searcher
+        if results.library is not self._library or searcher is not self._searcher:
+            results = FindResults(query=results.query, is_complete=not results.query)
         self._searcher = searcher
+        return FindDialog(self._finder, results)
 
-    async def find(self, query: str) -> AsyncIterator[FindResults]:
-        """Search for a query, and yield the results found so far."""
-        async for results in self._finder.find(query):
-            self.results = results
-            yield results
-
-    def end(self, chosen: GroupedResult | None) -> None:
+    def end(self, dialog: FindDialog, chosen: GroupedResult | None) -> None:
         """Mark the results in the outline, and go to the chosen one."""
-        results = self.results
+        results = self._results = dialog.results
         if results.query.strip():
             groups = [group for group in results.groups if group.kind is not SearchKind.TITLES]
             self._outline.set_highlights(found=(result.section_id for group in groups for result in group.sections))

@@ -11,8 +11,7 @@ from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.quotes.cited_passage import locate_in_span
-from roamtui.tui.controllers.find import FindController, GroupedResult
-from roamtui.tui.finder import FindResult, FindResults, ResultGroup
+from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.lists import ListDialog, Row
@@ -24,30 +23,28 @@ _AFTER_MATCH_WIDTH = 12
 """In cells. An excerpt is cut at its start if less than this would be shown after its first match."""
 _MATCH_STYLE = "bold underline $secondary"
 _FOOT = "enter to read, ↑ ↓ to choose, pgup pgdn to scroll the preview, esc to close"
+GroupedResult = tuple[ResultGroup, FindResult]
 
 
 class FindDialog(ListDialog[GroupedResult, GroupedResult | None]):
     """Searches while the person types. The result is the section to read, or None if they leave."""
 
-    def __init__(self, controller: FindController) -> None:
-        """Show the results of the last search."""
-        self._controller = controller
+    def __init__(self, finder: Finder, results: FindResults) -> None:
+        """Search with `finder`. Until the person types, show `results`."""
+        self._finder = finder
+        self.results = results
+        """What the search has found so far."""
         self._reader = Reader(is_excerpt=True)
         self._reader.can_focus = False
         foot = Static(Content(_FOOT), classes="foot")
-        query, placeholder = controller.results.query, "Find a title, words or a question"
-        super().__init__("", foot, placeholder=placeholder, typed=query, preview=self._reader)
+        placeholder = "Find a title, words or a question"
+        super().__init__("", foot, placeholder=placeholder, typed=results.query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
         self._reads_first_result = False
         self._has_moved = False
         """Whether the person chose a result of the typed text."""
         self._timer: Timer | None = None
-
-    @property
-    def results(self) -> FindResults:
-        """The results of the search."""
-        return self._controller.results
 
     @on(events.Mount)
     def _begin(self) -> None:
@@ -65,7 +62,8 @@ class FindDialog(ListDialog[GroupedResult, GroupedResult | None]):
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
         shown = self.results.groups
-        async for results in self._controller.find(query):
+        async for results in self._finder.find(query):
+            self.results = results
             if results.groups != shown or not shown:
                 shown = results.groups
                 (self.show if self._has_moved else self.show_from_top)()

@@ -637,10 +637,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.outline.move_to(event.section_id)
 
     def action_find(self) -> None:
-        from roamtui.tui.screens.find import FindDialog
-
-        self._find_controller.begin()
-        self.app.push_screen(FindDialog(self._find_controller), self._find_controller.end)
+        dialog = self._find_controller.make_dialog()
+        self.app.push_screen(dialog, partial(self._find_controller.end, dialog))
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
