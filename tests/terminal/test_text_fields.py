@@ -21,7 +21,7 @@ FIELDS = (
     # Keys that lead to the field, each with what is there then; keys that lead back.
     ((), ("C-u",)),
     ((("C-f", "enter to read"),), ("Escape",)),
-    ((("F1", "/ to search, esc to close"), ("/", "Search keys and actions")), ("Escape", "Escape")),
+    ((("F1", "Type to filter"),), ("Escape", "Escape")),
     ((("C-p", "Suggested"),), ("Escape",)),
     ((("C-o", "Open a document"),), ("Escape", "Escape")),
     ((_LIST, ("/", "Search titles, questions")), ("Escape", "Escape")),
