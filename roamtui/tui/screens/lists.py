@@ -328,7 +328,9 @@ class PickerDialog(ListDialog[str, str | None]):
     def show(self) -> None:
         super().show()
         if not self.typed:  # the box keeps its height while the list is filtered
-            self.list.styles.min_height = min(self.list.virtual_size.height, self.app.size.height // 2)
+            headings = self.list.option_count - len(self.list.items)
+            height = self.list.option_count + max(0, headings - 1)  # an empty line is above all headings but the first
+            self.list.styles.height = min(height, self.app.size.height // 2)
 
     @override
     def choose(self, item: str) -> None:

@@ -48,11 +48,6 @@ class ModelPicker(PickerDialog):
         self._offers = {offer.name: offer for offer in options.model_offers}
         super().__init__("Model", self._list_choices(), self._current, foot=_HINT)
 
-    @on(events.Mount)
-    def _discover(self) -> None:
-        if self._options.discover_models is not None:
-            self.run_worker(self._add_discovered(), exit_on_error=False)
-
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
         """List the current model, then the models that work, are not tested yet, have failed, or lack a key."""
         current, failures = self._current, self._tried.failures
@@ -81,12 +76,13 @@ class ModelPicker(PickerDialog):
         self.show()
         self.show_message(message, is_problem=is_problem)
 
+    @on(events.Mount)
+    @work(exit_on_error=False)
     async def _add_discovered(self) -> None:
-        assert self._options.discover_models is not None
-        self.show_message("Looking for models on this machine…")
-        offers, summary = await asyncio.to_thread(self._options.discover_models)
-        self._offers |= {offer.name: offer for offer in offers}
-        if self.is_attached:
+        if self._options.discover_models is not None:
+            self.show_message("Looking for models on this machine…")
+            offers, summary = await asyncio.to_thread(self._options.discover_models)
+            self._offers |= {offer.name: offer for offer in offers}
             self._list_again(sanitise_line(summary))
 
     @override
