@@ -5,7 +5,6 @@ A command imports its code when it runs, so that `roamtui --help` and other comm
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -54,7 +53,6 @@ def main(argv: list[str] | None = None) -> int:
         from roamtui.headless.output import open_closed_streams
 
         open_closed_streams()
-    gc.disable()  # imports create no garbage, so collecting would waste startup time
     try:
         return _run(words)
     except RoamtuiError as error:
@@ -76,7 +74,6 @@ def main(argv: list[str] | None = None) -> int:
             sys.stderr.write(f"roamtui: internal error ({kind}). Rerun with ROAMTUI_DEBUG=1 and report it.\n")
         return 1
     finally:
-        gc.enable()
         _detach_stdout()
 
 
@@ -88,15 +85,8 @@ def _run(words: list[str]) -> int:
     name = words[0] if words and words[0] in COMMANDS else ""
     if not {"-h", "--help"}.isdisjoint(words):
         return _print(make_parser(name).format_help())
-    if len(words) == 1 and not words[0].startswith("-") and any(mark in words[0] for mark in "./"):
-        # For a single path, loading argparse takes longer than reading the document. No command name contains . or /.
-        from roamtui.bootstrap import Bootstrap
-        from roamtui.launch import Launch
-
-        return Launch(bootstrap=Bootstrap(), sources=(words[0],)).run()
-    if name:
-        gc.enable()
-    elif words and words[0].isalpha() and not os.path.lexists(words[0]) and (hint := _suggest(words[0], COMMANDS)):
+    is_word = not name and bool(words) and words[0].isalpha()
+    if is_word and not os.path.lexists(words[0]) and (hint := _suggest(words[0], COMMANDS)):
         raise UsageError(f'there is no command or file "{words[0]}"{hint}')
     return COMMANDS[name](parse_arguments(name, words[1:] if name else words))
 

@@ -5,7 +5,6 @@ Without a document, the start screen comes first.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from dataclasses import dataclass, replace
@@ -132,7 +131,6 @@ class Launch:
         conversation: ConversationArguments,
         model: Model | None,
     ) -> AppContext:
-
         library = state.library
         notes = [*library.notes]
         if (more := len(library.notes) - _NOTES_SHOWN) > 1:
@@ -148,7 +146,7 @@ class Launch:
         has_files = library.root.columns.has_files
         # Standard input cannot be read twice.
         is_readable = library.source != "-" and (has_files or is_url(library.source) or stamp_source(library.source))
-        context = AppContext(
+        return AppContext(
             agent=agent,
             options=self.make_options(choose_example_questions(agent.model, library)),
             reload_library=partial(bootstrap.reload, sources=sources) if is_readable else None,
@@ -156,9 +154,6 @@ class Launch:
             reload_on_change=self.is_watching,
             notices=tuple(notes),
         )
-        gc.freeze()  # everything loaded so far stays, so collections need not scan it
-        gc.enable()
-        return context
 
     def make_options(self, examples: tuple[str, ...]) -> TuiOptions:
         """Return all options of the app for a document for which these questions are suggested."""
@@ -196,7 +191,6 @@ class Launch:
         return offers, " ".join([*problems, problem]).strip()
 
     def _run_plain(self, sources: tuple[str, ...]) -> int:
-        gc.enable()
         library, loader = self.bootstrap.open(sources, load_all=True, uses_index=True)
         if "-" in sources:
             _reattach_terminal()
