@@ -78,7 +78,8 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
         part_points = points.get(part, [])
         marks: dict[str, str] = {}
         for number, point in enumerate(part_points):
-            marks[point.fragment] = f"{marks.get(point.fragment, '')}\ue000{number}\ue001"
+            if point.fragment:
+                marks[point.fragment] = f"{marks.get(point.fragment, '')}\ue000{number}\ue001"
         chapter_blocks = convert_blocks(decode_html(chapter)[0], image_base=part, marks=marks)
         words = _MARKER.sub("", _LINK_TARGET.sub("]", "".join(chapter_blocks)))
         is_empty = is_empty and not any(map(str.isalnum, words))  # the alternative text of an image counts as text

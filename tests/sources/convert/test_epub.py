@@ -66,9 +66,14 @@ def test_an_ncx_gives_titles_and_levels_too() -> None:
             '<li><ol><li><a href="text/one.xhtml">Code</a></li></ol></li>',
             "## Code\n\n```\n# a\n\n# b\n```\n",
         ),
+        (
+            "<p><img src='a.png' alt='Logo'/></p><h2>Code</h2><p>a</p>",
+            '<li><a href="text/one.xhtml">Code</a></li>',
+            "![Logo](OEBPS/text/a.png)\n\n# Code\n\na\n",
+        ),
         ("<p>a</p>", '<li><a href="text/one.xhtml"><img src="x.png" alt="An abbey"/></a></li>', "# An abbey\n\na\n"),
     ],
-    ids=["missing targets", "code that looks like headings", "a picture as title"],
+    ids=["missing targets", "code that looks like headings", "a heading below a picture", "a picture as title"],
 )
 def test_odd_chapters_and_entries_have_headings(body: str, nav: str, expected: str) -> None:
     parts = make_epub_parts({"one.xhtml": body}, nav=f"<ol>{nav}</ol>")
