@@ -34,30 +34,28 @@ _HTML_START = re.compile(
 _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """Suffixes of files that are text even if they start like a web page."""
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
-_FORMATS_BY_SUFFIX = {
-    ".pdf": Format.PDF,
-    ".epub": Format.EPUB,
-    ".docx": Format.DOCX,
-    ".docm": Format.DOCX,
-    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), Format.SPREADSHEET),
-    ".pptx": Format.PPTX,
-    ".pptm": Format.PPTX,
-    ".odt": Format.ODT,
-    ".ipynb": Format.IPYNB,
-    ".srt": Format.SUBTITLES,
-    ".vtt": Format.SUBTITLES,
-    ".html": Format.HTML,
-    ".htm": Format.HTML,
-    ".xhtml": Format.HTML,
-    ".rst": Format.RST,
-    ".rest": Format.RST,
-    ".csv": Format.SEPARATED,
-    ".tsv": Format.SEPARATED,
-    ".log": Format.SEPARATED,
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_NAMES_BY_FORMAT = {
+    Format.PDF: (".pdf", "application/pdf"),
+    Format.EPUB: (".epub", "application/epub+zip"),
+    Format.DOCX: (".docx", ".docm", f"{_OFFICE}.wordprocessingml.document"),
+    Format.PPTX: (".pptx", ".pptm", f"{_OFFICE}.presentationml.presentation"),
+    Format.SPREADSHEET: (
+        *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", f"{_OFFICE}.spreadsheetml.sheet", "application/vnd.ms-excel"),
+        "application/vnd.oasis.opendocument.spreadsheet",
+    ),
+    Format.ODT: (".odt", "application/vnd.oasis.opendocument.text"),
+    Format.IPYNB: (".ipynb", "application/x-ipynb+json"),
+    Format.SUBTITLES: (".srt", ".vtt", "application/x-subrip", "text/vtt"),
+    Format.HTML: (".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml"),
+    Format.RST: (".rst", ".rest", "text/x-rst", "text/prs.fallenstein.rst"),
+    Format.SEPARATED: (".csv", ".tsv", ".log", "text/csv", "text/tab-separated-values"),
 }
-CONVERTED_SUFFIXES = frozenset(_FORMATS_BY_SUFFIX)
+"""The suffixes and media types of each format."""
+_FORMATS_BY_NAME = {name: named for named, names in _NAMES_BY_FORMAT.items() for name in names}
+CONVERTED_SUFFIXES = frozenset(name for name in _FORMATS_BY_NAME if name.startswith("."))
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
-SLOW_SUFFIXES = frozenset(suffix for suffix, named in _FORMATS_BY_SUFFIX.items() if named not in _TEXT_FORMATS)
+SLOW_SUFFIXES = frozenset(suffix for suffix in CONVERTED_SUFFIXES if _FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS)
 """Suffixes of the formats that are always converted in a subprocess."""
 _PACKAGE_SIGNS = {
     b"mimetypeapplication/epub+zip": Format.EPUB,
@@ -71,25 +69,6 @@ _PACKAGE_SIGNS = {
 }
 """Formats that are zip archives, by the name of a part that only they have, or the name and content of a part."""
 _PACKAGE_FORMATS = frozenset(_PACKAGE_SIGNS.values())
-_FORMATS_BY_MEDIA_TYPE = {
-    "application/pdf": Format.PDF,
-    "application/epub+zip": Format.EPUB,
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Format.DOCX,
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": Format.SPREADSHEET,
-    "application/vnd.ms-excel": Format.SPREADSHEET,
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": Format.PPTX,
-    "application/vnd.oasis.opendocument.text": Format.ODT,
-    "application/vnd.oasis.opendocument.spreadsheet": Format.SPREADSHEET,
-    "application/x-ipynb+json": Format.IPYNB,
-    "application/x-subrip": Format.SUBTITLES,
-    "text/vtt": Format.SUBTITLES,
-    "text/html": Format.HTML,
-    "application/xhtml+xml": Format.HTML,
-    "text/x-rst": Format.RST,
-    "text/prs.fallenstein.rst": Format.RST,
-    "text/csv": Format.SEPARATED,
-    "text/tab-separated-values": Format.SEPARATED,
-}
 
 
 def convert(
@@ -130,7 +109,7 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     """
     suffix = PurePosixPath(name).suffix.lower()
     bare_type = (media_type or "").partition(";")[0].strip().lower()
-    declared = _FORMATS_BY_MEDIA_TYPE.get(bare_type) or _FORMATS_BY_SUFFIX.get(suffix)
+    declared = _FORMATS_BY_NAME.get(bare_type) or _FORMATS_BY_NAME.get(suffix)
     if data.startswith(_PDF_START):
         return Format.PDF
     if data.startswith(ZIP_START):

@@ -18,8 +18,6 @@ from base64 import b64decode
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any
 
 import msgspec
@@ -103,13 +101,7 @@ def _store_in_cache(path: Path, converted: ConvertedText) -> None:
 
 
 def convert_in_subprocess(
-    source_format: Format,
-    data: bytes,
-    name: str,
-    *,
-    report: PageReport | None = None,
-    seconds_max: float = SECONDS_MAX,
-    languages: str = "",
+    source_format: Format, data: bytes, name: str, *, report: PageReport | None = None, languages: str = ""
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess. When this call ends, it kills the subprocess and what that started.
 
@@ -119,7 +111,7 @@ def convert_in_subprocess(
         SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
     job = f"{source_format.name}:{languages}" if languages else source_format.name
-    seconds_max = SCAN_SECONDS_MAX if languages else seconds_max
+    seconds_max = SCAN_SECONDS_MAX if languages else SECONDS_MAX
     return msgspec.convert(_run_job(job, data, name, report, seconds_max), ConvertedText)
 
 
@@ -147,69 +139,43 @@ def _run_job(job: str, data: bytes, name: str, report: PageReport | None, second
         )
     except (OSError, ValueError) as error:
         raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None
-    try:
-        result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max))
-    except TimeoutError:
-        raise SourceError(
-            f"{name} takes more than {seconds_max:g} seconds to {verb}. Open it in its own program, or split it."
-        ) from None
-    except ValueError:
-        raise SourceError(
-            f"Could not {verb} {name}: it is damaged, or needs too much memory. Open it in its own program."
-        ) from None
-    finally:
-        _kill(process)
+    with process:
+        try:
+            result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max))
+        except TimeoutError:
+            raise SourceError(
+                f"{name} takes more than {seconds_max:g} seconds to {verb}. Open it in its own program, or split it."
+            ) from None
+        except ValueError:
+            raise SourceError(
+                f"Could not {verb} {name}: it is damaged, or needs too much memory. Open it in its own program."
+            ) from None
+        finally:
+            # Tesseract may continue after the subprocess has ended. The group's id is the subprocess's until `wait`.
+            if sys.platform != "win32":
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
     if "problem" in result:
         raise SourceError(result["problem"])
     return result
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the subprocess, and also tesseract, which may continue after the subprocess has ended.
-
-    The group's id belongs to the subprocess until `wait`, so nothing else is killed.
-    """
-    if sys.platform != "win32":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
-
-
 def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
     """Send a file to the subprocess, pass its progress reports on, and return its result: empty if it ended early."""
-    lines: SimpleQueue[bytes] = SimpleQueue()
-
-    def write_file() -> None:
-        assert process.stdin is not None
-        with contextlib.suppress(OSError), process.stdin as stream:
-            stream.write(data)
-
-    def read_lines() -> None:
-        assert process.stdout is not None
-        with process.stdout as stream:
-            for line in stream:
-                lines.put(line)
-        lines.put(b"")
-
-    # Threads, because both pipes may block: a large file fills the first before the second is read.
-    Thread(target=write_file, daemon=True).start()
-    Thread(target=read_lines, daemon=True).start()
     deadline = time.monotonic() + seconds_max
-    done = count = 0
-    result = b""
+    unsent: bytes | None = data
+    progress = (0, 0)
     while True:
         if report is not None:
-            report(done, count)
+            report(*progress)
         if time.monotonic() > deadline:
             raise TimeoutError
         try:
-            line = lines.get(timeout=min(REPORT_SECONDS, seconds_max))
-        except Empty:
-            continue
-        if not line:
-            return result
-        if line.startswith(b"["):
-            done, count = json.loads(line)
+            output, _ = process.communicate(unsent, timeout=min(REPORT_SECONDS, seconds_max))
+        except subprocess.TimeoutExpired as running:
+            unsent = None
+            reports = (running.output or b"").rpartition(b"\n")[0].splitlines()  # Windows shows no output until the end
+            progress = json.loads(reports[-1]) if reports else progress
         else:
-            result = line
+            return output.rpartition(b"\n")[2]

@@ -110,12 +110,6 @@ child.main(sys.argv[1:])
 """
 
 
-def test_an_endless_conversion_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "import signal; signal.pause()"))
-    with pytest.raises(SourceError, match=r"takes more than 0\.2 seconds"):
-        subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf", seconds_max=0.2)
-
-
 _PAGED = """
 import os, signal, sys
 from roamtui.sources.convert import child
