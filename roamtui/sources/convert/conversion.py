@@ -97,9 +97,12 @@ def convert(
         converted = convert_cached(source_format, data, name, options=conversion, report=report)
     without = f" without {converted.lost}" if converted.lost else ""
     note = f"{name}: converted from {source_format.value}{without}; line numbers refer to the converted text."
-    return replace(
-        converted, notes=(note, *(f"{name}: {sentence[:1].lower()}{sentence[1:]}" for sentence in converted.notes))
-    )
+    return replace(converted, notes=(note, *(_name_file(sentence, name) for sentence in converted.notes)))
+
+
+def _name_file(note: str, name: str) -> str:
+    """Start a note with the name of its file, as those on decoding do already."""
+    return note if note.startswith(f"{name}: ") else f"{name}: {note[:1].lower()}{note[1:]}"
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

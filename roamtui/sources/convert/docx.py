@@ -12,8 +12,7 @@ import mammoth
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.footnotes import insert_notes
-from roamtui.sources.convert.html import convert_fragment, lower_headings
+from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute
 
 _STYLE_RULES = """
@@ -53,10 +52,9 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
         convert_image=mammoth.images.img_element(_find_image_part),
         external_file_access=False,
     ).value
-    body, *note_lists = _NOTE_LIST.split(lower_headings(source))
+    body, *note_lists = _NOTE_LIST.split(source)
     notes = _NOTE_START.split(_BACKLINK.sub("", "".join(note_lists)))[1:]
-    notes = [" ".join(convert_fragment(note).split()) for note in notes]
-    text = insert_notes(convert_fragment(_REFERENCE.sub("\ue000\\1\ue001", body)) + "\n", notes)
+    text = convert_noted(_REFERENCE.sub("\ue000\\1\ue001", body), notes)
     if not any(map(str.isalnum, _IMAGE.sub("", text))):
         raise SourceError(f"{name} contains no text; its pages may be images.")
     return ConvertedText(text=text, title=package.read_title(), lost=package.list_lost())

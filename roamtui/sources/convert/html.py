@@ -41,7 +41,9 @@ _CODE_NAMES = frozenset({"code", "kbd", "samp", "tt"})
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 TITLE_TAG = '<h1 class="title">'
+"""Start of the title of a document, in HTML that a program wrote."""
 _LOWERED_TAG = re.compile("<(/?)h([1-5])>")
+_NOTE_NUMBER = re.compile("\ue000(\\d+)\ue001")
 _Nodes = Sequence[Element | str | None]
 
 
@@ -73,11 +75,26 @@ def convert_fragment(html: str) -> str:
     return _join_blocks(_write_blocks(read_page(html, None)[0].children))
 
 
-def lower_headings(html: str) -> str:
-    """Move the headings of HTML that a program wrote one level down if it has a title, which `TITLE_TAG` starts."""
-    if html.count(TITLE_TAG) != 1:
-        return html
-    return _LOWERED_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", html)
+def convert_noted(html: str, notes: Sequence[str]) -> str:
+    """Convert HTML that a program wrote, and add each note at the end of the section that first refers to it.
+
+    `notes` are HTML too. A reference is the number of a note between U+E000 and U+E001. A single heading that starts
+    with `TITLE_TAG` is the title of the document, and all others are one level deeper.
+    """
+    out: list[str] = []
+    pending: dict[int, None] = {}
+    written: set[int] = set()
+    if html.count(TITLE_TAG) == 1:
+        html = _LOWERED_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", html)
+    for block in [*_write_blocks(read_page(html, None)[0].children), "#"]:
+        if block.startswith("#"):
+            out += [f"[^{number}]: {' '.join(convert_fragment(notes[number - 1]).split())}" for number in pending]
+            written.update(pending)
+            pending.clear()
+        numbers = map(int, _NOTE_NUMBER.findall(block))
+        pending.update(dict.fromkeys(n for n in numbers if n not in written and 1 <= n <= len(notes)))
+        out.append(_NOTE_NUMBER.sub(r"[^\1]", block))
+    return "\n\n".join(out[:-1]) + "\n"
 
 
 def convert_html_file(data: bytes, name: str) -> ConvertedText:

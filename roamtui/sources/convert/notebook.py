@@ -36,28 +36,19 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
         notebook = json.loads(text)
     except ValueError:
         raise SourceError(f"{name} is damaged: it is not valid JSON. Save it again in Jupyter.") from None
-    notebook = _to_mapping(notebook)
-    cells = notebook.get("cells")
-    if not isinstance(cells, list):
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise SourceError(f"{name} is not a Jupyter notebook: it has no cells. Save it again in Jupyter.")
-    metadata = _to_mapping(notebook.get("metadata"))
-    language = next(
-        (
-            value
-            for part, key in (("language_info", "name"), ("kernelspec", "language"))
-            if isinstance(value := _to_mapping(metadata.get(part)).get(key), str) and _LANGUAGE.fullmatch(value)
-        ),
-        "",
-    )
+    metadata = notebook.get("metadata") or {}
+    languages = (metadata.get("language_info", {}).get("name"), metadata.get("kernelspec", {}).get("language"))
+    language = next((str(value) for value in languages if value and _LANGUAGE.fullmatch(str(value))), "")
     lost: Counter[str] = Counter()
-    blocks = [block for cell in _to_list(cells) for block in _write_cell(cell, language, lost)]
+    blocks = [block for cell in notebook["cells"] for block in _write_cell(cell, language, lost)]
     if not blocks:
         raise SourceError(f"{name} contains no text: all its cells are empty.")
-    title = metadata.get("title")
     return ConvertedText(
         text="\n\n".join(blocks) + "\n",
-        title=" ".join(title.split()) if isinstance(title, str) else "",
-        notes=tuple(note.removeprefix(f"{name}: ") for note in notes),
+        title=" ".join(str(metadata.get("title", "")).split()),
+        notes=notes,
         lost=format_lost(lost),
     )
 
@@ -68,7 +59,7 @@ def _write_cell(cell: Mapping[str, Any], language: str, lost: Counter[str]) -> I
     if kind == "code":
         if source.strip():
             yield write_code(source, language)
-        for output in _to_list(cell.get("outputs")):
+        for output in cell.get("outputs", ()):
             text = _write_output(output, lost)
             if text:
                 yield text
@@ -86,7 +77,7 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
     if output.get("output_type") == "error":
         name, value = (_join_lines(output.get(key)) for key in ("ename", "evalue"))
         return write_code(f"{name}: {_clean_output(value)}", _OUTPUT_LANGUAGE)
-    data = _to_mapping(output.get("data"))
+    data = output.get("data", {})
     html, markdown = (_join_lines(data.get(f"text/{name}")) for name in ("html", "markdown"))
     text = _clean_output(_join_lines(data.get("text/plain", output.get("text"))))
     is_picture = any(key.startswith("image/") for key in data)
@@ -127,14 +118,4 @@ def _close_blocks(text: str) -> str:
 
 def _join_lines(value: object) -> str:
     """Return a text that may be stored as a list of lines; return an empty text for any other value."""
-    if isinstance(value, list):
-        return "".join(line for line in value if isinstance(line, str))
-    return value if isinstance(value, str) else ""
-
-
-def _to_list(value: object) -> list[Mapping[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-def _to_mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return "".join(value) if isinstance(value, list) else value if isinstance(value, str) else ""

@@ -8,8 +8,7 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.footnotes import insert_notes
-from roamtui.sources.convert.html import TITLE_TAG, convert_fragment, lower_headings
+from roamtui.sources.convert.html import TITLE_TAG, convert_noted
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
 _CONTENT_PART = "content.xml"
@@ -63,7 +62,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
     for part in (package.parse(_STYLES_PART), root):
         writer.read_styles(part)
     html = _CODE_GAP.sub("\n", writer.write_content(body))
-    text = insert_notes(convert_fragment(lower_headings(html)) + "\n", writer.notes)
+    text = convert_noted(html, writer.notes)
     if not any(map(str.isalnum, text)):
         raise SourceError(f"{name} contains no text; its pages may be images.")
     return ConvertedText(text=text, title=package.read_title(), lost=package.list_lost())
@@ -121,11 +120,8 @@ class _HtmlWriter:
             case "a" if get_attribute(element, "href").startswith(_LINK_SCHEMES):
                 return f'<a href="{escape(get_attribute(element, "href"))}">{self.write_content(element)}</a>'
             case "note":
-                body = element.find("{*}note-body")
                 boxes, self._boxes = self._boxes, None
-                self.notes.append(
-                    " ".join(convert_fragment(self.write_content(body)).split()) if body is not None else ""
-                )
+                self.notes.extend(map(self.write_content, element.iterfind("{*}note-body")))
                 self._boxes = boxes
                 return f"\ue000{len(self.notes)}\ue001"
             case "frame":

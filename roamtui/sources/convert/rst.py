@@ -142,4 +142,4 @@ def _write_inline(text: str) -> str:
 def convert_rst_file(data: bytes, name: str) -> ConvertedText:
     """Convert a reStructuredText file to Markdown."""
     text, notes = decode_text(data, name)
-    return ConvertedText(text=convert_rst(text), notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
+    return ConvertedText(text=convert_rst(text), notes=notes)

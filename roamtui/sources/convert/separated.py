@@ -50,7 +50,7 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     heads = cells.pop(0) if has_header else [""] * width
     numbers = [number for number, _ in numbered][has_header:]
     blocks = write_table(heads, cells, numbers, level=2, section_length=_SECTION_LENGTH)
-    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
+    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 
 def _read_rows(lines: Iterable[str], delimiter: str, *, has_quotes: bool = True) -> list[list[str]]:

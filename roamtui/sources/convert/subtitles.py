@@ -28,7 +28,9 @@ _MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]*>|\{\\[^{}]{0,100}\}|<[i
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 
 
-class _Cue(NamedTuple):
+class _Passage(NamedTuple):
+    """One cue, or several."""
+
     start: float
     """In seconds."""
     end: float
@@ -37,34 +39,31 @@ class _Cue(NamedTuple):
     text: str
 
 
-class _Paragraph(NamedTuple):
-    start: float
-    end: float
-    text: str
-    """Starts with the speaker, if known."""
-
-
 def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     """Convert subtitles to Markdown. The title of each section is its time and first words."""
     text, notes = decode_text(data, name)
-    paragraphs = list(_join_cues(_read_cues(text)))
-    if not paragraphs:
+    sections: list[list[_Passage]] = []
+    for passage in _join_cues(_read_cues(text)):
+        if not sections or sections[-1][-1].end - sections[-1][0].start >= _SECTION_SECONDS:
+            sections.append([])
+        sections[-1].append(passage)
+    if not sections:
         raise SourceError(f"{name} contains no subtitles. Open it as text by renaming it to end with .txt.")
-    has_hours = paragraphs[-1].end >= 3600
+    has_hours = sections[-1][-1].end >= 3600
     blocks: list[str] = []
-    for section in _split_sections(paragraphs):
-        words = section[0].text
+    for section in sections:
+        paragraphs = [f"{part.speaker}: {part.text}" if part.speaker else part.text for part in section]
+        starts = [_format_time(part.start, has_hours=has_hours) for part in section]
+        words = paragraphs[0]
         if len(words) > _TITLE_LENGTH_MAX:
             words = f"{words[:_TITLE_LENGTH_MAX].rpartition(' ')[0] or words[:_TITLE_LENGTH_MAX]} …"
-        times = "–".join(_format_time(time, has_hours=has_hours) for time in (section[0].start, section[-1].end))
-        blocks.append(write_heading(1, f"{times} {escape_inline(words)}"))
-        blocks += [
-            f"**{_format_time(part.start, has_hours=has_hours)}** {escape_inline(part.text)}" for part in section
-        ]
-    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
+        end = _format_time(section[-1].end, has_hours=has_hours)
+        blocks.append(write_heading(1, f"{starts[0]}–{end} {escape_inline(words)}"))
+        blocks += [f"**{start}** {escape_inline(words)}" for start, words in zip(starts, paragraphs, strict=True)]
+    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 
-def _read_cues(text: str) -> Iterator[_Cue]:
+def _read_cues(text: str) -> Iterator[_Passage]:
     """Yield the cues that have text. Lines that roll-up captions repeat from the cue before are left out."""
     timing: re.Match[str] | None = None
     lines: list[str] = []
@@ -85,7 +84,7 @@ def _read_cues(text: str) -> Iterator[_Cue]:
             shown = spoken
             if words:
                 start, end = _parse_time(timing.groups()[:4]), _parse_time(timing.groups()[4:])
-                yield _Cue(start, max(start, end), " ".join(speaker.split()), words)
+                yield _Passage(start, max(start, end), " ".join(speaker.split()), words)
         timing, lines = next_timing, []
 
 
@@ -94,38 +93,24 @@ def _parse_time(parts: tuple[str | None, ...]) -> float:
     return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + float(f".{fraction}")
 
 
-def _join_cues(cues: Iterator[_Cue]) -> Iterator[_Paragraph]:
-    """Join cues into paragraphs. A new one starts at a pause, a new speaker, or a sentence end after a while."""
-    paragraph: _Paragraph | None = None
-    speaker = ""
+def _join_cues(cues: Iterator[_Passage]) -> Iterator[_Passage]:
+    """Join cues. A new passage starts at a pause, a new speaker, or a sentence end after a while."""
+    passage = next(cues, None)
     for cue in cues:
-        if paragraph is not None:
-            seconds = paragraph.end - paragraph.start
-            goes_on = (
-                cue.speaker in ("", speaker)
-                and paragraph.start <= cue.start <= paragraph.end + _PAUSE_SECONDS
-                and seconds < _PARAGRAPH_SECONDS_MAX
-                and (seconds < _PARAGRAPH_SECONDS_MIN or not _SENTENCE_END.search(paragraph.text))
-            )
-            if goes_on:
-                paragraph = paragraph._replace(end=max(paragraph.end, cue.end), text=f"{paragraph.text} {cue.text}")
-                continue
-            yield paragraph
-        speaker = cue.speaker
-        paragraph = _Paragraph(cue.start, cue.end, f"{speaker}: {cue.text}" if speaker else cue.text)
-    if paragraph is not None:
-        yield paragraph
-
-
-def _split_sections(paragraphs: list[_Paragraph]) -> Iterator[list[_Paragraph]]:
-    section: list[_Paragraph] = []
-    for paragraph in paragraphs:
-        section.append(paragraph)
-        if paragraph.end - section[0].start >= _SECTION_SECONDS:
-            yield section
-            section = []
-    if section:
-        yield section
+        assert passage is not None
+        seconds = passage.end - passage.start
+        if (
+            cue.speaker in ("", passage.speaker)
+            and passage.start <= cue.start <= passage.end + _PAUSE_SECONDS
+            and seconds < _PARAGRAPH_SECONDS_MAX
+            and (seconds < _PARAGRAPH_SECONDS_MIN or not _SENTENCE_END.search(passage.text))
+        ):
+            passage = passage._replace(end=max(passage.end, cue.end), text=f"{passage.text} {cue.text}")
+        else:
+            yield passage
+            passage = cue
+    if passage is not None:
+        yield passage
 
 
 def _format_time(seconds: float, *, has_hours: bool) -> str:

@@ -52,7 +52,7 @@ def test_a_long_line_of_output_takes_no_quadratic_time() -> None:
         (b'{"cells": [', "not valid JSON"),
         (b"[" * 200_000, "too deeply nested|not valid JSON"),
         (b"[1, 2]", "not a Jupyter notebook"),
-        (_write(None, 1, {"cell_type": 3, "source": {"a": 1}, "outputs": 5}, metadata=7), "contains no text"),
+        (_write(None, 1, {"cell_type": 3, "source": {"a": 1}, "outputs": 5}, metadata=7), "is damaged"),
         (b'{"cells": "words"}', "not a Jupyter notebook"),
         (b"", "not valid JSON"),
     ],
