@@ -25,7 +25,3 @@ def replace_part(data: bytes, part: str, old: str, new: str) -> bytes:
     assert old.encode() in before
     parts[part] = before.replace(old.encode(), new.encode(), 1) if before else new
     return pack(parts)
-
-
-BOMB = pack({"content.xml": " " * 40_000_000})
-"""An archive of 40 kB that unpacks to more than a part may have."""

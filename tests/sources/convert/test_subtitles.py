@@ -85,8 +85,3 @@ def test_speakers_tags_and_pauses() -> None:
 def test_a_file_without_subtitles_is_refused_in_one_sentence(name: str, text: str) -> None:
     with pytest.raises(SourceError, match="contains no subtitles"):
         convert(text.encode(), name)
-
-
-def test_a_cue_that_never_ends_is_read_in_linear_time() -> None:
-    text = "00:00:01,000 --> 00:00:02,000\n" + "<v <i {\\a " * 200_000
-    assert "**00:01**" in convert_subtitles(text.encode(), "a.srt").text
