@@ -85,6 +85,12 @@ def _run(words: list[str]) -> int:
     name = words[0] if words and words[0] in COMMANDS else ""
     if not {"-h", "--help"}.isdisjoint(words):
         return _print(make_parser(name).format_help())
+    if len(words) == 1 and not words[0].startswith("-") and any(mark in words[0] for mark in "./"):
+        # For a single path, loading argparse would make the first screen 4 % later. No command name contains . or /.
+        from roamtui.bootstrap import Bootstrap
+        from roamtui.launch import Launch
+
+        return Launch(bootstrap=Bootstrap(), sources=(words[0],)).run()
     is_word = not name and bool(words) and words[0].isalpha()
     if is_word and not os.path.lexists(words[0]) and (hint := _suggest(words[0], COMMANDS)):
         raise UsageError(f'there is no command or file "{words[0]}"{hint}')
