@@ -92,23 +92,6 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
         await wait_until(pilot, lambda: kept == [("theme", "beacon")] and app.theme == "beacon")
 
 
-async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -> None:
-    local = ScriptedModel([ScriptedReply(text="Local.")], name="ollama_chat/tiny")
-    asked: list[bool] = []
-
-    def look() -> tuple[tuple[ModelOffer, ...], str]:
-        asked.append(True)
-        offer = ModelOffer(name=local.name, note="runs on this machine", make_model=lambda: local)
-        return (offer,), "Ollama at http://127.0.0.1:1: 1 model"
-
-    async with running(make_app(options=TuiOptions(discover_models=look)), (100, 30)) as (app, pilot):
-        await pilot.pause()
-        assert asked == [], "nothing is asked before a person wants to choose"
-        await press_until(pilot, "runs on this machine", "f2")
-        assert "Ollama at http://127.0.0.1:1: 1 model" in screen_text(app)
-        await press_until(pilot, lambda: app.app_context.agent.model is local, *"tiny", "enter")
-
-
 KEY = "sk-typed-for-this-run-alone"
 
 

@@ -168,20 +168,3 @@ async def test_notes_are_written_as_markdown(store: ConversationStore, tmp_path:
         await press_until(pilot, "Saved", "enter")
     written = (tmp_path / "kept.md").read_text("utf-8")
     assert f"## Ovens › Stone oven\n\n> {REST}\n>\n> — bakery.md › Stone oven · line 11\n\nwhy\n" in written
-
-
-TABLE = "# T\n\n## Sizes\n\n| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck | 90 |\n\nAfter it.\n"
-
-
-async def test_of_a_table_whole_rows_are_kept(store: ConversationStore) -> None:
-    async with running(make_app(store, TABLE), (120, 35)) as (app, pilot):
-        await open_section(pilot, "Sizes")
-        await select(pilot, "deck")
-        reader = app.main_screen.reader_pane.reader
-        selection = reader.text_selection
-        assert selection is not None
-        assert selection.start is not None
-        assert selection.end is not None
-        app.main_screen.selections = {reader: Selection(selection.start, selection.end + Offset(12, 0))}
-        await keep(pilot)
-        assert on_disk(store)[0].citation.quote in ("| deck | 90 |", "deck | 90 |")

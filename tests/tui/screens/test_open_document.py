@@ -56,6 +56,7 @@ async def test_documents_come_first_and_a_conversation_that_is_chosen_goes_on(ap
     async with choosing(app) as pilot:
         text = screen_text(app)
         assert text.index("bread.md") < text.index("Recent conversations") < text.index("A handbook")
+        assert "tool.exe" not in text
         await pilot.press("down", "down", "down", "enter")
         await wait_until(pilot, lambda: app.documents != {} and "Of /d/fees.md" in screen_text(app))
         assert app.screen is app.main_screen
@@ -70,13 +71,6 @@ async def test_typing_filters_and_arrows_choose(app: RoamApp, opener: Opener) ->
         assert "[red]Odd[/]" in screen_text(app)
         await press_until(pilot, lambda: bool(app.documents), "down", "enter")
     assert opener.opened == [("https://odd.example/llms.txt", None)]
-
-
-async def test_documents_of_the_current_folder_are_offered_and_what_is_none_is_not(app: RoamApp) -> None:
-    async with choosing(app, (80, 40)):
-        shown = screen_text(app)
-        assert all(name in shown for name in ("Files in this", "bread.md", "bream.md", "letters/"))
-        assert "tool.exe" not in shown
 
 
 async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(app: RoamApp, opener: Opener) -> None:
@@ -161,38 +155,26 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
             assert any("](" not in (citation.quote or "](") for citation in exchange.citations), question
 
 
-def test_neither_unanswered_nor_one_shot_questions_are_offered_nor_are_files_of_the_latter(tmp_path: Path) -> None:
+def test_answered_conversations_and_documents_that_are_still_there_are_offered(tmp_path: Path) -> None:
     handbook, script = tmp_path / "handbook.md", tmp_path / "script.md"
     handbook.write_text("# Handbook\n")
     script.write_text("# Script\n")
     summaries = (
+        summarise("one", str(handbook)),
         summarise("failed", str(handbook), is_answered=False),
         summarise("asked", str(script), is_one_shot=True),
-        summarise("asked and failed", str(script), is_one_shot=True, is_answered=False),
-        summarise("in the app", str(handbook)),
+        summarise("two", str(tmp_path / "gone.md")),
+        summarise("three", "-0123"),
+        summarise("four", "https://site.example/llms.txt", title=""),
     )
     offers, _ = list_offers(summaries, tmp_path / "sites.toml")
     late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
     assert [(offer.conversation_id, offer.source) for offer in late] == [
-        ("in the app", str(handbook)),
+        ("one", str(handbook)),
+        ("four", "https://site.example/llms.txt"),
         (None, str(handbook)),
+        (None, "https://site.example/llms.txt"),
     ]
-
-
-def test_conversations_and_documents_of_late_come_first_where_they_are_still_there(tmp_path: Path) -> None:
-    handbook = tmp_path / "handbook.md"
-    handbook.write_text("# Handbook\n")
-    summaries = (
-        summarise("one", str(handbook)),
-        summarise("two", str(tmp_path / "gone.md")),
-        summarise("three", "-0123"),
-        summarise("four", "https://site.example/llms.txt", title=""),
-        summarise("five", str(handbook), title="Hours?"),
-    )
-    offers, _ = list_offers(summaries, tmp_path / "sites.toml")
-    late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
-    assert [offer.conversation_id for offer in late] == ["one", "four", "five", None, None]
-    assert [offer.source for offer in late[3:]] == [str(handbook), "https://site.example/llms.txt"]
     assert late[1].name == "(untitled)"
 
 

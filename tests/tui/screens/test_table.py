@@ -133,28 +133,20 @@ async def test_backspace_returns_from_the_document_of_a_cell_to_the_table(filled
             await press_until(pilot, lambda: app.screen is table, "backspace")
 
 
-async def test_the_table_is_exported_in_the_format_of_its_ending(filled: Tables, tmp_path: Path) -> None:
-    async with showing(filled) as (_, pilot):
-        for ending, words in ((".csv", "anna.md,60 days,found"), (".json", '"60 days"')):
-            path = tmp_path / f"out{ending}"
-            await pilot.press("w")
-            await _answer_prompt(pilot, str(path))
-            await wait_until(pilot, path.exists)
-            assert words in path.read_text("utf-8")
-        await wait_until(pilot, "Saved")
-
-
-async def test_an_exported_table_links_documents_from_where_it_is(
+async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from_where_it_is(
     filled: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "else" / "where").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "else" / "where")
-    async with showing(filled) as (app, pilot):
-        await pilot.press("w")
-        path = tmp_path / "else" / "out.md"
-        await _answer_prompt(pilot, "../out.md")
-        await wait_until(pilot, lambda: path.exists() and "Saved" in screen_text(app))
-        assert "](../leases/anna.md)" in path.read_text("utf-8")
+    async with showing(filled) as (_, pilot):
+        exports = ((".csv", "anna.md,60 days,found"), (".json", '"60 days"'), (".md", "](../leases/anna.md)"))
+        for ending, words in exports:
+            path = tmp_path / "else" / f"out{ending}"
+            await pilot.press("w")
+            await _answer_prompt(pilot, f"../{path.name}")
+            await wait_until(pilot, path.exists)
+            await wait_until(pilot, "Saved")
+            assert words in path.read_text("utf-8")
 
 
 async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> None:
@@ -176,15 +168,9 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
 
 
-async def _open_first_cell(app: RoamApp, pilot: Pilot[None]) -> None:
-    await await_grid(pilot)
-    await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, "enter")
-    await wait_until(pilot, lambda: app.main_screen.has_started)
-
-
 async def test_closing_the_document_of_a_cell_leads_back_to_the_table(filled: Tables) -> None:
-    async with running(filled.make_app(), (100, 24)) as (app, pilot):
-        await _open_first_cell(app, pilot)
+    async with showing(filled) as (app, pilot):
+        await press_until(pilot, lambda: bool(app.documents) and app.main_screen.has_started, "enter")
         await run(pilot, "global.close_document")
         await await_grid(pilot)
         assert not app.documents
