@@ -92,9 +92,9 @@ def convert(
     if source_format is Format.RST or (source_format in _TEXT_FORMATS and len(data) <= _QUICK_BYTES_MAX):
         converted = get_converter(source_format)(data, name)
     else:
-        from roamtui.sources.convert.subprocess_converter import convert_cached  # noqa: PLC0415 - rarely needed
+        from roamtui.sources.convert.subprocess_converter import convert_in_subprocess  # noqa: PLC0415 - rarely needed
 
-        converted = convert_cached(source_format, data, name, options=conversion, report=report)
+        converted = convert_in_subprocess(source_format, data, name, options=conversion, report=report)
     without = f" without {converted.lost}" if converted.lost else ""
     note = f"{name}: converted from {source_format.value}{without}; line numbers refer to the converted text."
     return replace(converted, notes=(note, *(_name_file(sentence, name) for sentence in converted.notes)))

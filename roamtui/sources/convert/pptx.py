@@ -141,14 +141,12 @@ def _write_runs(paragraph: Any) -> str:
 
 
 def _write_table(table: Any) -> str:
-    rows = []
+    html = "<table>"
     for number, row in enumerate(table.rows):
         name = "th" if table.first_row and not number else "td"
-        cells = (
-            f'<{name} colspan="{cell.span_width}" rowspan="{cell.span_height}">'
-            + "".join(f"<p>{_write_runs(paragraph)}</p>" for paragraph in cell.text_frame.paragraphs)
-            for cell in row.cells
-            if not cell.is_spanned
-        )
-        rows.append(f"<tr>{''.join(cells)}")
-    return f"<table>{''.join(rows)}</table>"
+        html += "<tr>"
+        for cell in row.cells:
+            if not cell.is_spanned:
+                words = "<br>".join(map(_write_runs, cell.text_frame.paragraphs))
+                html += f'<{name} colspan="{cell.span_width}" rowspan="{cell.span_height}">{words}</{name}>'
+    return f"{html}</table>"

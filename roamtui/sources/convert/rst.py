@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-import unicodedata
 from itertools import dropwhile, pairwise
 
 from roamtui.sources.convert.converted import ConvertedText
@@ -112,10 +111,8 @@ def _read_title(lines: list[str], position: int) -> tuple[str, tuple[str, bool],
 
 
 def _is_long_enough(adornment: str, title: str) -> bool:
-    """Check whether an adornment is long enough for a title, which may have wide East Asian letters."""
-    width = sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in title)
-    is_title = len(adornment) >= width or not _ADORNMENT.fullmatch(title)
-    return is_title and len(adornment) >= min(width, _SHORT_ADORNMENT_MIN)
+    is_title = len(adornment) >= len(title) or not _ADORNMENT.fullmatch(title)
+    return is_title and len(adornment) >= min(len(title), _SHORT_ADORNMENT_MIN)
 
 
 def _read_block(lines: list[str], start: int, indent: int) -> tuple[list[str], int]:

@@ -50,7 +50,7 @@ _OUTPUT_VERSION = 24
 """Increment this when the output of a converter changes."""
 
 
-def convert_cached(
+def convert_in_subprocess(
     source_format: Format,
     data: bytes,
     name: str,
@@ -60,30 +60,30 @@ def convert_cached(
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess, or load it from the cache.
 
-    If a PDF was converted with OCR before, that result is also used if `options` do not ask for OCR.
+    If `options` ask for OCR, it runs on the scanned pages of a PDF, which may take an hour. The result of an earlier
+    OCR is also used if they do not ask for it. When this call ends, it kills the subprocess and what that started.
 
     Raises:
-        SourceError: See `convert_in_subprocess`.
+        SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
     is_scanned = options.reads_scans and source_format is Format.PDF and has_tesseract()
     languages = "+".join(options.ocr_languages) if is_scanned else ""
-    if options.cache_dir is None:
-        return convert_in_subprocess(source_format, data, name, report=report, languages=languages)
-    digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
-    digest.update(f"{__version__} {_OUTPUT_VERSION}".encode())
-    path = options.cache_dir / f"{digest.hexdigest()}.json"
-    paths = [*options.cache_dir.glob(f"{path.stem}.*.json"), path]
-    if languages:
-        path = path.with_suffix(f".{languages.replace('/', '-')}.json")
-        paths = [path]
-    for cached_path in paths:
-        with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-            cached = msgspec.json.decode(cached_path.read_bytes(), type=ConvertedText)
-            os.utime(cached_path)  # marks it as used
-            return cached
+    path: Path | None = None
+    if options.cache_dir is not None:
+        digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
+        digest.update(f"{__version__} {_OUTPUT_VERSION}".encode())
+        stem = digest.hexdigest()
+        path = options.cache_dir / f"{stem}.{languages.replace('/', '-')}.json"
+        for cached_path in [path] if languages else [*sorted(options.cache_dir.glob(f"{stem}.*.json"), reverse=True)]:
+            with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+                cached = msgspec.json.decode(cached_path.read_bytes(), type=ConvertedText)
+                os.utime(cached_path)  # marks it as used
+                return cached
     started = time.perf_counter()
-    converted = convert_in_subprocess(source_format, data, name, report=report, languages=languages)
-    if languages or time.perf_counter() - started >= _CACHED_SECONDS_MIN:
+    job = f"{source_format.name}:{languages}" if languages else source_format.name
+    seconds_max = SCAN_SECONDS_MAX if languages else SECONDS_MAX
+    converted = msgspec.convert(_run_job(job, data, name, report, seconds_max), ConvertedText)
+    if path is not None and (languages or time.perf_counter() - started >= _CACHED_SECONDS_MIN):
         with contextlib.suppress(OSError):
             _store_in_cache(path, converted)
     return converted
@@ -92,27 +92,12 @@ def convert_cached(
 def _store_in_cache(path: Path, converted: ConvertedText) -> None:
     """Write a converted text, and delete the least recently used files beyond `_CACHE_BYTES_MAX`."""
     make_private_folder(path.parent)
-    write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
+    write_private_file(path, msgspec.json.encode(converted))
     total = 0
     for old in sorted(path.parent.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True):
         total += old.stat().st_size
         if total > _CACHE_BYTES_MAX:
             old.unlink(missing_ok=True)
-
-
-def convert_in_subprocess(
-    source_format: Format, data: bytes, name: str, *, report: PageReport | None = None, languages: str = ""
-) -> ConvertedText:
-    """Convert a file to Markdown in a subprocess. When this call ends, it kills the subprocess and what that started.
-
-    If `languages` are given, OCR runs on the scanned pages of a PDF, which may take an hour.
-
-    Raises:
-        SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
-    """
-    job = f"{source_format.name}:{languages}" if languages else source_format.name
-    seconds_max = SCAN_SECONDS_MAX if languages else SECONDS_MAX
-    return msgspec.convert(_run_job(job, data, name, report, seconds_max), ConvertedText)
 
 
 def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None) -> Drawing:

@@ -13,9 +13,7 @@ _STYLES = {
     "Title": "Title",
     "H1": "heading 1",
     "H2": "heading 2",
-    "H7": "heading 7",
     "Code": "Code",
-    "ListParagraph": "List Paragraph",
 }
 _DC, _OPS = "http://purl.org/dc/elements/1.1/", "http://www.idpf.org/2007/ops"
 _CORE = "http://schemas.openxmlformats.org/package/2006/metadata/core-properties"
@@ -75,23 +73,19 @@ def write_word_paragraph(text: str, style: str = "") -> str:
     return f"<w:p>{named}<w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
-def make_docx_parts(
-    paragraphs: Sequence[str], *, title: str = "", numbering: str = "", footnotes: str = ""
-) -> dict[str, str | bytes]:
+def make_docx_parts(paragraphs: Sequence[str], *, title: str = "", footnotes: str = "") -> dict[str, str | bytes]:
     """Return the parts of a Word document.
 
     Args:
         paragraphs: Its body, as XML.
         title: In its properties.
-        numbering: How lists look, as XML.
         footnotes: As XML.
     """
     related = {"styles": "styles.xml"}
     more: dict[str, str | bytes] = {}
-    for name, content in (("numbering", numbering), ("footnotes", footnotes)):
-        if content:
-            related[name] = f"{name}.xml"
-            more[f"word/{name}.xml"] = f'<w:{name} xmlns:w="{WORD}">{content}</w:{name}>'
+    if footnotes:
+        related["footnotes"] = "footnotes.xml"
+        more["word/footnotes.xml"] = f'<w:footnotes xmlns:w="{WORD}">{footnotes}</w:footnotes>'
     styles = "".join(
         f'<w:style w:type="paragraph" w:styleId="{style}"><w:name w:val="{name}"/></w:style>'
         for style, name in _STYLES.items()

@@ -94,28 +94,8 @@ def test_a_conversion_that_crashes_is_an_error(monkeypatch: pytest.MonkeyPatch) 
         subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
-def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(
-        subprocess_converter,
-        "_COMMAND",
-        ("-P", "-c", _PAGED.replace("{then}", "report(os.getpid(), 4); signal.pause()")),
-    )
-    process_ids: list[int] = []
-
-    def stop(done: int, count: int) -> None:
-        if count:
-            process_ids.append(done)
-            raise OpeningCancelledError
-
-    with pytest.raises(OpeningCancelledError):
-        convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path), report=stop)
-    with pytest.raises(ProcessLookupError):
-        os.kill(process_ids[0], 0)
-    assert not any(tmp_path.iterdir())
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
-def test_what_a_conversion_started_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     start = "import subprocess; subprocess.Popen(['sleep', '60']); report(os.getpid(), 4); signal.pause()"
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", start)))
     groups: list[int] = []
@@ -126,8 +106,11 @@ def test_what_a_conversion_started_ends_with_it(monkeypatch: pytest.MonkeyPatch)
             raise OpeningCancelledError
 
     with pytest.raises(OpeningCancelledError):
-        convert(_PDF, "a.pdf", report=stop)
-    with suppress(ProcessLookupError):  # raised when the system has forgotten the killed processes
+        convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path), report=stop)
+    assert not any(tmp_path.iterdir())
+    with pytest.raises(ProcessLookupError):
+        os.kill(groups[0], 0)
+    with suppress(ProcessLookupError):  # raised when the system has forgotten what the conversion started
         while groups:
             os.killpg(groups[0], 0)
 

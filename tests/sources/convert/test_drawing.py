@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 import zlib
 
 import pytest
@@ -75,15 +74,6 @@ from roamtui.sources.convert import child
 {change}
 child.main(sys.argv[1:])
 """
-
-
-@needs_pillow
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = _LIMITED.format(change="child._DRAWING_MEMORY_BYTES_MAX = 120_000_000")
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
-    with pytest.raises(SourceError, match=r"^Could not draw a\.png: (it is damaged|too large)"):
-        _draw(make_png(5_000, 5_000))
 
 
 def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

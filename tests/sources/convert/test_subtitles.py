@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.subtitles import convert_subtitles
-from roamtui.sources.read import to_raw_text
 from tests.sources.convert.outlines import read_outline
 
 
@@ -36,12 +34,6 @@ def test_a_talk_has_a_section_every_five_minutes_with_its_time() -> None:
     ]
     assert titles[0] == "00:00–05:00 Sentence 0 ends here. Sentence 1 ends here. Sentence 2 ends …"
     assert "\n\n**05:20** Sentence 80 ends here. Sentence 81" in text
-
-
-def test_a_citation_has_the_time_in_its_path() -> None:
-    raw = to_raw_text(_write_talk(4000).encode(), source="/talk.srt", name="talk.srt")
-    library = build_library(raw)
-    assert [library.node(section_id).path[-1] for section_id in library.walk()][1].startswith("0:05:00–0:10:00 ")
 
 
 _VTT = """WEBVTT - A meeting
