@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from base64 import b64decode
 from dataclasses import asdict
@@ -115,18 +116,22 @@ def _run_job(job: str, data: bytes, name: str, report: PageReport | None, second
     """Run a job in a subprocess, and return its result. When this call ends, it kills the subprocess."""
     verb = "draw" if job == DRAW else "convert"
     try:
-        process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
-            [sys.executable, *_COMMAND, job, name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            **_PROCESS_GROUP,
-        )
+        # A pipe would have to be fed while progress is read; a file without a name is read as the subprocess likes.
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.seek(0)
+            process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
+                [sys.executable, *_COMMAND, job, name],
+                stdin=file,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                **_PROCESS_GROUP,
+            )
     except (OSError, ValueError) as error:
         raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None
     with process:
         try:
-            result: dict[str, Any] = json.loads(_read_result(process, data, report, seconds_max))
+            result: dict[str, Any] = json.loads(_read_result(process, report, seconds_max))
         except TimeoutError:
             raise SourceError(
                 f"{name} takes more than {seconds_max:g} seconds to {verb}. Open it in its own program, or split it."
@@ -146,10 +151,9 @@ def _run_job(job: str, data: bytes, name: str, report: PageReport | None, second
     return result
 
 
-def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
-    """Send a file to the subprocess, pass its progress reports on, and return its result: empty if it ended early."""
+def _read_result(process: subprocess.Popen[bytes], report: PageReport | None, seconds_max: float) -> bytes:
+    """Pass the progress reports of the subprocess on, and return its result: empty if it ended early."""
     deadline = time.monotonic() + seconds_max
-    unsent: bytes | None = data
     progress = (0, 0)
     while True:
         if report is not None:
@@ -157,9 +161,8 @@ def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
         if time.monotonic() > deadline:
             raise TimeoutError
         try:
-            output, _ = process.communicate(unsent, timeout=min(REPORT_SECONDS, seconds_max))
+            output, _ = process.communicate(timeout=min(REPORT_SECONDS, seconds_max))
         except subprocess.TimeoutExpired as running:
-            unsent = None
             reports = (running.output or b"").rpartition(b"\n")[0].splitlines()  # Windows shows no output until the end
             progress = json.loads(reports[-1]) if reports else progress
         else:

@@ -87,6 +87,14 @@ child.main(sys.argv[1:])
 """
 
 
+def test_a_subprocess_that_starts_slowly_gets_its_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess_converter, "REPORT_SECONDS", 0.001)
+    monkeypatch.setattr(subprocess_converter, "SECONDS_MAX", 20)
+    page = b"<h1>Page</h1><p>" + b"word " * 100_000
+    converted = subprocess_converter.convert_in_subprocess(Format.HTML, page, "a.html")
+    assert converted.text.count("word") == 100_000
+
+
 def test_a_conversion_that_crashes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     program = _PAGED.replace("{then}", "report(1, 4); os._exit(1)")
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
