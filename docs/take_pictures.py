@@ -42,7 +42,13 @@ async def make_pictures() -> tuple[str, str]:
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
     model = NamelessModel(_PROJECT / "docs" / "answer.jsonl")
     agent = Agent(Conversation.start(library), model, KeywordSearcher(library))
-    app = RoamApp(AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library))))
+    context = AppContext(
+        conversation=agent.conversation,
+        make_agent=lambda: agent,
+        model_name=model.name,
+        options=TuiOptions(examples=suggest_questions(library)),
+    )
+    app = RoamApp(context)
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
     app.animation_level = "none"
     app.main_screen.question_box.cursor_blink = False

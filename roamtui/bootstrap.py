@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from roamtui.agent.options import AgentOptions
     from roamtui.conversation.conversation import Conversation
     from roamtui.conversation.log import ConversationStore
-    from roamtui.conversation.state import ConversationState
     from roamtui.models.base import Model
     from roamtui.models.registry import LocalServer, ModelOffer
     from roamtui.search.base import Progress, Searcher, SearchServices
@@ -56,8 +55,6 @@ _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 _FILES_REPORTED_MIN = 200
 """If at least this many files are loaded at once, a line on stderr says so."""
-_EXAMPLES_MAX = 3
-"""Maximum number of recorded questions that are suggested on the empty screen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,35 +228,58 @@ class Bootstrap:
 
         return AgentOptions(sends_hits=True, instructions=self.settings.instructions)
 
-    def make_agent(
-        self, state: ConversationState, loader: Loader | None, arguments: ConversationArguments | None = None
-    ) -> Agent:
-        """Make the agent for a document.
+    def start_conversation(
+        self, library: Library, loader: Loader | None, arguments: ConversationArguments | None = None
+    ) -> Conversation:
+        """Start a conversation about a library, or resume one.
 
         Args:
-            state: A new conversation about the document.
+            library: What it is about.
             loader: Loads its files and pages.
             arguments: Which conversation to resume, or None to save nothing.
 
         Raises:
-            UsageError: A choice is unavailable, or there is no conversation to resume.
+            UsageError: There is no conversation to resume.
             StoreError: The conversation cannot be read.
         """
-        from roamtui.agent.loop import Agent
+        # A conversation of a table cell is named by the path of its log.
         from roamtui.conversation.conversation import Conversation
+        from roamtui.conversation.line_file import LOG_SUFFIX
+        from roamtui.conversation.log import ConversationStore
 
-        model = self.make_model()
+        options = self.settings.open_section_options()
         if arguments is None:
-            conversation = Conversation(state, loader=loader)
-        else:
-            conversation = self._start_or_resume(state, loader, arguments)
-            known = state.library.notes
-            for note in conversation.state.library.notes:  # for instance that a source of the conversation is gone
-                if note not in known:
-                    self.on_warning(note)
+            return Conversation.start(library, options=options, loader=loader)
+        conversation_id = arguments.conversation_id or ""
+        resume = partial(Conversation.resume, library, options=options, loader=loader, open_source=self.open_added)
+        if conversation_id.endswith(LOG_SUFFIX):
+            path = Path(conversation_id)
+            conversation = resume(path.stem, store=ConversationStore(path.parent, is_listed=False))
+            # Later answers need not have the form of a cell.
+            conversation.state = replace(conversation.state, needs_rebuild=True)
+            return conversation
+        store = self.open_store()
+        if arguments == ConversationArguments():
+            return Conversation.start(library, store=store, options=options, loader=loader, open_source=self.open_added)
+        if store.problem:
+            raise UsageError("cannot resume: saved conversations are unreadable.")
+        conversation = resume(_choose_conversation(store, library, conversation_id), store=store)
+        for note in conversation.state.library.notes:  # for instance that a source of the conversation is gone
+            if note not in library.notes:
+                self.on_warning(note)
+        return conversation
+
+    def make_agent(self, conversation: Conversation, model: Model | None = None) -> Agent:
+        """Make the agent for a conversation. `model` replaces the model of the settings.
+
+        Raises:
+            UsageError: A choice is unavailable.
+        """
+        from roamtui.agent.loop import Agent
+
         searcher = self.make_searcher_factory()(conversation.state.library)
         options = replace(self.agent_options, cost_usd_max=self.settings.limits.max_cost_usd)
-        return Agent(conversation, model, searcher, options)
+        return Agent(conversation, model or self.make_model(), searcher, options)
 
     def open_store(self) -> ConversationStore:
         """Open the conversation store. If that fails, warn the person and continue without saving."""
@@ -269,30 +289,6 @@ class Bootstrap:
         if store.problem:
             self.on_warning(f"{store.problem} This conversation is not being saved.")
         return store
-
-    def _start_or_resume(
-        self, state: ConversationState, loader: Loader | None, arguments: ConversationArguments
-    ) -> Conversation:
-        # For the conversation of a table cell, the path of its log takes the place of an id.
-        from roamtui.conversation.conversation import Conversation
-        from roamtui.conversation.line_file import LOG_SUFFIX
-        from roamtui.conversation.log import ConversationStore
-
-        library, conversation_id = state.library, arguments.conversation_id or ""
-        resume = partial(
-            Conversation.resume, library, options=state.options, loader=loader, open_source=self.open_added
-        )
-        if conversation_id.endswith(LOG_SUFFIX):
-            path = Path(conversation_id)
-            resumed = resume(path.stem, store=ConversationStore(path.parent, is_listed=False))
-            resumed.state = replace(resumed.state, needs_rebuild=True)  # later answers need not have the form of a cell
-            return resumed
-        store = self.open_store()
-        if arguments == ConversationArguments():
-            return Conversation(state, store=store, loader=loader, open_source=self.open_added)
-        if store.problem:
-            raise UsageError("cannot resume: saved conversations are unreadable.")
-        return resume(_choose_conversation(store, library, conversation_id), store=store)
 
     def make_searcher_factory(self, *, needs_vectors: bool = False) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
@@ -506,17 +502,14 @@ def _choose_conversation(store: ConversationStore, library: Library, conversatio
     return conversation_id
 
 
-def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
-    """Suggest questions: those of a recording or of a bundled example, otherwise some derived from the document."""
-    import msgspec
+def choose_example_questions(library: Library) -> tuple[str, ...]:
+    """Suggest questions: those of a bundled example, otherwise some derived from the document."""
+    import json
 
     from roamtui.agent.generated_texts import suggest_questions
-    from roamtui.models.recorded import RecordedModel
 
-    if isinstance(model, RecordedModel) and model.questions:
-        return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
     source, folder = Path(library.source).absolute(), get_resource_dir("examples")
     if source.parent == folder:
-        questions = msgspec.json.decode((folder / "first_questions.json").read_bytes())
+        questions = json.loads((folder / "first_questions.json").read_bytes())
         return tuple(questions.get(source.name, ()))
     return suggest_questions(library)

@@ -317,15 +317,13 @@ def ask(args: Namespace) -> int:
     """Ask one question and print a cited answer."""
     import asyncio
 
-    from roamtui.conversation.state import start_conversation
     from roamtui.headless.ask import run_ask
 
     bootstrap, question = _make_bootstrap(args), _decode(args.question)
     if not question.strip():
         raise UsageError("the question is empty.")
     library, loader = _open_and_report(bootstrap, [args.source], uses_index=True)
-    state = start_conversation(library, bootstrap.settings.open_section_options())
-    agent = bootstrap.make_agent(state, loader, _get_conversation_arguments(args))
+    agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, _get_conversation_arguments(args)))
     agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
     output_format = "events" if args.events else "json" if args.json else "text"

@@ -12,10 +12,9 @@ from functools import partial
 from pathlib import Path
 
 from roamtui.bootstrap import OFFLINE, Bootstrap, choose_example_questions
-from roamtui.conversation.state import ConversationState, start_conversation
-from roamtui.document.loader import Loader, is_url, suggest_url
+from roamtui.document.loader import is_url, suggest_url
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import UsageError
+from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import EmbeddingProgress, write_notice
 from roamtui.models.base import Model
 from roamtui.paths import config_path, sites_path, themes_path
@@ -23,7 +22,7 @@ from roamtui.search.options import RetrievalOptions
 from roamtui.settings import ConversationArguments, save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import FileStamps, split_sources, stamp_source
-from roamtui.tui.context import AppContext, DocumentOpener, StartOffer, StartupContext, TuiOptions
+from roamtui.tui.context import AppContext, StartOffer, TuiOptions
 from roamtui.tui.image_mode import ImageMode
 
 _NEW = ConversationArguments()
@@ -51,26 +50,17 @@ class Launch:
         sources = confirm_url(self.sources)
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain(sources)
-        startup, table = None, sources[0] if has_screen() and _is_table(sources) else ""
+        first, table = None, sources[0] if has_screen() and _is_table(sources) else ""
         if not table and (sources or not has_screen()):
-            startup = self.open(sources, self.conversation)
+            first = self.open(sources, self.conversation)
             if "-" in sources:
                 _reattach_terminal()
             if not has_screen():
                 problem = "the app needs a terminal. Use `roamtui ask SOURCE QUESTION` or `roamtui outline` instead."
                 raise UsageError(problem)
-            self.reject_early(startup)
-        from roamtui.tui.app import RoamApp
-        from roamtui.tui.app import run_until_exit as show_app
+        from roamtui.tui.app import RoamApp, run_until_exit
 
-        opener = DocumentOpener(
-            list_offers=self._list_offers,
-            open_source=self.open_another,
-            suggest_url=suggest_url,
-            save_settings=partial(save_settings, config_path()),
-            open_table=partial(self.bootstrap.make_table, jobs=_TABLE_JOBS),
-        )
-        exit_code, failures = show_app(RoamApp(startup, opener, self._make_initial_options(), table))
+        exit_code, failures = run_until_exit(RoamApp(first, self.make_options(), table))
         for failure in failures:
             write_notice(f"roamtui: {failure}")
         return exit_code
@@ -84,100 +74,75 @@ class Launch:
     def open(
         self,
         sources: tuple[str, ...],
-        conversation: ConversationArguments,
+        arguments: ConversationArguments,
         model: Model | None = None,
         report: PageReport | None = None,
-    ) -> StartupContext:
-        """Open a document for its first screen. `model` replaces the model of the settings.
+    ) -> AppContext:
+        """Open a document for the app. `model` replaces the model of the settings.
 
         Raises:
-            RoamtuiError: A source cannot be read.
+            RoamtuiError: A source cannot be read, or an argument cannot be used.
         """
-        # A resumed conversation and vector search need the text before the app starts.
-        load_all = self.bootstrap.settings.retrieval.needs_vectors or conversation != _NEW
-        library, loader = self.bootstrap.open(sources, load_all=load_all, uses_index=True, report=report)
-        state = start_conversation(library, self.bootstrap.settings.open_section_options())
-        return StartupContext(
-            initial_state=state,
-            model_name=self.bootstrap.settings.model if model is None else model.name,
-            options=self._make_initial_options(),
-            make_app_context=partial(self._make_context, state, loader, sources, conversation, model),
-        )
-
-    def reject_early(self, startup: StartupContext) -> None:
-        """Make the whole context of a document if an argument may have to be rejected before the screen changes."""
         settings = self.bootstrap.settings
-        if self.conversation != _NEW or settings.model != OFFLINE or settings.retrieval != RetrievalOptions():
-            _ = startup.app_context
-
-    def open_another(
-        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
-    ) -> StartupContext:
-        """Open a document from the app. Implements `DocumentOpener.open_source`."""
-        from roamtui.tui.screens import main  # noqa: F401 - loaded here, in a thread
-
-        sources, conversation = split_sources(source), self.conversation
-        if conversation_id is not None or model is not None or self.sources not in ((), sources):
-            conversation = ConversationArguments(conversation_id=conversation_id)
-        startup = self.open(sources, conversation, model, report)
-        replace(self, conversation=conversation).reject_early(startup)
-        return startup
-
-    def _make_context(
-        self,
-        state: ConversationState,
-        loader: Loader | None,
-        sources: tuple[str, ...],
-        conversation: ConversationArguments,
-        model: Model | None,
-    ) -> AppContext:
-        library = state.library
+        # A resumed conversation and vector search need the text before the app starts.
+        load_all = settings.retrieval.needs_vectors or arguments != _NEW
+        library, loader = self.bootstrap.open(sources, load_all=load_all, uses_index=True, report=report)
         notes = [*library.notes]
         if (more := len(library.notes) - _NOTES_SHOWN) > 1:
             notes[-more:] = [f"{more} more notes on the files."]
         progress = EmbeddingProgress()
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
-        agent = bootstrap.make_agent(state, loader, conversation)
-        if model is not None:
-            agent.model = model
-        if bootstrap.settings.retrieval.needs_vectors and agent.searcher is not None:
-            agent.searcher.search("")  # embeds all sections while the terminal can still show progress
-        progress.is_muted = True
+        conversation = bootstrap.start_conversation(library, loader, arguments)
         has_files = library.root.columns.has_files
         # Standard input cannot be read twice.
         is_readable = library.source != "-" and (has_files or is_url(library.source) or stamp_source(library.source))
-        return AppContext(
-            agent=agent,
-            options=self.make_options(choose_example_questions(agent.model, library)),
+        context = AppContext(
+            conversation=conversation,
+            make_agent=partial(bootstrap.make_agent, conversation, model),
+            model_name=settings.model if model is None else model.name,
+            options=replace(self.make_options(), examples=choose_example_questions(library)),
             reload_library=partial(bootstrap.reload, sources=sources) if is_readable else None,
             read_stamps=FileStamps(sources).read if has_files else None,
             reload_on_change=self.is_watching,
-            notices=tuple(notes),
+            notices=notes,
         )
+        if settings.model != OFFLINE or settings.retrieval != RetrievalOptions():
+            searcher = context.agent.searcher  # made now, because it may refuse a setting
+            if settings.retrieval.needs_vectors and searcher is not None:
+                searcher.search("")  # embeds all sections while the terminal can still show progress
+        progress.is_muted = True
+        return context
 
-    def make_options(self, examples: tuple[str, ...]) -> TuiOptions:
-        """Return all options of the app for a document for which these questions are suggested."""
-        return replace(
-            self._make_initial_options(),
-            examples=examples,
-            model_offers=self.bootstrap.list_model_offers(),
-            discover_models=self.bootstrap.discover_local_models,
-            make_model=self.bootstrap.make_model,
-            fetch_picture=self.bootstrap.fetch_picture,
-        )
+    def open_another(
+        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+    ) -> AppContext:
+        """Open a document from the app. Implements `TuiOptions.open_source`."""
+        from roamtui.tui.screens import main  # noqa: F401 - loaded here, in a thread
 
-    def _make_initial_options(self) -> TuiOptions:
+        sources, arguments = split_sources(source), self.conversation
+        if conversation_id is not None or model is not None or self.sources not in ((), sources):
+            arguments = ConversationArguments(conversation_id=conversation_id)
+        return self.open(sources, arguments, model, report)
+
+    def make_options(self) -> TuiOptions:
+        """Return how the app looks and what it can do, as the settings say."""
         settings = self.bootstrap.settings
         return TuiOptions(
             theme=settings.theme,
             image_mode=ImageMode(settings.images),
             keys={action: (keys,) for action, keys in settings.keys.items()},
             themes_dirs=(themes_path(),),
+            list_models=self.bootstrap.list_model_offers,
+            discover_models=self.bootstrap.discover_local_models,
+            make_model=self.bootstrap.make_model,
+            fetch_picture=self.bootstrap.fetch_picture,
             save_settings=partial(save_settings, config_path()),
+            list_offers=self._list_offers,
+            open_source=self.open_another,
+            open_table=partial(self.bootstrap.make_table, jobs=_TABLE_JOBS),
         )
 
     def _list_offers(self) -> tuple[tuple[StartOffer, ...], str]:
-        from roamtui.errors import StoreError
         from roamtui.tui.offers import list_offers
 
         problems: list[str] = []
@@ -196,9 +161,8 @@ class Launch:
             _reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat
 
-        state = start_conversation(library, self.bootstrap.settings.open_section_options())
-        agent = self.bootstrap.make_agent(state, loader, self.conversation)
-        examples = choose_example_questions(agent.model, library)
+        agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation))
+        examples = choose_example_questions(library)
         return PlainChat(agent, choose_model=self.bootstrap.make_model, notes=library.notes, examples=examples).run()
 
 

@@ -26,7 +26,7 @@ from roamtui.models.registry import LOCAL_SERVERS, LocalServer
 from roamtui.paths import config_path
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.settings import Settings, load_settings
-from roamtui.tui.context import StartupContext
+from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
 
 
@@ -49,13 +49,13 @@ def test_without_a_name_the_one_of_the_settings_is_the_named_one() -> None:
     assert (first.name, first.provider, first.make_model().name) == ("ollama_chat/qwen3", "", "ollama_chat/qwen3")
 
 
-def open_app(source: str, settings: Settings | None = None) -> StartupContext:
+def open_app(source: str, settings: Settings | None = None) -> AppContext:
     bootstrap = Bootstrap(settings=settings or Settings())
     return Launch(bootstrap=bootstrap).open_another(source, None, None, lambda *_: None)
 
 
 def test_choices_go_to_the_settings(home_dir: Path) -> None:
-    options = Launch(bootstrap=Bootstrap()).make_options(())
+    options = Launch(bootstrap=Bootstrap()).make_options()
     assert options.save_settings is not None
     options.save_settings({"theme": "dawn"})
     assert config_path().is_relative_to(home_dir)
@@ -65,12 +65,12 @@ def test_choices_go_to_the_settings(home_dir: Path) -> None:
 def test_only_what_came_from_a_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.md"
     file.write_text("# A\n", "utf-8")
-    read = open_app(str(file)).app_context.reload_library
+    read = open_app(str(file)).reload_library
     assert read is not None
     file.write_text("# B\n", "utf-8")
     assert read(open_library([str(file)]), frozenset()).title == "B"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"# A\n")))
-    assert open_app("-").app_context.reload_library is None
+    assert open_app("-").reload_library is None
 
 
 class ServersHere(NamedTuple):
@@ -178,7 +178,7 @@ def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str,
         path.write_text(f"# Of {path.name}\n\nText.\n", "utf-8")
     library = open_library([str(path) for path in paths])
     assert not is_source_missing(library.source)
-    again = open_app(library.source).initial_state.library
+    again = open_app(library.source).conversation.state.library
     assert (again.source, again.content_hash) == (library.source, library.content_hash)
     again = Bootstrap().reopen(library.source)
     assert again.content_hash == library.content_hash
@@ -259,4 +259,4 @@ def test_all_is_made_before_the_screen_only_where_something_may_be_refused(
     is_made: bool,  # noqa: FBT001
 ) -> None:
     (tmp_path / "a.md").write_text("# A\n", "utf-8")
-    assert open_app(str(tmp_path / "a.md"), settings).is_ready is is_made
+    assert ("agent" in vars(open_app(str(tmp_path / "a.md"), settings))) is is_made

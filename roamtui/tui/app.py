@@ -30,7 +30,7 @@ from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
 from roamtui.sources.file_sources import split_sources
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
-from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
+from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
@@ -77,8 +77,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def __init__(
         self,
-        first: AppContext | StartupContext | None = None,
-        opener: DocumentOpener | None = None,
+        first: AppContext | None = None,
         options: TuiOptions | None = None,
         table: str = "",
     ) -> None:
@@ -86,12 +85,9 @@ class RoamApp(App[None], inherit_bindings=False):
 
         Args:
             first: The first document, or None if the person chooses it.
-            opener: Opens other documents, or None if that is impossible.
-            options: Theme and keys, or None for those of `first`.
+            options: How the app looks, and what it can do. None for the options of `first`.
             table: If there is no `first`, the folder of a table to open now.
         """
-        if isinstance(first, AppContext):
-            first = StartupContext.from_app_context(first)
         options = options or (first.options if first is not None else TuiOptions())
         own_themes, theme_problems = load_themes((get_resource_dir("themes"), *options.themes_dirs))
         self._themes = {**BUILTIN_THEMES, **own_themes}  # made once: each key asks for it many times
@@ -103,7 +99,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._keys = build_keymap(options.keys)
         self._key_queue = KeyQueue(self, super().on_event)
         self._problems = (*self._keys.conflicts, *theme_problems, *theme_problem)
-        self._opener = opener
+        self._options = options
         self._table = table
         self._table_mode = ""
         """The mode of the table that was given at the start. Empty if a document was given or the table is closed."""
@@ -123,7 +119,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._message: MessageLine | None = None
         self._make_screen(first)
 
-    def _make_screen(self, first: StartupContext | None) -> str:
+    def _make_screen(self, first: AppContext | None) -> str:
         """Make the screen of a document, if any, and return the name of its mode."""
         self._mode_count += 1
         mode = f"document-{self._mode_count}"
@@ -134,7 +130,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self._problems = ()
         return mode
 
-    def _make_mode(self, first: StartupContext | None) -> str:
+    def _make_mode(self, first: AppContext | None) -> str:
         mode = self._make_screen(first)
         self.add_mode(mode, lambda: self.documents.get(mode) or Screen())
         return mode
@@ -184,11 +180,11 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
 
         failure = None
-        if self._opener is None or self._opener.open_table is None:
+        if self._options.open_table is None:
             self.notify("Cannot open a table here.", severity="warning")
             return
         try:
-            job = await asyncio.to_thread(self._opener.open_table, sources)
+            job = await asyncio.to_thread(self._options.open_table, sources)
             content = await asyncio.to_thread(read_table, job.store.folder)
             await self.push_screen_wait(TableScreen(job, content, self._keys))
         except RoamtuiError as error:
@@ -205,7 +201,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
         With `is_added`, the document becomes a source of the current conversation instead.
         """
-        if self._opener is None:
+        if self._options.open_source is None:
             self.notify("Cannot open another document here.", severity="warning")
             return
         from roamtui.tui.screens.open_document import AddDialog, OpenDialog  # noqa: PLC0415 - rarely needed
@@ -245,7 +241,7 @@ class RoamApp(App[None], inherit_bindings=False):
         open_documents = tuple(offer for offer in offers if not (request.is_cell and offer.source == request.source))
         named = request if request.source else None
         dialog = AddDialog if is_added else OpenDialog
-        self.push_screen(dialog(self._opener, self._keys, model, open_documents, named, self._problems), show_chosen)
+        self.push_screen(dialog(self._options, self._keys, model, open_documents, named, self._problems), show_chosen)
 
     def _find_mode(self, source: str) -> str:
         """Return the mode of the open document with this source, or an empty string."""
@@ -253,7 +249,7 @@ class RoamApp(App[None], inherit_bindings=False):
         modes = (
             mode
             for mode, screen in self.documents.items()
-            if os.path.realpath(screen.startup.state.library.source) == path
+            if os.path.realpath(screen.conversation.state.library.source) == path
         )
         return next(modes, "")
 
@@ -346,7 +342,7 @@ class RoamApp(App[None], inherit_bindings=False):
         else:
             self._switch_to(self._make_mode(None))
             self.open_document(DocumentRequested())
-        if failure := await asyncio.to_thread(closed.startup.save):  # another program may lock the file for seconds
+        if failure := await asyncio.to_thread(closed.app_context.save):  # another program may lock the file for seconds
             self.notify(failure, severity="warning", markup=False)
         if (
             loader := closed.conversation.loader
@@ -363,7 +359,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @property
     def _models(self) -> set[Model]:
-        return {screen.app_context.agent.model for screen in self.documents.values() if screen.startup.is_ready}
+        return {screen.app_context.agent.model for screen in self.documents.values()}
 
     @property
     @override
@@ -478,8 +474,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.theme_picker import ThemePicker  # noqa: PLC0415 - only for those who ask
 
-        saver = self.app_context.options if self.current_mode in self.documents else self._opener
-        self.push_screen(ThemePicker(self, saver.save_settings if saver is not None else None))
+        self.push_screen(ThemePicker(self, self._options.save_settings))
 
     def on_app_focus(self) -> None:
         """Check the document on disk, which may have been edited meanwhile."""
@@ -493,7 +488,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
 def _to_start_offer(screen: MainScreen) -> StartOffer:
     """Return an open document as an offer: its title, its last question and the number of questions."""
-    state = screen.startup.state
+    state = screen.conversation.state
     exchanges = state.transcript.exchanges
     count = format_count(len(exchanges), "question")
     asked = f"{sanitise_line(exchanges[-1].question)} · " if exchanges else ""
@@ -515,7 +510,7 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
         sys.stderr.write(_DEFECT_MESSAGE)
     if app.failure is not None:
         raise app.failure
-    failures = [screen.startup.save() for screen in app.documents.values()]
+    failures = [screen.app_context.save() for screen in app.documents.values()]
     return app.return_code or 0, tuple(failure for failure in failures if failure)
 
 

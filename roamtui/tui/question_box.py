@@ -61,12 +61,6 @@ class QuestionBox(TextArea):
         if isinstance(self.parent, Widget):
             self.parent.border_title = Content(label)
 
-    def prepend_history(self, questions: Iterable[str]) -> None:
-        """Add proposed questions to the start of the history."""
-        proposed = list(questions)
-        self._history[:0] = proposed
-        self._history_index += len(proposed)
-
     def remember(self, question: str) -> None:
         """Add a question to the history."""
         if not self._history or self._history[-1] != question:

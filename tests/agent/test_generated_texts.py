@@ -38,7 +38,7 @@ def test_questions_come_from_headings_and_definitions() -> None:
 def test_the_examples_have_handwritten_questions() -> None:
     for name in ("handbook.md", "pages"):
         library = open_library([str(get_resource_dir("examples") / name)])
-        questions = choose_example_questions(ScriptedModel(()), library)
+        questions = choose_example_questions(library)
         assert len(questions) == 3
         assert not set(questions) & set(suggest_questions(library))
 

@@ -22,15 +22,13 @@ _NOT_NEEDED_FOR_HELP = (
     "markdown_it",
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
-    "argparse", "json", "litellm", "markdown_it", "pathspec", "rapidfuzz",
-    "roamtui.agent.loop",
-    "roamtui.conversation.conversation", "roamtui.models.registry",
-    "roamtui.search.base",
+    "argparse", "litellm", "markdown_it", "pathspec", "rapidfuzz",
+    "roamtui.agent.loop", "roamtui.models.registry", "roamtui.search.base",
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.model_dialog", "roamtui.tui.screens.theme_picker",
     "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs", "roamtui.tui.screens.lists",
-    "sqlite3", "tomlkit",
+    "tomlkit",
 )  # fmt: skip
 _NOT_NEEDED_FOR_OUTLINE = (
     *_HEAVY,
@@ -85,8 +83,10 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
 
 def test_the_first_screen_loads_only_what_it_shows() -> None:
     loaded = _list_loaded(
-        "import roamtui.cli, roamtui.launch, roamtui.tui.app, roamtui.tui.screens.main\n"
-        "from roamtui.bootstrap import Bootstrap\nBootstrap().open(['examples/handbook.md'])"
+        "import roamtui.cli, roamtui.tui.app, roamtui.tui.screens.main\n"
+        "from roamtui.launch import Bootstrap, Launch\n"
+        "launch = Launch(bootstrap=Bootstrap())\n"
+        "launch.open(('examples/handbook.md',), launch.conversation)"
     )
     assert "roamtui.tui.screens.main" in loaded
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []

@@ -21,7 +21,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import ask, expand, find_id, screen_text, wait_until
@@ -58,7 +58,7 @@ async def trace_question() -> list[str]:
         library = open_library((str(PROJECT_DIR / "examples" / "handbook.md"),))
         model, tracer, gate = ScriptedModel(), CallTracer(), asyncio.Event()
         session = Conversation.start(library, store=ConversationStore(Path(folder) / "conversations"))
-        app = RoamApp(AppContext(agent=Agent(session, model, KeywordSearcher(library))))
+        app = RoamApp(context_of(Agent(session, model, KeywordSearcher(library))))
         app.animation_level = "none"
         async with app.run_test(size=(120, 35)) as pilot:
             sites, locker, classes = (find_id(app, title) for title in ("Sites", "Returns locker", "Item classes"))

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from roamtui.bootstrap import Bootstrap
-from roamtui.conversation.state import OpenSectionOptions, start_conversation
 from roamtui.settings import ConversationArguments
 from roamtui.sources.file_sources import join_sources
 from tests.cli.conftest import RunCommand
@@ -72,9 +71,9 @@ def test_a_source_is_added_to_the_conversation_of_a_cell_and_is_there_again(run:
     log = Path(table["table"]) / "conversations" / f"{cell['conversation']}.jsonl"
     library, loader = Bootstrap().open((str(leases / "anna.md"),), load_all=True)
     arguments = ConversationArguments(conversation_id=str(log))
-    agent = Bootstrap().make_agent(start_conversation(library, OpenSectionOptions()), loader, arguments)
-    asyncio.run(agent.conversation.add_source(str(leases / "bert.md")))
-    agent.conversation.close()
+    conversation = Bootstrap().start_conversation(library, loader, arguments)
+    asyncio.run(conversation.add_source(str(leases / "bert.md")))
+    conversation.close()
     answer = run("ask", leases / "anna.md", PERIOD, "--conversation", log)
     assert "three months" in answer.out
 

@@ -18,6 +18,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.main import MainScreen
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 TEXT = """# Larch Lane Bakery
@@ -96,7 +97,7 @@ def make_context(
     """Return a context over `text` whose model says `replies`; without a store nothing is saved."""
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
     agent = Agent(Conversation.start(library, store=store), ScriptedModel(replies))
-    return AppContext(agent=agent, options=options or TuiOptions(examples=EXAMPLES), notices=notes)
+    return context_of(agent, options=options or TuiOptions(examples=EXAMPLES), notices=notes)
 
 
 def make_app(replies: Iterable[Reply] = (), **given: object) -> RoamApp:

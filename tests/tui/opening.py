@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Event
 
 from roamtui.agent.loop import Agent
@@ -13,7 +14,8 @@ from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
+from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 
 OFFERS = (
@@ -41,7 +43,7 @@ class Opener:
         self.gate.set()
         self.pages_read = Event()
 
-    def make_first(self, source: str, conversation_id: str | None = None, model: Model | None = None) -> StartupContext:
+    def make_first(self, source: str, conversation_id: str | None = None, model: Model | None = None) -> AppContext:
         """Return a document of one section that is called as its source."""
         library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
         if conversation_id is not None and self.store is not None:
@@ -49,9 +51,9 @@ class Opener:
         else:
             session = Conversation.start(library, store=self.store)
         agent = Agent(session, model or ScriptedModel())
-        return StartupContext.from_app_context(AppContext(agent=agent))
+        return context_of(agent)
 
-    def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> StartupContext:
+    def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> AppContext:
         self.opened.append((source, conversation_id))
         self.models.append(model)
         self.gate.wait(30)
@@ -71,15 +73,14 @@ class Opener:
             self.pages_read.set()
 
     @property
-    def opening(self) -> DocumentOpener:
+    def opening(self) -> TuiOptions:
         """What the screen is given."""
-        return DocumentOpener(
+        return TuiOptions(
             list_offers=lambda: (OFFERS, ""),
             open_source=self.open,
-            suggest_url=lambda name: f"https://{name}" if "." in name else None,
             save_settings=lambda values: self.kept.extend(values.items()),
         )
 
     def make_app(self, first: str | None = None, theme: str | None = None) -> RoamApp:
         """Return an app over a document, or one that begins where a person chooses it."""
-        return RoamApp(self.make_first(first) if first is not None else None, self.opening, TuiOptions(theme=theme))
+        return RoamApp(self.make_first(first) if first is not None else None, replace(self.opening, theme=theme))

@@ -22,12 +22,13 @@ from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import (
     EXAMPLES,
@@ -213,7 +214,7 @@ def make_searching_app(theme: str, model: Model | None = None) -> RoamApp:
     session = context.agent.conversation
     searcher = KeywordSearcher(session.state.library)
     agent = Agent(session, model or ScriptedModel(()), searcher)
-    app = RoamApp(AppContext(agent=agent, options=context.options))
+    app = RoamApp(context_of(agent, options=context.options))
     app.animation_level = "none"
     return app
 
@@ -261,7 +262,7 @@ def make_reading_app(theme: str, source: Path) -> RoamApp:
     """Return such an app over a file, with pictures as half cells."""
     library = open_library([str(source)])
     options = TuiOptions(theme=theme, examples=EXAMPLES, image_mode=ImageMode.CELLS)
-    app = RoamApp(AppContext(agent=Agent(Conversation.start(library), ScriptedModel(())), options=options))
+    app = RoamApp(context_of(Agent(Conversation.start(library), ScriptedModel(())), options=options))
     app.animation_level = "none"
     app.main_screen.header.show("Guide", "guide.md")
     return app

@@ -16,9 +16,10 @@ from roamtui.sources.convert.converted import PageReport
 from roamtui.table.runner import TableJob
 from roamtui.table.store import TableStore
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, DocumentOpener, StartupContext, TuiOptions
+from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.table import TableScreen
 from roamtui.tui.screens.table_grid import TableGrid
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.table.filling import PERIOD, PETS, answering_model, define, fill, make_plan, write_leases
 from tests.tui.driving import wait_until
@@ -39,24 +40,24 @@ class Tables:
         defined = define(self.leases, *self.questions)
         return TableJob(store=TableStore(self.folder), defined=defined, plan=make_plan(self.model, jobs=2))
 
-    def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> StartupContext:
+    def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> AppContext:
         library, loader = open_sources((source,))
         if log is None:
             session = Conversation.start(library, loader=loader)
         else:
             store = ConversationStore(Path(log).parent, is_listed=False)
             session = Conversation.resume(library, Path(log).stem, store=store)
-        return StartupContext.from_app_context(AppContext(agent=Agent(session, model or ScriptedModel())))
+        return context_of(Agent(session, model or ScriptedModel()))
 
     def make_app(self, theme: str | None = None) -> RoamApp:
-        opener = DocumentOpener(
+        options = TuiOptions(
+            theme=theme,
             list_offers=lambda: ((), ""),
             open_source=self.open_source,
-            suggest_url=lambda _: None,
             save_settings=lambda _: None,
             open_table=self.open_table,
         )
-        app = RoamApp(None, opener, TuiOptions(theme=theme), str(self.folder))
+        app = RoamApp(None, options, str(self.folder))
         app.animation_level = "none"
         return app
 

@@ -17,9 +17,9 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, ExchangeView, OutcomeView, QuestionView, SourcesView
-from roamtui.tui.context import AppContext
 from roamtui.tui.messages import StatusMessage
 from tests.agent.asking import FakeSearcher
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.tui.driving import (
     EXAMPLES,
@@ -312,7 +312,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     answer = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
     model = ScriptedModel([search, expand(stone), answer, answer])
     agent = Agent(Conversation.start(library), model, FakeSearcher(*hits))
-    async with running(RoamApp(AppContext(agent=agent)), (120, 40)) as (app, pilot):
+    async with running(RoamApp(context_of(agent)), (120, 40)) as (app, pilot):
         await ask(pilot, "How many loaves?")
         assert last(app, OutcomeView).endswith("1 likely section was not read · o opens it and asks again")
         assert last(app, ActivityView).startswith("▸ searched once, opened 1 section · ")

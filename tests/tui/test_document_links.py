@@ -14,13 +14,14 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
+from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.messages import LinkClicked
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.lists import PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.document.linked_notes import write_notes
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, model_of, press_until, running, wait_until
 
@@ -30,16 +31,15 @@ def notes(tmp_path: Path) -> Path:
     return write_notes(tmp_path)
 
 
-def _open_source(source: str, _id: str | None, model: Model | None, _report: PageReport) -> StartupContext:
+def _open_source(source: str, _id: str | None, model: Model | None, _report: PageReport) -> AppContext:
     agent = Agent(Conversation.start(open_library([source])), model or ScriptedModel())
-    return StartupContext.from_app_context(AppContext(agent=agent))
+    return context_of(agent)
 
 
 def _make_app(source: Path) -> RoamApp:
-    opener = DocumentOpener(
+    opener = TuiOptions(
         list_offers=lambda: ((), ""),
         open_source=_open_source,
-        suggest_url=lambda _name: None,
         save_settings=lambda _settings: None,
     )
     return RoamApp(_open_source(str(source), None, None, lambda *_given: None), opener)
@@ -57,7 +57,7 @@ async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
 
 def _is_at(app: RoamApp, source: Path, title: str) -> Callable[[], bool]:
     def check() -> bool:
-        library = app.main_screen.startup.state.library
+        library = app.main_screen.conversation.state.library
         section_id = app.main_screen.reader_pane.section_id
         return (
             library.source == str(source.resolve())

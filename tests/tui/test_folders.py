@@ -10,8 +10,8 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import open_sources
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
 from roamtui.tui.tree.visible_lines import FoldState
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, expand, find_id, press_until, running, wait_until
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 def make_app(folder: Path, *replies: Reply) -> RoamApp:
     library, loader = open_sources([str(folder)])
     session = Conversation.start(library, loader=loader)
-    return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
+    return RoamApp(context_of(Agent(session, ScriptedModel(replies))))
 
 
 def shown(app: RoamApp) -> list[str]:

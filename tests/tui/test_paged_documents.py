@@ -9,7 +9,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.tui.driving import find_id, press_until, running, screen_text, wait_until
 
@@ -26,7 +26,7 @@ def _make_paged_app(pages: tuple[str, ...] = _PAGES) -> RoamApp:
     starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
     raw = RawText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
     agent = Agent(Conversation.start(build_library(raw)), ScriptedModel(()))
-    return RoamApp(AppContext(agent=agent))
+    return RoamApp(context_of(agent))
 
 
 def _line_of(app: RoamApp, words: str) -> str:

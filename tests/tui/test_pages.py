@@ -10,8 +10,8 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import open_sources
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
 from roamtui.tui.screens.dialogs import ConfirmDialog
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import expand, find_id, press_until, running, screen_text, wait_until
@@ -42,7 +42,7 @@ def site() -> Iterator[FakeSite]:
 def make_app(site: FakeSite, *replies: Reply) -> RoamApp:
     library, loader = open_sources([site.origin])
     session = Conversation.start(library, loader=loader)
-    return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
+    return RoamApp(context_of(Agent(session, ScriptedModel(replies))))
 
 
 async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite) -> None:

@@ -11,7 +11,7 @@ from roamtui.document.loader import build_library
 from roamtui.models.recorded import RecordedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, ask, expand, find_id, running, screen_text, wait_until
 
@@ -24,7 +24,7 @@ def start_conversation(store: ConversationStore | None = None) -> Conversation:
 
 async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[str, ...]:
     """Ask both questions in an app and return the answers, and what stands on the screen."""
-    async with running(RoamApp(AppContext(agent=agent)), (120, 40)) as (app, pilot):
+    async with running(RoamApp(context_of(agent)), (120, 40)) as (app, pilot):
         if script is not None:
             deck, stone = find_id(app, "Deck oven"), find_id(app, "Stone oven")
             script.add_replies(
@@ -50,7 +50,7 @@ class NotedModel(ScriptedModel):
 
 
 async def test_the_app_says_what_to_know_of_a_model_once() -> None:
-    app = RoamApp(AppContext(agent=Agent(start_conversation(), NotedModel([ScriptedReply(text="Not found: no.")]))))
+    app = RoamApp(context_of(Agent(start_conversation(), NotedModel([ScriptedReply(text="Not found: no.")]))))
     async with app.run_test(size=(120, 40)) as pilot:
         await wait_until(pilot, "It has no [b]tool calls[/b].")
         await ask(pilot, QUESTIONS[0])

@@ -26,7 +26,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ActivityView
-from roamtui.tui.context import AppContext
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, app_of, ask, expand, press_until, running, wait_until
 
@@ -91,7 +91,7 @@ class _Twins:
 
     def _make_app(self, session: Conversation, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
         searcher = KeywordSearcher(session.state.library)
-        return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher, options)))
+        return RoamApp(context_of(Agent(session, ScriptedModel(replies), searcher, options)))
 
 
 def _export(session: Conversation) -> tuple[str, str]:
@@ -263,7 +263,7 @@ async def test_an_answer_whose_quote_no_longer_stands_is_marked(
         conversation_id = app_of(pilot).main_screen.conversation.state.id
     changed = _make_library(TEXT.replace("first eight minutes", "first nine minutes"))
     again = Conversation.resume(changed, conversation_id, store=stores[0])
-    async with running(RoamApp(AppContext(agent=Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
+    async with running(RoamApp(context_of(Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
         await wait_until(pilot, lambda: app.main_screen.chat_log.current is not None)
         await pilot.pause()
         await _check_words(pilot, "1 quote is no longer in the document; press r to ask again.")

@@ -15,7 +15,8 @@ from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, DocumentOpener, StartupContext
+from roamtui.tui.context import AppContext, TuiOptions
+from tests.fakes.contexts import context_of
 from tests.tui.driving import ask, find_id, go_to, press_until, run, running, screen_text, wait_until
 
 SIZE = (150, 34)
@@ -31,19 +32,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
-    def make_first(source: str) -> StartupContext:
+    def make_first(source: str) -> AppContext:
         library, loader = Bootstrap().open([source])
         store = ConversationStore(folder / "conversations")
         session = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
-        return StartupContext.from_app_context(AppContext(agent=Agent(session, NoModel(), KeywordSearcher(library))))
+        return context_of(Agent(session, NoModel(), KeywordSearcher(library)))
 
-    def open_source(source: str, _id: str | None, _model: Model | None, _report: PageReport) -> StartupContext:
+    def open_source(source: str, _id: str | None, _model: Model | None, _report: PageReport) -> AppContext:
         return make_first(source)
 
-    opener = DocumentOpener(
+    opener = TuiOptions(
         list_offers=lambda: ((), ""),
         open_source=open_source,
-        suggest_url=lambda _: None,
         save_settings=lambda _: None,
     )
     return RoamApp(make_first(first), opener)

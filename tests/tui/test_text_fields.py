@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ async def test_every_key_that_prints_is_typed(tmp_path: Path, way: tuple[str, ..
 
 
 async def test_every_key_that_prints_is_typed_where_a_document_is_chosen() -> None:
-    app = RoamApp(None, Opener().opening, TuiOptions(keys={**OWN_KEYS, "start.complete": ("x",)}))
+    app = RoamApp(None, replace(Opener().opening, keys={**OWN_KEYS, "start.complete": ("x",)}))
     async with running(app, (120, 35)) as (_, pilot):
         await wait_until(pilot, lambda: field_of(pilot) is not None)
         screen = app.screen

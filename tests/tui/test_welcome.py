@@ -13,7 +13,8 @@ from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import TuiOptions
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import EXAMPLES, TEXT, expand, press_until, running, screen_text, wait_until
 
@@ -29,7 +30,7 @@ def store(tmp_path: Path) -> ConversationStore:
 def make_app(store: ConversationStore, text: str = TEXT) -> RoamApp:
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
     agent = Agent(Conversation.start(library, store=store), ScriptedModel())
-    return RoamApp(AppContext(agent=agent, options=TuiOptions(examples=EXAMPLES)))
+    return RoamApp(context_of(agent, options=TuiOptions(examples=EXAMPLES)))
 
 
 async def ask_about_deck_oven(store: ConversationStore) -> None:

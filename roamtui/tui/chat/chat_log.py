@@ -45,11 +45,11 @@ from roamtui.tui.chat.content_view import (
     TextView,
     attach_target,
 )
-from roamtui.tui.context import StartupContext
 from roamtui.tui.labels import STEP, format_full_path, get_document_colour
 from roamtui.tui.messages import CopyRequested, StatusMessage
 
 if TYPE_CHECKING:
+    from roamtui.conversation.conversation import Conversation
     from roamtui.tui.chat.exchange_view import ExchangeView
     from roamtui.tui.chat.passages_view import PassagesView
 
@@ -130,11 +130,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
         number: int
 
-    def __init__(self, startup: StartupContext, welcome: Widget, keys: Keymap) -> None:
+    def __init__(self, conversation: Conversation, welcome: Widget, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
         self._keys = keys
-        self._startup = startup
+        self._conversation = conversation
         self._welcome = welcome
         self._earlier = EarlierQuestionsView()
         self._messages = Messages(self._earlier, welcome)
@@ -188,7 +188,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._welcome.display = False
         self.clear_selection()
         view, self._pending = self._pending, None
-        within = self._startup.state.transcript.exchanges[number - 1].within
+        within = self._conversation.state.transcript.exchanges[number - 1].within
         if view is None or within != self._pending_within:  # in the latter case, each source is asked by itself
             if view is not None:
                 view.remove()
@@ -214,7 +214,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def load_saved(self) -> None:
         """Show the last exchanges of a saved conversation."""
-        exchanges = self._startup.state.transcript.exchanges
+        exchanges = self._conversation.state.transcript.exchanges
         if exchanges:
             self._welcome.display = False
             self._messages.mount(*self._make_saved_views(exchanges[-EXCHANGES_STEP:]))
@@ -295,7 +295,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._stop_following()
         before, first = self._messages.virtual_size.height, self._shown[0]
         end = first.number - 1
-        exchanges = self._startup.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
+        exchanges = self._conversation.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
         self._messages.mount(*self._make_saved_views(exchanges), before=first)
         self._earlier.show_count(self._shown[0].number - 1)
         self.call_after_refresh(
@@ -311,8 +311,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _make_view(self, number: int, question: str, within: str | None) -> ExchangeView:
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
-        about = "" if within is None else format_full_path(self._startup.state.library, within)
-        view = ExchangeView(number, question, about, self._format_source, lambda: self._startup.state, self._keys)
+        about = "" if within is None else format_full_path(self._conversation.state.library, within)
+        view = ExchangeView(number, question, about, self._format_source, lambda: self._conversation.state, self._keys)
         view.sources.has_peek = self.has_peek
         return view
 
@@ -320,7 +320,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Make views of saved exchanges and of the notices that followed them. Record them as the first ones shown."""
         from roamtui.quotes.recheck import list_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
 
-        library = self._startup.state.library
+        library = self._conversation.state.library
         widgets: list[Widget] = []
         views: list[ExchangeView] = []
         for exchange in exchanges:
@@ -335,7 +335,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             views.append(view)
             if lost := len(list_stale_quotes(exchange.citations, library)):
                 words = "1 quote is" if lost == 1 else f"{lost} quotes are"
-                is_last = exchange is self._startup.state.transcript.exchanges[-1]
+                is_last = exchange is self._conversation.state.transcript.exchanges[-1]
                 advice = "press r to ask again" if is_last else "ask again"
                 widgets.append(NoticeView(f"{words} no longer in the document; {advice}.", Severity.WARNING))
         self._shown[:0] = views
@@ -343,7 +343,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _format_source(self, citation: Citation) -> Content:
         """Format the section of a citation. If there are several documents, the name of its document comes first."""
-        library = self._startup.state.library
+        library = self._conversation.state.library
         name, title = split_source(citation, library)
         if not name:
             return Content.styled(title, "bold")

@@ -74,10 +74,6 @@ class WelcomeView(ContentView):
         self._contents, self._chapters = describe_contents(library)
         self.invalidate()
 
-    def show_examples(self, examples: tuple[str, ...]) -> None:
-        self._examples = examples
-        self.invalidate()
-
     def show_saved_conversations(self, saved: tuple[ConversationSummary, ...]) -> None:
         """Show the first of the saved conversations, and how many more there are."""
         self._saved_conversations = saved

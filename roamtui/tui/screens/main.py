@@ -48,7 +48,7 @@ from roamtui.tui.chat.content_view import (
     TargetSelected,
 )
 from roamtui.tui.chat.welcome import WelcomeView
-from roamtui.tui.context import AppContext, StartupContext
+from roamtui.tui.context import AppContext
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     CommandRequested,
@@ -95,7 +95,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     BINDINGS = make_bindings(Scope.GLOBAL)
 
     def _get_initial_state(self) -> ConversationState:
-        return self.startup.state
+        return self.conversation.state
 
     # Comparing two states of 100,000 sections would take long. The panes draw changes, so the screen is not repainted.
     state: reactive[ConversationState] = reactive(
@@ -103,25 +103,27 @@ class MainScreen(Screen[None], inherit_bindings=False):
     )
     """The state after the last event that was published."""
 
-    def __init__(self, startup: StartupContext, keys: Keymap, problems: tuple[str, ...] = ()) -> None:
+    def __init__(self, context: AppContext, keys: Keymap, problems: tuple[str, ...] = ()) -> None:
         """Make the screen. `problems` are sentences about the configuration."""
         super().__init__(classes="-tall")  # as in most terminals: a change of class would style every widget again
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (_HEADER_ROWS_MIN, "-tall")]
-        self.startup = startup
-        """What the app starts with. It makes the rest, such as the agent, when first needed."""
+        self.app_context = context
+        """The document, its conversation, and what the app can do with them."""
+        self.has_started = False
+        """Whether the first screen has been shown, and all else is there."""
         self.keys = keys
         self._problems = problems
-        state = startup.state
+        state = context.conversation.state
         self._first_place: str | SectionTarget | None = None
         """The anchor or quote to show as soon as the screen has started, if a link or a cell of a table led to it."""
         self._stamp = stamp_source(state.library.source)
-        self.welcome = WelcomeView(state.library, startup.options.examples, startup.model_name, keys)
-        self.chat_log = ChatLog(startup, self.welcome, keys)
+        self.welcome = WelcomeView(state.library, context.options.examples, context.model_name, keys)
+        self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
-        self.reader_pane = ReaderPane(state, keys, startup.options.image_mode)
+        self.reader_pane = ReaderPane(state, keys, context.options.image_mode)
         asked = [exchange.question for exchange in state.transcript.exchanges]
-        self.question_box = QuestionBox([*reversed(startup.options.examples), *asked])
-        self.status_line = StatusLine(StatusLineState(model=startup.model_name), keys)
+        self.question_box = QuestionBox([*reversed(context.options.examples), *asked])
+        self.status_line = StatusLine(StatusLineState(model=context.model_name), keys)
         self.header = HeaderLine(state.library.title, state.library.source)
         self._hints = HintLine(keys)
         back_key = keys.format_first_key("global.back")
@@ -129,13 +131,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions = QuestionArea(self.question_box, state, back_key, self._run_question, show_pending)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions)
 
-    @cached_property
+    @property
     def agent(self) -> Agent:
-        """Answers the questions, and holds the conversation on the screen."""
-        agent = self.app_context.agent
-        agent.conversation.approver = self._approve
-        self._unsubscribe = agent.conversation.subscribe(self._show_event, draws_exchanges=True)
-        return agent
+        """Answers the questions."""
+        return self.app_context.agent
 
     @cached_property
     def _find_controller(self) -> FindController:
@@ -159,19 +158,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return ReloadController(context, self.agent, chat, self._stamp, key)
 
     @property
-    def has_started(self) -> bool:
-        """Whether the first screen has been shown. The agent, which is a cached property, is made only then."""
-        return "agent" in vars(self)
-
-    @property
-    def app_context(self) -> AppContext:
-        """The agent, and everything else that the app was started with."""
-        return self.startup.app_context
-
-    @property
     def conversation(self) -> Conversation:
         """The conversation on the screen."""
-        return self.app_context.agent.conversation
+        return self.app_context.conversation
 
     @property
     def is_asking(self) -> bool:
@@ -191,24 +180,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(ChatLog.Ready)
     def _restore_conversation(self) -> None:
-        """Show a saved conversation, and the problems of the configuration."""
-        self.status_line.show_state(self.startup.state)
+        """Show a saved conversation, and what is to be said at the start."""
+        self.status_line.show_state(self.conversation.state)
         for problem in self._problems:
             self.chat_log.add_notice(problem, Severity.WARNING)
         self.chat_log.load_saved()
         self._update_hints()
-        self.call_after_refresh(self._finish_startup)
+        for note in self.app_context.notices:
+            self.chat_log.add_notice(note)
+        self.conversation.approver = self._approve
+        self._unsubscribe = self.conversation.subscribe(self._show_event, draws_exchanges=True)
+        self.call_after_refresh(self._prepare)
 
-    def _finish_startup(self) -> None:
-        """Load everything that the first screen did not need, such as the agent and the notes, and show it."""
+    def _prepare(self) -> None:
+        """Make the agent, and show what the first screen did not need."""
         if not self.is_attached:  # the person, or the terminal, has gone already
             return
-        context, _ = self.app_context, self.agent  # `has_started` from here on
-        if context.options.examples != self.startup.options.examples:
-            self.welcome.show_examples(context.options.examples)
-            self.question_box.prepend_history(reversed(context.options.examples))
-        for note in context.notices:
-            self.chat_log.add_notice(note)
+        self.has_started = True
         self._warm_up()
         self._index_ahead()
         if self.reader_pane.section_id is None:  # the person may have opened a section already
@@ -275,7 +263,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="commands", exit_on_error=False)
     async def dispatch(self, make_command: CommandFactory) -> None:
         """Run a command once earlier requests are done. If there is nothing to do, show why."""
-        if reason := await self.agent.conversation.dispatch(make_command):
+        if reason := await self.conversation.dispatch(make_command):
             self.post_message(StatusMessage(reason))
 
     async def _approve(self, approval: ApprovalRequest) -> bool:
@@ -423,10 +411,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _run_question(self, question: str, options: AskOptions) -> None:
-        if not self.startup.is_ready:  # loading blocks the screen, which must show the question first
-            is_shown = asyncio.Event()
-            self.call_after_refresh(is_shown.set)
-            await is_shown.wait()
         await self.agent.ask(question, options)
 
     @property
@@ -527,7 +511,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         if self.warn_if_busy():
             return
-        if (store := self.agent.conversation.store) is None:
+        if (store := self.conversation.store) is None:
             self.warn("No saved conversations: saving is off here.")
         else:
             self.app.push_screen(ConversationsScreen(self.agent, store, self.keys), switch)
@@ -537,9 +521,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.warn_if_busy():
             return
         if conversation_id is None:
-            self._switch(self.agent.conversation.start_new(), "Started a new conversation")
+            self._switch(self.conversation.start_new(), "Started a new conversation")
         else:
-            self._switch(self.agent.conversation.open(conversation_id), "Resumed the conversation")
+            self._switch(self.conversation.open(conversation_id), "Resumed the conversation")
 
     def action_new_conversation(self) -> None:
         self.questions.take_back()
@@ -548,16 +532,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(ChatLog.ForkRequested)
     def _fork_conversation(self, event: ChatLog.ForkRequested) -> None:
         if not self.warn_if_busy():
-            exchange = self.agent.conversation.state.transcript.exchanges[event.number - 1]
+            exchange = self.conversation.state.transcript.exchanges[event.number - 1]
             words = f"Branched before question {event.number}; the original is kept"
-            self._switch(self.agent.conversation.fork(exchange), words, exchange)
+            self._switch(self.conversation.fork(exchange), words, exchange)
 
     @work(group="commands", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _switch(self, switching: Awaitable[None], words: str, edited: Exchange | None = None) -> None:
         """Switch to another conversation. The person will edit the question of `edited`, if it is given."""
-        before_id = self.agent.conversation.state.id
+        before_id = self.conversation.state.id
         await switching
-        if self.agent.conversation.state.id != before_id:
+        if self.conversation.state.id != before_id:
             self._show_last_read()
             self._show_saved_conversations(is_announced=False)
             self.panes.show_chat()
@@ -617,7 +601,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(OutlineTree.NodeActivated)
     def _read(self, event: OutlineTree.NodeActivated) -> None:
-        if event.section_id in self.startup.state.library:
+        if event.section_id in self.conversation.state.library:
             self.reader_pane.reader.open(event.section_id)
             self.panes.show_reader(came_from=self.tree_pane.outline)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from functools import partial
 
 from textual import events, on, work
@@ -21,7 +22,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import get_recommended_key_variable
-from roamtui.tui.context import ModelFactory, TriedModels, TuiOptions
+from roamtui.tui.context import TriedModels, TuiOptions
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog
 from roamtui.tui.screens.lists import PickerDialog, PickerItem
@@ -45,7 +46,7 @@ class ModelPicker(PickerDialog):
         self._current = agent.model.name
         self._options = options
         self._tried = tried
-        self._offers = {offer.name: offer for offer in options.model_offers}
+        self._offers = {offer.name: offer for offer in options.list_models()}
         super().__init__("Model", self._list_choices(), self._current, foot=_HINT)
 
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
@@ -151,7 +152,7 @@ class ModelDialog(Dialog[tuple[Model, str] | None]):
 
     AUTO_FOCUS = "#model-name"
 
-    def __init__(self, make_model: ModelFactory, name: str) -> None:
+    def __init__(self, make_model: Callable[..., Model], name: str) -> None:
         """Make models with `make_model`. `name` is in the field at the start."""
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]

@@ -20,12 +20,13 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
+from roamtui.document.loader import suggest_url
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import OpeningCancelledError, RoamtuiError
 from roamtui.models.base import Model
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
-from roamtui.tui.context import DocumentOpener, OfferGroup, StartOffer, StartupContext
+from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
@@ -43,7 +44,7 @@ class OpenChoice:
     source: str
     conversation_id: str | None
     """The conversation to resume, or None for a new one."""
-    opened: StartupContext | None
+    opened: AppContext | None
     """The opened document, or None if it was open already or is to be added."""
     is_added: bool = False
     """Whether to add it as a source to the current conversation."""
@@ -59,17 +60,17 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
 
     def __init__(
         self,
-        opener: DocumentOpener,
+        options: TuiOptions,
         keys: Keymap,
         model: Model | None = None,
         open_documents: tuple[StartOffer, ...] = (),
         request: DocumentRequested | None = None,
         problems: tuple[str, ...] = (),
     ) -> None:
-        """Offer the sources that `opener` lists.
+        """Offer the sources that `options` lists.
 
         Args:
-            opener: Lists offers and opens sources.
+            options: Lists offers and opens sources.
             keys: The current keys.
             model: The model for the opened document, or None for the model of the settings.
             open_documents: The open documents, the current one last. If there are none, this is the first screen.
@@ -82,7 +83,7 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
         super().__init__("◆ roamtui" if self._is_first else title, foot, placeholder=_HINT)
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self.set_class(self._is_first, "-alone")
-        self._opener = opener
+        self._options = options
         self._model = model
         self._problem = " ".join(problems)
         self._request = request
@@ -103,7 +104,7 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
-        offers, problem = await asyncio.to_thread(self._opener.list_offers)
+        offers, problem = await asyncio.to_thread(self._options.list_offers)
         self._offers += offers
         if problem:
             self.show_message(problem, is_problem=True)
@@ -124,7 +125,7 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
         rows = lay_out_columns(items, typed)
         if _is_existing_source(typed):
             yield self._make_typed_row(typed, "enter opens it")
-        elif typed and not rows and (url := self._opener.suggest_url(typed)):
+        elif typed and not rows and (url := suggest_url(typed)):
             yield self._make_typed_row(url, "no match; enter fetches it")
         yield from rows
 
@@ -178,7 +179,8 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
 
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None) -> None:
-        worker = get_current_worker()
+        worker, open_source = get_current_worker(), self._options.open_source
+        assert open_source is not None
         self._progress = f"Opening {sanitise_line(source)}…"
 
         def report(done: int, count: int) -> None:  # called in the thread
@@ -187,7 +189,7 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
             self._progress = f"Opening {sanitise_line(source)}… {done:,} of {count:,}"
 
         try:
-            opened = await asyncio.to_thread(self._opener.open_source, source, conversation_id, self._model, report)
+            opened = await asyncio.to_thread(open_source, source, conversation_id, self._model, report)
         except RoamtuiError as error:
             self._on_opening_ended(sanitise_line(str(error)))
         else:

@@ -21,9 +21,10 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.passages_view import PassagesView
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.lists import PickerDialog
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, find_id, running, screen_text, wait_until
 
@@ -74,7 +75,7 @@ def make_offline_app(
     library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
     session = Conversation.start(library, store=store)
     agent = Agent(session, model or NoModel(), KeywordSearcher(library))
-    return RoamApp(AppContext(agent=agent, options=options or TuiOptions()))
+    return RoamApp(context_of(agent, options=options or TuiOptions()))
 
 
 def get_cards(app: RoamApp) -> PassagesView:
@@ -172,7 +173,7 @@ async def test_b_keeps_the_passage_as_a_note(tmp_path: Path) -> None:
 async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
     model = ScriptedModel([ScriptedReply(text="Two crowns.")] * 2, name="local")
     offers = (ModelOffer(name="local", note="on this machine", make_model=lambda: model),)
-    async with running(make_offline_app(options=TuiOptions(model_offers=offers)), LARGE) as (app, pilot):
+    async with running(make_offline_app(options=TuiOptions(list_models=lambda: offers)), LARGE) as (app, pilot):
         await show_cards(pilot, app)
         screen = app.main_screen
         shown = {citation.section_id for citation in screen.conversation.state.transcript.exchanges[0].citations}

@@ -25,7 +25,7 @@ from roamtui.sources.file_sources import FileStamps, SourceStamp
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
-from roamtui.tui.context import AppContext
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import (
@@ -59,7 +59,7 @@ def read(file: Path) -> Library:
 def make_reading_app(file: Path, *, is_watching: bool = False) -> RoamApp:
     library = read(file)
     agent = Agent(Conversation.start(library), ScriptedModel(), KeywordSearcher(library))
-    return RoamApp(AppContext(agent=agent, reload_library=lambda *_: read(file), reload_on_change=is_watching))
+    return RoamApp(context_of(agent, reload_library=lambda *_: read(file), reload_on_change=is_watching))
 
 
 def write(file: Path, text: str) -> None:
@@ -181,7 +181,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
         library = load_pages(library, loader, [link])
         agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = AppContext(agent=agent, reload_library=partial(Bootstrap().reload, sources=sources))
+        context = context_of(agent, reload_library=partial(Bootstrap().reload, sources=sources))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
             await press_until(pilot, "No changes", "f5")
@@ -206,8 +206,8 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
     library, loader = Bootstrap().open([str(folder)])
     session = Conversation.start(library, loader=loader)
-    context = AppContext(
-        agent=Agent(session, ScriptedModel(), KeywordSearcher(library)),
+    context = context_of(
+        Agent(session, ScriptedModel(), KeywordSearcher(library)),
         reload_library=partial(Bootstrap().reload, sources=[str(folder)]),
         read_stamps=FileStamps([str(folder)]).read,
         reload_on_change=True,
@@ -259,9 +259,7 @@ class SlowFolder:
         """Run an app over the folder, which has looked at it once."""
         library, loader = Bootstrap().open(self._source)
         agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = AppContext(
-            agent=agent, reload_library=self.read_again, read_stamps=self.look, reload_on_change=is_watching
-        )
+        context = context_of(agent, reload_library=self.read_again, read_stamps=self.look, reload_on_change=is_watching)
         async with running(RoamApp(context), (120, 35)) as (app, pilot):
             await look(pilot)
             await wait_until(pilot, lambda: not app.main_screen._reload_controller.needs_baseline)

@@ -15,12 +15,12 @@ from roamtui.document.loader import open_sources
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.reader.line_styles import HighlightKind
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.lists import ItemList
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
     RYE,
@@ -54,7 +54,7 @@ class MeaningSearcher(KeywordSearcher):
 def make_searching_app(text: str = TEXT, searcher: type[KeywordSearcher] | None = KeywordSearcher) -> RoamApp:
     session = make_context(text=text).agent.conversation
     made = searcher(session.state.library) if searcher is not None else None
-    return RoamApp(AppContext(agent=Agent(session, ScriptedModel(()), made)))
+    return RoamApp(context_of(Agent(session, ScriptedModel(()), made)))
 
 
 async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
@@ -168,7 +168,7 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
     for name, word in (("a", "boat"), ("b", "rye"), ("c", "rye")):
         (tmp_path / f"{name}.md").write_text(f"# Of {name}\n\nIt is {word}.\n", "utf-8")
     library, loader = open_sources([str(tmp_path)])
-    app = RoamApp(AppContext(agent=Agent(Conversation.start(library, loader=loader), ScriptedModel(()))))
+    app = RoamApp(context_of(Agent(Conversation.start(library, loader=loader), ScriptedModel(()))))
     async with app.run_test(size=(160, 30)) as pilot:
         screen = await find(pilot, "rye")
         assert [told for _, told, _ in list_found(screen)] == ["2 matches"]

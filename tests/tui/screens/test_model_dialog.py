@@ -38,7 +38,7 @@ def make_offering_app() -> RoamApp:
         ModelOffer(name="openai/[b]other", note="key found", make_model=lambda: other, provider="OpenAI"),
         ModelOffer(name="broken", note="key gone", make_model=refuse),
     )
-    return make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
+    return make_app([ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers))
 
 
 async def test_another_model_is_used_only_after_a_yes() -> None:
@@ -63,7 +63,7 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
     replies = [ScriptedReply(text=f"Other {number}.") for number in range(3)]
     other = ScriptedModel(replies, name="local")
     offers = (ModelOffer(name="local", note="on this machine", make_model=lambda: other),)
-    app = make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
+    app = make_app([ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers))
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "One?")
         await press_until(pilot, lambda: app.main_screen.status_line.status.model == "local", "f2", "down", "enter")
@@ -115,7 +115,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     home_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
+    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
@@ -136,7 +136,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
+    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
     refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
     with FakeOpenAIServer(refusal) as server:
         async with app.run_test(size=(100, 30)) as pilot:
@@ -151,7 +151,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
 
 async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_start() -> None:
     save_settings(config_path(), {"model": "openai/tiny", "api_base": "http://127.0.0.1:1/v1"})
-    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
+    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
     async with app.run_test(size=(100, 30)) as pilot:
         await press_until(pilot, "no key, no network", "f2")
         await press_until(pilot, lambda: app.app_context.agent.model.name == "offline", *"offl", "enter")
@@ -168,7 +168,7 @@ async def test_a_model_whose_key_is_there_is_tested_with_one_token_before_it_is_
     refusal = FakeReply(status=401, error=openai_error("Incorrect API key provided", code="invalid_api_key"))
     with FakeOpenAIServer(refusal, FakeReply(text="Yes")) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        app = make_app(options=Launch(bootstrap=Bootstrap()).make_options(()))
+        app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
         async with app.run_test(size=(120, 35)) as pilot:
             before = app.app_context.agent.model
             await press_until(pilot, "OPENAI_API_KEY is set", "f2", *"gpt")
@@ -202,7 +202,7 @@ async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_sa
                 ModelOffer(name=name, note="here", make_model=choose, api_base=server.url, needs_test=True),
             ), "1 model"
 
-        app = make_app(options=replace(Launch(bootstrap=Bootstrap()).make_options(()), discover_models=look))
+        app = make_app(options=replace(Launch(bootstrap=Bootstrap()).make_options(), discover_models=look))
         async with app.run_test(size=(120, 35)) as pilot:
             await press_until(pilot, f"{provider}/tiny", "f2", *"tiny")
             await press_until(pilot, "Make this model the default?", "enter")

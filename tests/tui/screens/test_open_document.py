@@ -147,7 +147,7 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
     for offer in list_offers((), tmp_path / "sites.toml")[0][:2]:
         library = open_library([offer.source])
         searcher = make_searcher(library, RetrievalOptions())
-        questions = choose_example_questions(model, library)
+        questions = choose_example_questions(library)
         assert questions
         for question in questions:
             exchange = await Agent(Conversation.start(library), model, searcher).ask(question)

@@ -21,11 +21,12 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.errors import SourceError
 from roamtui.sources.convert.drawing import DrawingRequest, compute_viewport
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
 from roamtui.tui.terminal_driver import make_driver_class
+from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
@@ -46,7 +47,7 @@ async def _read(
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
     options = TuiOptions(image_mode=mode, fetch_picture=fetch)
-    app = RoamApp(AppContext(agent=Agent(Conversation.start(library), ScriptedModel(())), options=options))
+    app = RoamApp(context_of(Agent(Conversation.start(library), ScriptedModel(())), options=options))
     async with running(app, (100, 40)) as (_, pilot):
         screen = app.main_screen
         screen.reader_pane.reader.open(next(library.walk()))

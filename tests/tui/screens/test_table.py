@@ -151,7 +151,7 @@ async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from
 
 async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> None:
     app = make_app()
-    app._opener = tables.make_app()._opener
+    app._options = tables.make_app()._options
     async with running(app, (100, 24)) as (_, pilot):
         await pilot.press("escape")
         await run(pilot, "global.table")

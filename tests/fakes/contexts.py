@@ -1,0 +1,13 @@
+"""What the app needs of a document whose agent exists already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from roamtui.agent.loop import Agent
+from roamtui.tui.context import AppContext
+
+
+def context_of(agent: Agent, **given: Any) -> AppContext:  # noqa: ANN401 - fields of `AppContext`
+    """Return the context of an agent."""
+    return AppContext(conversation=agent.conversation, make_agent=lambda: agent, model_name=agent.model.name, **given)
