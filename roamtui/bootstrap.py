@@ -176,7 +176,7 @@ class Bootstrap:
         """
         if previous.sources:
             return open_all(previous.sources, self.open_added, previous.source)[0]
-        library, loader = open_sources(sources, replace(self.loading, always_revalidate=True))
+        library, loader = open_sources(sources, replace(self.loading, always_fetch=True))
         library = _add_summaries(library)
         library = replace(library, summaries={**previous.summaries, **library.summaries})
         if loader is None:

@@ -38,7 +38,7 @@ class LoadingOptions:
     """Folder of the page cache, or None for no cache."""
     is_offline: bool = False
     """Whether pages come only from the cache."""
-    always_revalidate: bool = False
+    always_fetch: bool = False
     """Whether to ask sites if a page has changed even while the cached page is still fresh."""
     allowed: tuple[str, ...] = ()
     """URLs of further origins that the person typed, besides the origin of the source."""

@@ -183,7 +183,7 @@ class PageLoader:
 
         fetching = FetchOptions(
             is_offline=options.is_offline,
-            always_revalidate=options.always_revalidate,
+            always_fetch=options.always_fetch,
             proxy=resolve_proxy(options.proxy, os.environ),
         )
         self.typed = typed | options.parse_allowed()

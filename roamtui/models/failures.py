@@ -16,7 +16,7 @@ from typing import Any
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.secrets import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
-from roamtui.sources.web.cache import parse_retry_after
+from roamtui.sources.web.page import parse_retry_after
 
 CONNECTION_TIMED_OUT = "nobody took the connection in time"
 """Message of a connect timeout. aiohttp keeps only the message of an exception."""

@@ -34,7 +34,6 @@ from roamtui.sources.convert.epub import convert_epub
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.rst import convert_rst
 from roamtui.sources.read import RawText
-from roamtui.sources.web.cache import compute_freshness_seconds
 from tests.conversation.conversations import ask, make_state
 from tests.sources.convert.sample_books import make_epub_parts, pack
 
@@ -151,7 +150,6 @@ _READERS: dict[str, Callable[[str], object]] = {
         "a",
     ),
     "reStructuredText": lambda text: (convert_rst(text), convert_rst(f".. {text}a::"), convert_rst(f"`a{text}<b")),
-    "cache header": lambda text: compute_freshness_seconds({"cache-control": f"a{text}!"}, 9),
 }
 
 

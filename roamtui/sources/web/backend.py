@@ -21,7 +21,7 @@ from typing import Any
 import httpcore
 from typing_extensions import override
 
-from roamtui.sources.web.page import BlockedAddressError, FetchError, UnreachableError
+from roamtui.sources.web.page import BlockedAddressError, UnreachableError
 from roamtui.sources.web.urls import strip_www
 
 Dial = Callable[[str, int, float], httpcore.NetworkStream]
@@ -71,13 +71,8 @@ class CheckedBackend(httpcore.NetworkBackend):
         try:
             addresses = self._resolver.resolve(host, port, allows_local=self._allows_local, seconds_max=seconds)
         except UnreachableError:
-            if not self._has_proxy:
+            if not (self._has_proxy and self._allows_local):
                 raise
-            if not self._allows_local:
-                raise UnreachableError(
-                    f"Host not found: {host}. Only the proxy may know it. If you trust the site, allow it: "
-                    f"--allow-origin https://{host}."
-                ) from None
             return (host,)
         if self._has_proxy and self._allows_local:
             is_public = all(classify_address(ipaddress.ip_address(text)) is AddressScope.PUBLIC for text in addresses)
@@ -199,19 +194,15 @@ class HostResolver:
             FetchError: The host is unknown, or one of its addresses is refused.
         """
         literal = parse_ip(host)
-        if literal is not None:
-            if not allows_local and classify_address(literal) is not AddressScope.PUBLIC:
-                raise _make_refusal(host, literal)
-            return (str(literal),)
-        parsed = [parse_ip(text) for text in self._query_resolver(host, port, seconds_max)]
-        addresses = [address for address in parsed if address is not None]
-        if not addresses or len(addresses) < len(parsed):
-            raise FetchError(f"{host} has no usable IP address. Check the spelling.")
+        addresses = self._look_up(host, port, seconds_max) if literal is None else [literal]
         for address in addresses:
             scope = classify_address(address)
-            if not allows_local:
-                if scope is not AddressScope.PUBLIC:
-                    raise _make_refusal(host, address)
+            if not allows_local and scope is not AddressScope.PUBLIC:
+                raise BlockedAddressError(
+                    f"{host} leads to {address}, which is not a public address. Only an address that you type yourself "
+                    "may be one."
+                )
+            if not allows_local or literal is not None:
                 continue
             if scope is AddressScope.SPECIAL:
                 raise BlockedAddressError(f"{host} leads to {address}, where no site can be. Check the spelling.")
@@ -226,15 +217,15 @@ class HostResolver:
                 )
         return tuple(map(str, addresses))
 
-    def _query_resolver(self, host: str, port: int, seconds_max: float) -> Sequence[str]:
+    def _look_up(self, host: str, port: int, seconds_max: float) -> Sequence[Address]:
         """Call the resolver in a thread, because `getaddrinfo` has no timeout."""
-        answers: list[Sequence[str]] = []
+        answers: list[list[Address]] = []
 
         def ask() -> None:
             try:
-                answers.append(self._resolve(host, port))
-            except (OSError, UnicodeError):
-                answers.append(())
+                answers.append(list(map(ipaddress.ip_address, self._resolve(host, port))))
+            except (OSError, ValueError):
+                answers.append([])
 
         thread = threading.Thread(target=ask, daemon=True, name="roamtui-lookup")
         thread.start()
@@ -244,11 +235,6 @@ class HostResolver:
         if not answers[0]:
             raise UnreachableError(f"Host not found: {host}. Check the spelling and the network.")
         return answers[0]
-
-
-def _make_refusal(host: str, address: Address) -> BlockedAddressError:
-    target = host if str(address) == host else f"{host} leads to {address}, which"
-    return BlockedAddressError(f"{target} is not a public address. Only an address that you type yourself may be one.")
 
 
 class AddressScope(StrEnum):

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
 import os
 import re
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -33,24 +31,40 @@ _REDIRECTS = (
 )
 _SUFFIX = ".page"
 _TEMPORARY_SUFFIX = ".part"
-_EVICTION_SHARE = 0.9
-"""Eviction deletes files until they use at most this share of the limit."""
+_KEPT_SHARE = 0.9
+"""Share of the limit that eviction leaves in use."""
 _RECOUNT_SHARE = 0.05
 """After writing this share of the limit, the size of the folder is measured again: other programs also write there."""
-_MAX_AGE = re.compile(r"max-age=\"?(\d{1,12})(?!\d)", re.ASCII)
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """A response as it was received."""
+    """A response as it was received, perhaps some time ago."""
 
+    url: str
     status: int
     headers: Mapping[str, str]
     """First value of each header, by its name in lower case."""
     body: bytes
     """Empty unless the response is a page."""
+    fetched_at: float
+    """Seconds since 1970."""
+    allowed_local: bool
+    """Whether it was allowed to come from this machine or its network."""
+
+    @property
+    def media_type(self) -> str:
+        """In lower case, without parameters; empty if the site sent none."""
+        media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return media_type if _MEDIA_TYPE.fullmatch(media_type) else ""
+
+    @property
+    def charset(self) -> str | None:
+        """Charset in the Content-Type header."""
+        charset = _CHARSET.search(self.headers.get("content-type", ""))
+        return charset[1].lower() if charset else None
 
     @property
     def location(self) -> str | None:
@@ -62,26 +76,10 @@ class HttpResponse:
         """Whether the response is a page, a redirect, or says that the page does not exist."""
         return self.status in PAGE_STATUSES or self.status in MISSING_STATUSES or self.location is not None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachedResponse:
-    """A response in the cache. Times are seconds since 1970."""
-
-    url: str
-    status: int
-    media_type: str
-    charset: str | None
-    location: str | None
-    """Redirect target as the site wrote it."""
-    etag: str | None
-    last_modified: str | None
-    fetched_at: float
-    fresh_until: float
-    body: bytes
-
-    def is_fresh(self, now: float) -> bool:
-        """Check whether the response may be used without asking the site again."""
-        return self.fetched_at <= now < self.fresh_until
+    @property
+    def may_be_cached(self) -> bool:
+        """Whether the site allows to store the response."""
+        return "no-store" not in self.headers.get("cache-control", "").lower()
 
 
 class PageCache:
@@ -94,12 +92,12 @@ class PageCache:
         self._free_bytes = 0.0
         """Bytes that may still be written before the size of the folder is measured again."""
 
-    def load(self, url: str) -> CachedResponse | None:
+    def load(self, url: str) -> HttpResponse | None:
         """Return the cached response, or None if there is none."""
         path, response = self._path(url), None
         try:
             with contextlib.suppress(msgspec.DecodeError):
-                response = msgspec.msgpack.decode(path.read_bytes(), type=CachedResponse)
+                response = msgspec.msgpack.decode(path.read_bytes(), type=HttpResponse)
         except OSError:
             return None
         if response is None or response.url != url:
@@ -110,86 +108,38 @@ class PageCache:
             os.utime(path)  # marks it as used
         return response
 
-    def save(self, response: CachedResponse) -> None:
+    def save(self, response: HttpResponse) -> None:
         """Cache a response, and evict the least recently used ones if the cache is full."""
         data = msgspec.msgpack.encode(response)
-        if len(data) > self._bytes_max * _EVICTION_SHARE:
+        if len(data) > self._bytes_max * _KEPT_SHARE:
             return
-        path = self._path(response.url)
         try:
             make_private_folder(self._folder)
-            write_private_file(path, data, suffix=_TEMPORARY_SUFFIX)
+            write_private_file(self._path(response.url), data, suffix=_TEMPORARY_SUFFIX)
         except OSError:
             return
         with self._lock:
             self._free_bytes -= len(data)
             if self._free_bytes < 0:
-                self._free_bytes = min(self._bytes_max - self._evict(), self._bytes_max * _RECOUNT_SHARE)
-
-    def drop(self, url: str) -> None:
-        """Delete a cached response."""
-        with contextlib.suppress(OSError):
-            self._path(url).unlink()
+                self._evict()
+                self._free_bytes = self._bytes_max * _RECOUNT_SHARE
 
     def _path(self, url: str) -> Path:
         key = hashlib.sha256(url.encode()).hexdigest()
         return self._folder / f"{key}{_SUFFIX}"
 
-    def _evict(self) -> int:
-        """Delete the least recently used files if the cache is over its limit, and return the size of the rest."""
+    def _evict(self) -> None:
+        """Delete the least recently used files until the others use at most `_KEPT_SHARE` of the limit."""
         files: list[tuple[float, int, str]] = []
         with contextlib.suppress(OSError):
             for entry in os.scandir(self._folder):
                 with contextlib.suppress(OSError):
                     info = entry.stat(follow_symlinks=False)
                     files.append((info.st_mtime, info.st_size, entry.path))
-        bytes_total = sum(size for _, size, _ in files)
-        bytes_max = bytes_total if bytes_total <= self._bytes_max else self._bytes_max * _EVICTION_SHARE
+        excess = sum(size for _, size, _ in files) - self._bytes_max * _KEPT_SHARE
         for _, size, path in sorted(files):
-            if bytes_total <= bytes_max:
+            if excess <= 0:
                 break
             with contextlib.suppress(OSError):
                 os.unlink(path)  # noqa: PTH108 - os.scandir gives strings
-            bytes_total -= size
-        return bytes_total
-
-
-def to_cached_response(url: str, response: HttpResponse, fresh_seconds_max: float) -> CachedResponse:
-    """Make the cache entry of a response that was just received."""
-    content_type = response.headers.get("content-type", "")
-    media_type = content_type.partition(";")[0].strip().lower()
-    charset = _CHARSET.search(content_type)
-    now = time.time()
-    return CachedResponse(
-        url=url,
-        status=int(response.status),
-        media_type=media_type if _MEDIA_TYPE.fullmatch(media_type) else "",
-        charset=charset.group(1).lower() if charset else None,
-        location=response.location,
-        etag=response.headers.get("etag"),
-        last_modified=response.headers.get("last-modified"),
-        fetched_at=now,
-        fresh_until=now + compute_freshness_seconds(response.headers, fresh_seconds_max),
-        body=response.body,
-    )
-
-
-def compute_freshness_seconds(headers: Mapping[str, str], seconds_max: float) -> float:
-    """Compute how long a response may be used without asking the site again."""
-    directives = headers.get("cache-control", "").lower()
-    found = _MAX_AGE.search(directives)
-    return min(float(found[1]), seconds_max) if found and "no-cache" not in directives else 0.0
-
-
-def parse_retry_after(text: str) -> float | None:
-    """Parse a `Retry-After` header, a number or a date. Return the seconds to wait, or None if it is invalid."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        from email.utils import parsedate_to_datetime  # noqa: PLC0415 - only a busy site needs it
-
-        try:
-            seconds = parsedate_to_datetime(text).timestamp() - time.time()
-        except (ValueError, OverflowError, OSError):
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+            excess -= size

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ssl
 import threading
+import time
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpcore
@@ -20,20 +20,11 @@ from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse
 from roamtui.sources.web.page import USER_AGENT, FetchError, FetchOptions, UnreachableError
 from roamtui.sources.web.proxy import ProxyDial
 
+ACCEPT = "text/markdown, text/plain;q=0.9, text/html;q=0.8, */*;q=0.5"
 _IDLE_CONNECTIONS_MAX = 32
 _IDLE_SECONDS_MAX = 20.0
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC = b"\x1f\x8b"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpRequest:
-    """A GET request."""
-
-    url: str
-    headers: Mapping[str, str]
-    allows_local: bool
-    """Whether the host may be on this machine or its network."""
 
 
 class HttpClient:
@@ -55,19 +46,36 @@ class HttpClient:
         if options.proxy:
             self._dial = ProxyDial(options.proxy, self._dial).connect
         self._ssl_context = ssl_context
-        self._pools: dict[tuple[bool, bool], httpcore.ConnectionPool] = {}
+        self._pools: dict[bool, httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()
 
-    def send(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and return the response, whatever its status.
+    def send(self, url: str, *, allows_local: bool) -> HttpResponse:
+        """Request a URL and return the response, whatever its status.
+
+        `allows_local` means that the host may be on this machine or its network.
 
         Raises:
             FetchError: There was no response, or an invalid or too large one.
         """
         try:
-            return self._send(self._get_pool(request), request)
+            response = self._get_pool(allows_local=allows_local).handle_request(self._make_request(url))
+            try:
+                headers: dict[str, str] = {}
+                for name, value in response.headers:
+                    headers.setdefault(name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace"))
+                body = self._read_body(response, headers, url) if response.status in PAGE_STATUSES else b""
+            finally:
+                response.close()
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-            raise self._make_error(request.url, error) from None
+            raise self._make_error(url, error) from None
+        return HttpResponse(
+            url=url,
+            status=response.status,
+            headers=headers,
+            body=body,
+            fetched_at=time.time(),
+            allowed_local=allows_local,
+        )
 
     def close(self) -> None:
         """Close all connections."""
@@ -77,18 +85,18 @@ class HttpClient:
         for pool in pools:
             pool.close()
 
-    def _send(self, pool: httpcore.ConnectionPool, request: HttpRequest) -> HttpResponse:
-        parts = urlsplit(request.url)
+    def _make_request(self, url: str) -> httpcore.Request:
+        parts = urlsplit(url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         read, connect = self._options.read_timeout_seconds, self._options.connect_timeout_seconds
         headers = {
             "Host": parts.netloc,
-            **request.headers,
+            "Accept": ACCEPT,
             "Accept-Encoding": "gzip",  # the only encoding that the standard library decompresses in bounded steps
             "Connection": "keep-alive",
             "User-Agent": USER_AGENT,
         }
-        http_request = httpcore.Request(
+        return httpcore.Request(
             "GET",
             httpcore.URL(
                 scheme=parts.scheme.encode("ascii"),
@@ -99,26 +107,16 @@ class HttpClient:
             headers=[(name.encode("ascii"), value.encode("utf-8")) for name, value in headers.items()],
             extensions={"timeout": {"connect": connect, "read": read, "write": read, "pool": connect}},
         )
-        response = pool.handle_request(http_request)
-        try:
-            return self._read_response(response, request)
-        finally:
-            response.close()
 
-    def _read_response(self, response: httpcore.Response, request: HttpRequest) -> HttpResponse:
-        headers: dict[str, str] = {}
-        for name, value in response.headers:
-            headers.setdefault(name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace"))
-        if response.status not in PAGE_STATUSES:
-            return HttpResponse(status=response.status, headers=headers, body=b"")
-        body = BodyReader(headers.get("content-encoding", ""), self._options.body_bytes_max, request.url)
+    def _read_body(self, response: httpcore.Response, headers: Mapping[str, str], url: str) -> bytes:
+        body = BodyReader(headers.get("content-encoding", ""), self._options.body_bytes_max, url)
         length = headers.get("content-length", "")
         body.check_length(int(length) if length.isdecimal() else 0)
         for piece in response.iter_stream():
             body.add(piece)
             if self._deadline.remaining() <= 0:
-                raise FetchError(f"Timed out: {request.url}. Try again later.")
-        return HttpResponse(status=response.status, headers=headers, body=body.finish())
+                raise FetchError(f"Timed out: {url}. Try again later.")
+        return body.finish()
 
     def _make_error(self, url: str, error: Exception) -> FetchError:
         host = urlsplit(url).netloc
@@ -127,32 +125,23 @@ class HttpClient:
         if isinstance(cause, ssl.SSLCertVerificationError):
             problem = "".join(character for character in cause.verify_message if character.isprintable())
             reason = f"Certificate verification failed for {host} ({problem}). Check the address."
-        elif isinstance(cause, ssl.SSLError):
-            reason = f"No secure connection to {host}: TLS failed. Check the address and the port."
-        elif isinstance(cause, ConnectionRefusedError):
-            reason = f"{host} refuses the connection. Check the address and the port."
-        elif is_unreachable and self._deadline.remaining() > 0:
-            reason = f"{host} cannot be reached. Check the address and the network."
         elif isinstance(error, httpcore.TimeoutException) or self._deadline.remaining() <= 0:
             reason = f"Timed out: {url}. Try again later."
+        elif is_unreachable:
+            reason = f"{host} cannot be reached. Check the address and the network."
         elif isinstance(error, httpcore.NetworkError) or "complete message body" in str(error):
             reason = f"Incomplete response from {url}. Try again."
         else:
             reason = f"{host} does not answer with valid HTTP. Check the address and the port."
         return UnreachableError(reason) if is_unreachable else FetchError(reason)
 
-    def _get_pool(self, request: HttpRequest) -> httpcore.ConnectionPool:
-        """Return the connection pool for a request.
-
-        Requests that may reach this machine have their own pools, so that no other request reuses a connection to it.
-        """
-        is_safe = request.url.startswith("https:")
+    def _get_pool(self, *, allows_local: bool) -> httpcore.ConnectionPool:
+        """Requests that may reach this machine have their own pool, so that no other reuses a connection to it."""
         with self._lock:
-            pool = self._pools.get((request.allows_local, is_safe))
-            if pool is None:
-                if is_safe and self._ssl_context is None:
+            if allows_local not in self._pools:
+                if self._ssl_context is None:
                     self._ssl_context = httpcore.default_ssl_context()
-                pool = self._pools[request.allows_local, is_safe] = httpcore.ConnectionPool(
+                self._pools[allows_local] = httpcore.ConnectionPool(
                     ssl_context=self._ssl_context,
                     max_connections=None,
                     max_keepalive_connections=_IDLE_CONNECTIONS_MAX,
@@ -161,11 +150,11 @@ class HttpClient:
                         self._resolver,
                         self._deadline,
                         self._dial,
-                        allows_local=request.allows_local,
+                        allows_local=allows_local,
                         has_proxy=bool(self._options.proxy),
                     ),
                 )
-            return pool
+            return self._pools[allows_local]
 
 
 class BodyReader:

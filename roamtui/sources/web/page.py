@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -18,8 +19,8 @@ class FetchOptions:
 
     is_offline: bool = False
     """Whether only the cache is used."""
-    always_revalidate: bool = False
-    """Whether to ask sites if a page has changed even while its cached copy is fresh."""
+    always_fetch: bool = False
+    """Whether to fetch pages even while their cached copies are fresh."""
     proxy: str = ""
     """URL of the HTTP proxy that a person configured. Empty for direct connections."""
     connect_timeout_seconds: float = 10.0
@@ -30,12 +31,10 @@ class FetchOptions:
     body_bytes_max: int = 32_000_000
     """Maximum size of a page, after decompression."""
     redirects_max: int = 5
-    retries_max: int = 2
-    """Maximum number of further attempts after a response with status 429 or 503."""
     retry_seconds_max: float = 10.0
-    """Longest wait before a retry. If the site asks for more, there is no retry."""
-    fresh_seconds_max: float = 300.0
-    """Longest time that a cached page is used without asking the site again, even if the site allows more."""
+    """Longest wait before a busy site is asked once more. If the site asks for more, it is not."""
+    fresh_seconds: float = 300.0
+    """How long a cached page is used without asking the site again."""
     cache_bytes_max: int = 500_000_000
 
 
@@ -88,10 +87,17 @@ def make_status_error(url: str, status: int) -> FetchError:
             reason = f"There is no page at {url} ({status}). Check the address."
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN | HTTPStatus.PAYMENT_REQUIRED:
             reason = f"{url} needs a login ({status}). Save it from a browser and open the file."
-        case HTTPStatus.TOO_MANY_REQUESTS | HTTPStatus.SERVICE_UNAVAILABLE:
-            reason = f"{urlsplit(url).netloc} is rate limiting or overloaded ({status}). Try again later."
-        case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            reason = f"{urlsplit(url).netloc} returned a server error ({status}). Try again later."
+        case _ if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            reason = f"{urlsplit(url).netloc} is overloaded or has a problem ({status}). Try again later."
         case _:
             reason = f"{url} returned status {status} instead of a page. Check the address."
     return FetchError(reason, status=status)
+
+
+def parse_retry_after(text: str) -> float | None:
+    """Parse the seconds in a `Retry-After` header. Return None if it has none."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -41,34 +41,29 @@ def normalise_url(text: str) -> str:
     """
     text = text.strip(" \t\r\n")
     # For messages: shortened, and without credentials and control characters.
-    shown = _CREDENTIALS.sub("//", text)
-    shown = shown if len(shown) <= _SHOWN_LENGTH_MAX else shown[: _SHOWN_LENGTH_MAX - 3] + "..."
+    shown = _CREDENTIALS.sub("//", text)[:_SHOWN_LENGTH_MAX]
     shown = "".join(character if character.isprintable() else "?" for character in shown) or "An empty address"
-    if len(text) > _URL_LENGTH_MAX:
-        raise SourceError(f"{shown} is longer than {_URL_LENGTH_MAX:,} characters. Name a shorter address.")
-    if _FORBIDDEN.search(text):
-        raise SourceError(f"{shown} contains characters that no address may have. Copy the address again.")
+    invalid = SourceError(f"{shown} is not a valid address. Write it as in https://example.com/page.")
+    if len(text) > _URL_LENGTH_MAX or _FORBIDDEN.search(text):
+        raise invalid
     try:
         parts = urlsplit(text)
     except ValueError:
-        raise SourceError(f"{shown} is not a valid address. Check the host.") from None
+        raise invalid from None
     scheme = parts.scheme.lower()
     if scheme not in _DEFAULT_PORTS:
         raise SourceError(f"{shown} cannot be fetched. Name an address that starts with https:// or http://.")
     if "@" in parts.netloc:
         raise SourceError(f"{shown} was given with a user name or password. Remove everything between // and @.")
-    match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]*))?", parts.netloc, re.ASCII)
-    if match is None:
-        raise SourceError(f"{shown} is not a valid address. Check the host and the port.")
-    port = match[2]
-    if port and not (len(port) <= 5 and 0 < int(port) <= _PORT_MAX):
-        raise SourceError(f"{shown} has an invalid port. Ports go from 1 to {_PORT_MAX}.")
-    is_default = not port or int(port) == _DEFAULT_PORTS[scheme]
+    match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]{0,5}))?", parts.netloc, re.ASCII)
+    port = int(match[2] or _DEFAULT_PORTS[scheme]) if match else 0
+    if match is None or not 0 < port <= _PORT_MAX:
+        raise invalid
     try:
         host = _normalise_host(match[1])
     except ValueError:  # also what idna raises
-        raise SourceError(f"{shown} has an invalid host. Write it as in https://example.com/page.") from None
-    netloc = host + ("" if is_default else f":{int(port)}")
+        raise invalid from None
+    netloc = host if port == _DEFAULT_PORTS[scheme] else f"{host}:{port}"
     query = quote(_STRAY_PERCENT.sub("%25", parts.query), safe=_QUERY_SAFE, errors="replace")
     query = f"?{query}" if query else ""
     return f"{scheme}://{netloc}{_normalise_path(parts.path)}{query}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import gzip
 import socket
-from email.utils import formatdate
 
 import pytest
 
 import roamtui
 from roamtui.errors import SourceError
 from roamtui.sources.web import fetcher as fetcher_module
-from roamtui.sources.web.fetcher import ACCEPT
+from roamtui.sources.web.http_client import ACCEPT
 from roamtui.sources.web.page import FetchError, OriginNotApprovedError
-from tests.fakes.hostile_server import Client, FakeInternet, HostileServer, SeenRequest, answer, raw, redirect
+from tests.fakes.hostile_server import FakeInternet, HostileServer, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
 PAGE = b"# Guide\n\nWords.\n" * 50
@@ -77,16 +76,11 @@ def test_connections_are_reused() -> None:
     ("status", "words"),
     [
         (404, "There is no page at"),
-        (410, "There is no page at"),
         (403, "needs a login (403)"),
-        (401, "needs a login (401)"),
-        (418, "status 418"),
         (204, "status 204"),
-        (206, "status 206"),
         (304, "status 304"),
         (302, "status 302"),
-        (500, "a server error (500)"),
-        (599, "a server error (599)"),
+        (599, "has a problem (599)"),
     ],
 )
 def test_the_error_names_the_status(status: int, words: str) -> None:
@@ -103,7 +97,7 @@ def test_a_refused_connection_and_an_unknown_host_are_errors() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     internet = FakeInternet()
-    with open_fetcher() as fetcher, pytest.raises(FetchError, match="refuses the connection"):
+    with open_fetcher() as fetcher, pytest.raises(FetchError, match="cannot be reached"):
         fetcher.fetch(f"http://127.0.0.1:{port}/", allow(f"http://127.0.0.1:{port}"))
     with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match=r"Host not found: docs\.example"):
         fetcher.fetch("https://docs.example/", approve("https://docs.example"))
@@ -180,7 +174,7 @@ def test_a_redirect_to_something_other_than_a_web_page_is_not_followed(location:
 def test_endless_redirects_end() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect("/")
-        with pytest.raises(FetchError, match="more than 5"):
+        with pytest.raises(FetchError, match="Too many redirects"):
             fetcher.fetch(server.origin, allow(server))
         assert len(server.paths) == 6
 
@@ -203,35 +197,14 @@ def test_proxy_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
         assert proxy.connections == 0
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_busy_site_is_asked_again_after_a_pause(status: int) -> None:
+@pytest.mark.parametrize(("wait", "requests"), [("0", 2), ("soon", 2), ("3600", 1)])
+def test_a_busy_site_is_asked_once_more_if_its_pause_is_short(
+    wait: str, requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetcher_module, "_WAIT_SECONDS", 0.01)
     with HostileServer() as server, open_fetcher() as fetcher:
-        calls: list[int] = []
-
-        def be_busy_twice(client: Client, request: SeenRequest) -> bool:
-            calls.append(1)
-            busy = answer(b"", status, [("Retry-After", "0")])
-            return (answer(b"words") if len(calls) == 3 else busy)(client, request)
-
-        server.handlers["/a"] = be_busy_twice
-        assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
-        assert len(calls) == 3
-
-
-def test_pauses_double_if_a_busy_site_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetcher_module, "_FIRST_WAIT_SECONDS", 0.01)
-    with HostileServer() as server, open_fetcher(retries_max=9, retry_seconds_max=0.03) as fetcher:
-        server.handlers["/a"] = answer(b"", 429)
-        with pytest.raises(FetchError, match="rate limiting or overloaded"):
-            fetcher.fetch(f"{server.origin}/a", allow(server))
-        assert len(server.paths) == 3, "after 0.01 and 0.02 seconds, 0.04 would be too long"
-
-
-@pytest.mark.parametrize(("wait", "requests"), [("0", 3), ("3600", 1), (formatdate(4e9, usegmt=True), 1)])
-def test_a_site_that_stays_busy_is_left_alone(wait: str, requests: int) -> None:
-    with HostileServer() as server, open_fetcher() as fetcher:
-        server.handlers["/a"] = answer(b"", 429, [("Retry-After", wait)])
-        with pytest.raises(FetchError, match="rate limiting or overloaded") as caught:
-            fetcher.fetch(f"{server.origin}/a", allow(server))
-        assert caught.value.status == 429
-        assert len(server.paths) == requests
+        for status in (429, 503):
+            server.handlers[f"/{status}"] = answer(b"", status, [("Retry-After", wait)])
+            with pytest.raises(FetchError, match=f"is overloaded or has a problem .{status}"):
+                fetcher.fetch(f"{server.origin}/{status}", allow(server))
+            assert server.paths.count(f"/{status}") == requests
