@@ -20,7 +20,6 @@ from roamtui.document.library_source import LibrarySource
 from roamtui.document.loader import Loader, is_url, load_files, load_pages, open_sources
 from roamtui.document.loading import LoadingOptions, get_link_url
 from roamtui.document.plain import sanitise_line
-from roamtui.document.web_loader import PageLoader
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import report_conversion, warn, write_notice
 from roamtui.paths import (
@@ -37,7 +36,8 @@ from roamtui.search.options import SearchMode
 from roamtui.settings import ConversationArguments, Settings, load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
-from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
+from roamtui.sources.listing import estimate_load_cost
+from roamtui.sources.web.urls import normalise_url, origin_of
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
@@ -120,7 +120,7 @@ class Bootstrap:
 
             found = LanceDatabase(self.settings.retrieval.index).load_summaries()
             library = replace(library, summaries={**found, **library.summaries})
-        if loader is not None and (load_all or loader.load_cost_total <= _LOADED_AT_START_BYTES):
+        if loader is not None and (load_all or estimate_load_cost(loader.files.values()) <= _LOADED_AT_START_BYTES):
             count = len(library.list_unloaded_files())
             if count >= _FILES_REPORTED_MIN:
                 write_notice(f"Reading {count:,} files…")
@@ -200,9 +200,8 @@ class Bootstrap:
             SourceError: It cannot or must not be fetched.
         """
         typed = frozenset({origin_of(source)}) if is_url(source) else frozenset()
-        with closing(PageLoader(self.loading, typed)) as page_loader:
-            allowed = AllowedOrigins(typed=page_loader.typed, approved=frozenset({origin_of(normalise_url(url))}))
-            return page_loader.fetcher.fetch(url, allowed).body
+        with closing(Loader(self.loading, typed=typed)) as loader:
+            return loader.fetch(url, loader.allow(frozenset({origin_of(normalise_url(url))}))).body
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
         """Make the model of the settings, or with a name, another one. Nothing is started or requested yet.

@@ -146,8 +146,6 @@ class Document:
     """Hashed into all ids of this document if another document would have one of them too; usually empty."""
     page_starts: tuple[int, ...] = ()
     """Start offset of each page; empty if the file has no pages."""
-    lost: str = ""
-    """What its conversion left out, such as `3 pictures, 1 chart`; empty if nothing."""
     problem: str = ""
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     _wide_children: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)

@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
+from weakref import finalize
 
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
@@ -22,20 +23,23 @@ from roamtui.document.loading import (
     make_refusal,
 )
 from roamtui.document.node import Node, NodeKind
+from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
-from roamtui.document.web_loader import PageLoader, open_web_source
+from roamtui.document.web_loader import fetch_markdown, open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import list_sources
-from roamtui.sources.listing import Listing
+from roamtui.sources.listing import Listing, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
-from roamtui.sources.web.urls import normalise_url, origin_of
+from roamtui.sources.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
+from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _DEFAULTS = LoadingOptions()
-FileReader = Callable[[], RawText]
-"""Reads a file. Any thread may call it. Raises `SourceError`."""
-_NO_READERS: Mapping[str, FileReader] = MappingProxyType({})
+_NO_FILES: Mapping[str, Path] = MappingProxyType({})
+_LINK_DEPTH_MAX = 2
+"""Maximum number of links between the source and a page. Links on a page at this depth do not become nodes."""
+_PARALLEL_FETCHES_MAX = 8
 
 
 class Loader:
@@ -45,21 +49,41 @@ class Loader:
         self,
         options: LoadingOptions = _DEFAULTS,
         *,
-        readers: Mapping[str, FileReader] = _NO_READERS,
+        files: Mapping[str, Path] = _NO_FILES,
         typed: frozenset[str] = frozenset(),
-        load_cost_total: int = 0,
     ) -> None:
-        """`readers` reads each file by its key. `typed` are the origins of the URLs that the person opened."""
+        """`files` are the paths of the files by key. `typed` are the origins of the URLs that the person opened."""
         self.options = options
-        self.load_cost_total = load_cost_total
-        """Sum of the load costs of all files, in bytes (see `estimate_load_cost`)."""
-        self.readers = readers
+        self.files = files
         self.typed = typed
+        self._close: Callable[[], object] | None = None
 
     @cached_property
-    def pages(self) -> PageLoader:
-        """Loader of linked pages, which is made when the first one is opened."""
-        return PageLoader(self.options, self.typed)
+    def fetch(self) -> Callable[..., FetchedPage]:
+        """Fetches a page; see `Fetcher.fetch`. Connections are closed at the latest at garbage collection.
+
+        Raises:
+            UsageError: The URL of the proxy is invalid.
+        """
+        from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
+        from roamtui.sources.web.proxy import resolve_proxy  # noqa: PLC0415 - the same
+
+        fetching = FetchOptions(
+            is_offline=self.options.is_offline,
+            always_fetch=self.options.always_fetch,
+            proxy=resolve_proxy(self.options.proxy, os.environ),
+        )
+        fetcher = Fetcher(cache_dir=self.options.cache_dir, options=fetching)
+        self._close = finalize(self, fetcher.close)
+        return fetcher.fetch
+
+    def allow(self, approved: frozenset[str] = frozenset()) -> AllowedOrigins:
+        """Return the origins that may be fetched if a person approved some.
+
+        Raises:
+            UsageError: The URL of an origin that the settings allow is invalid.
+        """
+        return AllowedOrigins(typed=self.typed | self.options.parse_allowed(), approved=approved)
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
@@ -68,24 +92,65 @@ class Loader:
 
         The document of a node that cannot be read has a `problem`.
         """
-        links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
-        batch = self.pages.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
-        documents = dict(batch.documents)
+        urls = {node_id: url for node_id in node_ids if (url := get_link_url(library, node_id))}
+        done: set[str] = set()
+
+        def tell(key: str = "") -> None:
+            done.update({key} - {""})
+            if report is not None:
+                report(len(done))
+
+        pages, refused = self._load_pages(library, urls, approved, tell) if urls else ({}, {})
+        documents = {}
         for node_id in node_ids:
-            if node_id not in documents:
+            if node_id in urls:
+                documents[node_id] = pages[urls[node_id]]
+            else:
                 documents[node_id] = self._read_file(library.node(node_id))
-                if report is not None:
-                    report(len(documents))
-        ordered = {node_id: documents[node_id] for node_id in node_ids}
-        return LoadedBatch(documents=ordered, refused_origins=batch.refused_origins)
+                tell(node_id)
+        refused_origins = {node_id: refused[url] for node_id, url in urls.items() if url in refused}
+        return LoadedBatch(documents=documents, refused_origins=refused_origins)
+
+    def _load_pages(
+        self, library: Library, urls: Mapping[str, str], approved: frozenset[str], tell: Callable[[str], None]
+    ) -> tuple[dict[str, Document], dict[str, str]]:
+        """Load the pages of links. Return them by URL, and the origins that are not approved by the URL before."""
+        depths: dict[str, int] = {}
+        for node_id, url in urls.items():
+            kinds = (library.get_label(other_id).kind for other_id in (*library.ancestors(node_id), node_id))
+            depths.setdefault(url, sum(kind is NodeKind.LINK for kind in kinds))
+        allowed = self.allow(approved)
+        refused: dict[str, str] = {}
+
+        def fetch(url: str) -> FetchedPage:
+            tell("")
+            return self.fetch(url, allowed)
+
+        def load_page(url: str) -> Document:
+            if url == library.root.url:
+                return make_error_document(url, f"{url} is what you have open: this link leads to itself.")
+            if library.has_document(url) and not library.document(url).problem:
+                return library.document(url)
+            try:
+                document = parse_page(fetch_markdown(fetch, url), key=url, has_links=depths[url] < _LINK_DEPTH_MAX)
+            except OriginNotApprovedError as error:
+                refused[url] = error.origin
+                document = make_refusal(url, error.origin)
+            except SourceError as error:
+                document = make_error_document(url, str(error))
+            document.precompute()
+            tell(url)
+            return document
+
+        return dict(zip(depths, run_parallel(load_page, depths, _PARALLEL_FETCHES_MAX), strict=True)), refused
 
     def _read_file(self, node: Node) -> Document:
-        key, reader = node.doc, self.readers.get(node.doc)
-        if reader is None:
+        key, path = node.doc, self.files.get(node.doc)
+        if path is None:
             problem = node.problem or f"{key} was not there when the sources were listed. Read it again."
             return make_error_document(key, problem, is_page=False)
         try:
-            raw = reader()
+            raw = read_listed(path, key, conversion=self.options.conversion)
         except SourceError as error:
             return make_error_document(key, str(error), is_page=False)
         kept_notes = raw.notes[1:] if raw.is_converted else raw.notes  # in a folder, a conversion is not worth a note
@@ -98,13 +163,18 @@ class Loader:
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the nodes of each origin that the person must approve before the nodes can be loaded."""
-        links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
-        return self.pages.list_unapproved_origins(library, links, approved) if links else {}
+        found: dict[str, tuple[str, ...]] = {}
+        urls = {node_id: url for node_id in node_ids if (url := get_link_url(library, node_id))}
+        allowed = self.allow(approved) if urls else None
+        for node_id, url in urls.items():
+            if allowed is not None and not allowed.allows(url):
+                found[origin_of(url)] = (*found.get(origin_of(url), ()), node_id)
+        return found
 
     def close(self) -> None:
         """Close all connections. A page that is being fetched fails."""
-        if "pages" in vars(self):
-            self.pages.close()
+        if self._close is not None:
+            self._close()
 
 
 def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader | None:
@@ -112,8 +182,8 @@ def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader 
     if other is None:
         return loader
     known = loader or Loader(other.options)
-    added = {f"{key}/{name}" if key else name: reader for name, reader in other.readers.items()}
-    return Loader(other.options, readers={**known.readers, **added}, typed=known.typed | other.typed)
+    added = {f"{key}/{name}" if key else name: path for name, path in other.files.items()}
+    return Loader(other.options, files={**known.files, **added}, typed=known.typed | other.typed)
 
 
 def load_files(library: Library, loader: Loader, on_progress: Callable[[int, int], None] | None = None) -> Library:
@@ -173,7 +243,8 @@ def open_sources(
     if len(names) == 1 and is_url(names[0]):
         url = normalise_url(names[0])
         loader = Loader(options, typed=frozenset({origin_of(url)}))
-        return open_web_source(url, loader.pages), loader
+        fetch = partial(loader.fetch, allowed=loader.allow(), follows_public=True)
+        return open_web_source(url, fetch), loader
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises
             library = build_library(read_source(names[0], conversion=options.conversion, report=report))
@@ -181,13 +252,13 @@ def open_sources(
         for name in names:
             if not is_path(name):
                 raise UsageError(f"{name} cannot be combined with other sources.")
-        listing = list_sources([Path(name) for name in names], conversion=options.conversion)
+        listing = list_sources([Path(name) for name in names])
     except SourceError as error:
         address = suggest_url(names[0]) if len(names) == 1 else None
         if address is None:
             raise
         raise SourceError(f"{error} If you mean a site, write {address}.") from None
-    return _build_listed(listing), Loader(options, readers=listing.readers, load_cost_total=listing.load_cost_total)
+    return _build_listed(listing), Loader(options, files=listing.files)
 
 
 def _build_listed(listing: Listing) -> Library:

@@ -11,11 +11,8 @@ from roamtui.document.library import Library
 from roamtui.document.node import LOADED_ON_DEMAND, NodeKind
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
-from roamtui.sources.read import RawText
 from roamtui.sources.web.urls import origin_of
 
-FileReader = Callable[[], RawText]
-"""Reads a file. Any thread may call it. Raises `SourceError`."""
 Report = Callable[[int], None]
 """Receives the number of documents of a batch that are loaded. Called from any thread."""
 
@@ -39,7 +36,7 @@ class LoadingOptions:
     is_offline: bool = False
     """Whether pages come only from the cache."""
     always_fetch: bool = False
-    """Whether to ask sites if a page has changed even while the cached page is still fresh."""
+    """Whether to fetch pages even while their cached copies are fresh."""
     allowed: tuple[str, ...] = ()
     """URLs of further origins that the person typed, besides the origin of the source."""
     proxy: str = ""

@@ -93,8 +93,6 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
     document = parse_document(
         raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
     )
-    if raw.lost:
-        document = replace(document, lost=raw.lost)
     if raw.page_starts:
         # The converter chose the title of a PDF by its cover too, so it is better than the only H1.
         document = replace(document, page_starts=raw.page_starts, title=raw.title or document.title)

@@ -14,35 +14,15 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_BINARY_STARTS = (
-    (b"%PDF-", "a PDF"),
-    (b"\x89PNG", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF8", "a GIF picture"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"\x1f\x8b", "gzip-compressed"),
-    (b"SQLite format 3\0", "an SQLite database"),
-)
 _SAMPLE_LENGTH = 65_536
 _STRANGE_SHARE_MAX = 0.3
 """Maximum share of undecodable or control characters in a text file."""
-_STRANGE_COUNT_MAX = 64
-"""Up to this many such characters are always accepted, because a share means little in a short text."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
-_WEB_ENCODINGS = frozenset(
-    {
-        *("ascii", "utf-8", "utf-16", "utf-16-le", "utf-16-be", "mac-roman", "mac-cyrillic", "cp866", "cp874"),
-        *(f"iso8859-{part}" for part in (*range(1, 12), *range(13, 17))),
-        *(f"cp{page}" for page in range(1250, 1259)),
-        *("koi8-r", "koi8-u", "tis-620", "gb2312", "gbk", "gb18030", "big5", "big5hkscs", "cp950"),
-        *("euc_jp", "shift_jis", "cp932", "iso2022_jp", "euc_kr", "cp949", "iso2022_kr"),
-    }
+_WEB_ENCODING = re.compile(
+    r"ascii|utf-8|utf-16(?:-[bl]e)?|iso8859-\d+|cp\d+|mac-\w+|koi8-[ru]|tis-620|gb\w+|big5\w*|euc_\w+|shift_jis|iso2022_\w+"
 )
-"""Encodings that web pages use, by their names in `codecs.lookup`."""
+"""Encodings that web pages use, by their names in `codecs.lookup`. Others, such as ``idna``, may take hours."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
-
-
 _HTML_HEAD_LENGTH = 4_096
 _DECLARED_CHARSET = re.compile(
     rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.I
@@ -57,11 +37,6 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     Raises:
         SourceError: The data is not text.
     """
-    if data.startswith(b"PK\x03\x04"):
-        raise SourceError(f"{name} is a zip archive. Unpack it and open the folder.")
-    for start, kind in _BINARY_STARTS:
-        if data.startswith(start):
-            raise SourceError(f"{name} is {kind}, not text. Convert it to Markdown or plain text first.")
     mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", "utf-8"))
     body, replaced = data.removeprefix(mark), 0
     try:
@@ -71,8 +46,8 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         replaced = text.count("\N{REPLACEMENT CHARACTER}")
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
-    if strange > _STRANGE_COUNT_MAX and strange > _STRANGE_SHARE_MAX * len(sample):
-        raise SourceError(f"{name} does not look like text. roamtui opens Markdown and plain text.")
+    if strange > _STRANGE_SHARE_MAX * len(sample):
+        raise SourceError(f"{name} does not look like text. Unpack it, or convert it to Markdown or plain text first.")
     notes = []
     if replaced:
         notes.append(
@@ -111,7 +86,7 @@ def normalise_charset(label: str) -> str | None:
         name = codecs.lookup(label.strip()).name
     except (LookupError, ValueError):
         return None
-    return name if name in _WEB_ENCODINGS else None
+    return name if _WEB_ENCODING.fullmatch(name) else None
 
 
 def replace_surrogates(text: str) -> str:

@@ -6,14 +6,14 @@ import os
 import re
 import stat
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
-from roamtui.sources.listing import FILES_MAX, Listing, estimate_load_cost, format_name, format_names, list_folder
-from roamtui.sources.read import RawText, check_file, is_path, read_file
+from roamtui.sources.listing import FILES_MAX, Listing, format_name, format_names, list_folder
+from roamtui.sources.read import check_file, is_path
 
 _PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
 """Separator between absolute paths. If a path itself contains ", /", `join_sources` doubles that slash, so that it is
@@ -36,46 +36,38 @@ def name_sources(source: str) -> str:
     return ", ".join(Path(path).name for path in split_sources(source))
 
 
-def list_sources(paths: Sequence[Path], *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
+def list_sources(paths: Sequence[Path]) -> Listing:
     """List the files of a folder, or of several files and folders in the given order.
 
     The keys of several sources are relative to their common parent folder.
     """
     if len(paths) == 1:
-        return list_folder(paths[0], conversion=conversion)
+        return list_folder(paths[0])
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     try:
         top = os.path.commonpath([path.parent for path in absolute])
     except ValueError:
         raise SourceError("Sources on several drives cannot be opened as one. Copy them to one drive.") from None
-    readers: dict[str, Callable[[], RawText]] = {}
     files: dict[str, Path] = {}
     folders: list[Path] = []
     notes: list[str] = []
-    load_cost_total = 0
     for path in absolute:
         prefix = "/".join(map(format_name, path.relative_to(top).parts))
         if path.is_dir():
-            listing = list_folder(path, conversion=conversion)
+            listing = list_folder(path)
             notes.extend(listing.notes)
-            load_cost_total += listing.load_cost_total
             folders.extend(listing.folders)
-            for key, reader in listing.readers.items():
-                readers.setdefault(f"{prefix}/{key}", reader)
-                files.setdefault(f"{prefix}/{key}", listing.files[key])
+            for key, file in listing.files.items():
+                files.setdefault(f"{prefix}/{key}", file)
         else:
-            load_cost_total += estimate_load_cost(path.name, check_file(path))
-            readers.setdefault(prefix, partial(read_file, path, conversion=conversion))
+            check_file(path)
             files.setdefault(prefix, path)
-    keys = list(readers)[:FILES_MAX]
-    if len(keys) < len(readers):
+    if len(files) > FILES_MAX:
         notes.append(f"More than {FILES_MAX:,} files; the rest is skipped. Open fewer.")
     return Listing(
         source=join_sources(map(str, absolute)),
         name=format_names([format_name(path.name) for path in absolute]),
-        readers={key: readers[key] for key in keys},
-        files={key: files[key] for key in keys},
-        load_cost_total=load_cost_total,
+        files=dict(islice(files.items(), FILES_MAX)),
         notes=tuple(notes),
         folders=tuple(folders),
     )
@@ -104,7 +96,7 @@ class FileStamps:
         self._single_file = paths[0] if len(paths) == 1 and not self._paths[0].is_dir() else ""
         self._lock = threading.Lock()
         self._listing: Listing | None = None
-        self._folder_times: tuple[int, ...] = ()
+        self._folder_times: list[int] = []
 
     def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
@@ -115,22 +107,19 @@ class FileStamps:
             stamp = stamp_source(self._single_file)
             return {} if stamp is None else {self._single_file: stamp}
         with self._lock:
-            times = _read_folder_times(self._listing) if self._listing is not None else None
-            if times is None or times != self._folder_times:
+            if self._listing is None or _read_folder_times(self._listing) != self._folder_times:
                 try:
                     self._listing = list_sources(self._paths)
                 except SourceError:
                     self._listing = None
                     return None
-                self._folder_times = _read_folder_times(self._listing) or ()
-            assert self._listing is not None
+                self._folder_times = _read_folder_times(self._listing)
             stamps = {key: stamp_source(str(path)) for key, path in self._listing.files.items()}
             return {key: stamp for key, stamp in stamps.items() if stamp is not None}
 
 
-def _read_folder_times(listing: Listing) -> tuple[int, ...] | None:
-    """Return when each folder was last written to, or None if one is gone."""
-    try:
-        return tuple(path.stat().st_mtime_ns for path in listing.folders)
-    except OSError:
-        return None
+def _read_folder_times(listing: Listing) -> list[int]:
+    """Return when each folder was last written to, or nothing if one is gone."""
+    with suppress(OSError):
+        return [path.stat().st_mtime_ns for path in listing.folders]
+    return []

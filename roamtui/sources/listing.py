@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
@@ -42,36 +41,26 @@ class Listing:
     """Absolute path, or several as written by `join_sources`."""
     name: str
     """Short name for people."""
-    readers: Mapping[str, Callable[[], RawText]]
-    """Function that reads a file, by the key of the file: its path within the source, with forward slashes. The files
-    are in reading order. Any thread may call a function. It raises SourceError if the file cannot be read."""
     files: Mapping[str, Path]
-    """Path on disk by key."""
-    load_cost_total: int
-    """Sum of the load costs of all files, in bytes (see `estimate_load_cost`)."""
+    """Path on disk by key: the path within the source, with forward slashes. The files are in reading order."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of skipped file."""
     folders: tuple[Path, ...] = ()
     """Folders that were walked. If one is written to, the listing is out of date."""
 
-    def list_entries(self) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the path of each folder and file, and whether it is a folder. Folders come before their content."""
-        tree: dict[str, dict[str, Any]] = {}
-        for key in self.readers:
-            level = tree
-            for name in key.split("/"):
-                level = level.setdefault(name, {})
-        return _walk_tree(tree, ())
+    def list_entries(self) -> list[tuple[tuple[str, ...], bool]]:
+        """List the path of each folder and file, and whether it is a folder. Folders come before their content."""
+        ranks: dict[tuple[str, ...], int] = {}
+        for key in self.files:
+            names = tuple(key.split("/"))
+            for end in range(1, len(names) + 1):
+                ranks.setdefault(names[:end], len(ranks))
+        paths = sorted(ranks, key=lambda path: [ranks[path[:end]] for end in range(1, len(path) + 1)])
+        return [(path, "/".join(path) not in self.files) for path in paths]
 
 
-def _walk_tree(tree: dict[str, dict[str, Any]], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
-    for name, below in tree.items():
-        yield (*above, name), bool(below)
-        yield from _walk_tree(below, (*above, name))
-
-
-def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> Listing:
-    """List the documents of a folder, without hidden files and those that `.gitignore` excludes.
+def list_folder(folder: Path) -> Listing:
+    """List the documents of a folder, without hidden files and those that its `.gitignore` excludes.
 
     Symbolic links to files inside the folder are followed. Those to folders are not, because a folder inside is listed
     where it really is. Links that lead outside are skipped, with a note.
@@ -83,8 +72,8 @@ def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS
     except (OSError, RuntimeError) as error:
         reason = format_reason(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
-    walker = _FolderWalker(root)
-    walker.add_folder(root, (), ())
+    walker = _FolderWalker(root, _read_gitignore(root))
+    walker.add_folder(root, ())
     if not walker.files:
         raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
     full_note = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
@@ -92,9 +81,7 @@ def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
-        readers={key: partial(_read_listed, path, key, conversion) for key, path in files.items()},
         files=files,
-        load_cost_total=walker.load_cost_total,
         notes=(
             *format_skipped_files(walker.outside, "links that lead outside the folder"),
             *format_skipped_files(walker.unreadable, "folders that cannot be read"),
@@ -104,7 +91,8 @@ def list_folder(folder: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS
     )
 
 
-def _read_listed(path: Path, key: str, conversion: ConversionOptions) -> RawText:
+def read_listed(path: Path, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
+    """Read a file of a listing; see `read_source`. A large file is refused."""
     try:
         size = path.stat().st_size
     except OSError:
@@ -120,14 +108,14 @@ class _FolderWalker:
 
     root: Path
     """The folder, with its links resolved. Links that lead outside it are skipped."""
+    is_ignored: Callable[[str], bool]
     files: dict[tuple[str, ...], Path] = field(default_factory=dict)
     folders: list[Path] = field(default_factory=list)
-    load_cost_total: int = 0
     is_full: bool = False
     outside: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
-    def add_folder(self, folder: Path, names: tuple[str, ...], rules: IgnoreRules) -> None:
+    def add_folder(self, folder: Path, names: tuple[str, ...]) -> None:
         """Add the files of a folder and of its subfolders. `names` is the path of the folder within the source."""
         self.folders.append(folder)
         try:
@@ -136,19 +124,18 @@ class _FolderWalker:
         except OSError:
             self.unreadable.append("/".join(names))
             return
-        rules = extend_rules(folder, len(names), rules)
         for entry in entries:
             path = (*names, format_name(entry.name))
             if self.is_full:
                 return
             if entry.is_dir(follow_symlinks=False):
-                if is_skipped_folder(entry.name) or is_ignored(rules, path, is_folder=True):
+                if is_skipped_folder(entry.name) or self.is_ignored("/".join(path) + "/"):
                     continue
                 if len(path) > DEPTH_MAX:
                     self.unreadable.append("/".join(path)[-60:])
                 else:
-                    self.add_folder(Path(entry.path), path, rules)
-            elif is_document_name(entry.name) and not is_ignored(rules, path, is_folder=False):
+                    self.add_folder(Path(entry.path), path)
+            elif is_document_name(entry.name) and not self.is_ignored("/".join(path)):
                 self._add_file(entry, path)
             elif entry.is_symlink() and not entry.name.startswith(".") and self._escapes_root(entry):
                 self.outside.append("/".join(path))
@@ -157,17 +144,13 @@ class _FolderWalker:
         if entry.is_symlink() and self._escapes_root(entry):
             self.outside.append("/".join(path))
             return
-        try:
+        with suppress(OSError):
             if not entry.is_file():
                 return
-            size = entry.stat().st_size
-        except OSError:
-            size = 0
         if len(self.files) >= FILES_MAX:
             self.is_full = True
             return
         self.files[path] = Path(entry.path)
-        self.load_cost_total += estimate_load_cost(entry.name, size)
 
     def _escapes_root(self, entry: os.DirEntry[str]) -> bool:
         """Check whether a link leads outside the root. A broken link does not."""
@@ -177,39 +160,22 @@ class _FolderWalker:
             return False
 
 
-IgnoreRules = tuple[tuple[int, Callable[[str], bool | None]], ...]
-"""For each `.gitignore`, outermost first: the depth of its folder below the root, and a function that says whether it
-excludes a path below that folder, or None if it does not mention it."""
+def _read_gitignore(root: Path) -> Callable[[str], bool]:
+    """Return a function that checks if the `.gitignore` in a folder excludes a path below the folder.
 
-
-def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) -> bool:
-    """Check whether git would ignore a path. The caller must check the folders above it first."""
-    for depth, excludes in reversed(rules):
-        is_excluded = excludes("/".join(path[depth:]) + "/" * is_folder)
-        if is_excluded is not None:
-            return is_excluded
-    return False
-
-
-def extend_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
-    """Add the rules of a folder's own `.gitignore` to those of the folders above, which they override."""
-    path = folder / _IGNORE_NAME
+    The path of a folder must end with a slash, and the folders above a path must be checked first.
+    """
+    path = root / _IGNORE_NAME
     try:
-        if not path.is_file() or path.stat().st_size > _IGNORE_BYTES_MAX:
-            return above
-        return (*above, (depth, parse_patterns(decode_text(path.read_bytes(), _IGNORE_NAME)[0])))
+        if path.is_file() and path.stat().st_size <= _IGNORE_BYTES_MAX:
+            from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not every folder has rules
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # about brackets that `re` may parse differently later
+                return GitIgnoreSpec.from_lines(decode_text(path.read_bytes(), _IGNORE_NAME)[0].split("\n")).match_file
     except (OSError, ValueError, re.error, SourceError):  # an invalid pattern is a ValueError or re.error
-        return above
-
-
-def parse_patterns(text: str) -> Callable[[str], bool | None]:
-    """Parse the text of a `.gitignore`; see `IgnoreRules`."""
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not every folder has rules
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # `re` warns about brackets that it may parse differently later
-        patterns = GitIgnoreSpec.from_lines(text.split("\n"))
-    return lambda path: patterns.check_file(path).include
+        pass
+    return lambda _path: False
 
 
 def is_document_name(name: str) -> bool:
@@ -217,10 +183,14 @@ def is_document_name(name: str) -> bool:
     return not name.startswith(".") and os.path.splitext(name)[1].lower() in DOCUMENT_SUFFIXES  # noqa: PTH122
 
 
-def estimate_load_cost(name: str, size: int) -> int:
-    """Estimate the cost of loading a file, in bytes: its size, or at least 2 MB if it is slow to convert."""
-    is_slow = os.path.splitext(name)[1].lower() in SLOW_SUFFIXES  # noqa: PTH122
-    return max(size, _SLOW_COST_MIN) if is_slow else min(size, FILE_BYTES_MAX)
+def estimate_load_cost(files: Iterable[Path]) -> int:
+    """Estimate the cost of loading files, in bytes: their sizes, or at least 2 MB for each that is slow to convert."""
+    cost = 0
+    for path in files:
+        with suppress(OSError):
+            size = min(path.stat().st_size, FILE_BYTES_MAX)
+            cost += max(size, _SLOW_COST_MIN) if path.suffix.lower() in SLOW_SUFFIXES else size
+    return cost
 
 
 def is_skipped_folder(name: str) -> bool:

@@ -9,10 +9,9 @@ import os
 import posixpath
 import stat
 import zipfile
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -25,7 +24,7 @@ PDF_BYTES_MAX = 200_000_000
 _HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
 """Number of bytes to read to find the size of a picture. A JPEG file with a preview needs the second number."""
 _PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
-_PACKAGES_MAX = 4
+_ARCHIVES_MAX = 4
 _PNG_START, _GIF_STARTS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
 _JPEG_START, _JPEG_MARK = b"\xff\xd8", 0xFF
 _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
@@ -41,7 +40,10 @@ def read_picture(file: PictureFile, length: int = -1, *, size_max: int = PICTURE
                 return b""
             with file.path.open("rb") as stream:
                 return stream.read(length)
-        return _open_package(file.path, file.path.stat().st_mtime_ns).read(file.member, length)
+        if (found := _find_member(file.path, file.member)) is not None:
+            archive, info = found
+            with archive.open(info) as member:
+                return member.read(PICTURE_BYTES_MAX if length < 0 else length)
     return b""
 
 
@@ -66,8 +68,7 @@ def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
             return None
         if owner.path.suffix.lower() in _PACKAGE_SUFFIXES:
             package, name = owner.path.resolve(), posixpath.normpath(path.lstrip("/"))
-            members = _open_package(package, package.stat().st_mtime_ns).members
-            return PictureFile(package, name) if name in members else None
+            return PictureFile(package, name) if _find_member(package, name) is not None else None
         folder = owner.root if path.startswith("/") else owner.path.parent
         file = (folder / path.lstrip("/")).resolve()
         return PictureFile(file) if file.is_relative_to(owner.root.resolve()) and file.is_file() else None
@@ -98,34 +99,19 @@ def locate_document(source: str, doc: str) -> DocumentFile | None:
     return None
 
 
-class _Package:
-    """The members of an EPUB or DOCX file that may be read: not too large, not encrypted, and no symbolic links."""
-
-    def __init__(self, file: Path) -> None:
-        self._archive = zipfile.ZipFile(file)
-
-    @cached_property
-    def members(self) -> Mapping[str, zipfile.ZipInfo]:
-        return {
-            posixpath.normpath(info.filename): info
-            for info in self._archive.infolist()
-            if not (info.is_dir() or info.flag_bits & ENCRYPTED_FLAG or stat.S_ISLNK(info.external_attr >> 16))
-            and is_bounded(info)
-            and info.file_size <= PICTURE_BYTES_MAX
-        }
-
-    def read(self, name: str, length: int) -> bytes:
-        info = self.members.get(name)
-        if info is None:
-            return b""
-        with self._archive.open(info) as member:
-            return member.read(PICTURE_BYTES_MAX if length < 0 else length)
+def _find_member(package: Path, name: str) -> tuple[zipfile.ZipFile, zipfile.ZipInfo] | None:
+    """Find a file in an EPUB or DOCX file, unless it is too large, encrypted or a symbolic link."""
+    archive = _open_archive(package, package.stat().st_mtime_ns)
+    info = archive.NameToInfo.get(name)
+    if info is None or info.flag_bits & ENCRYPTED_FLAG or stat.S_ISLNK(info.external_attr >> 16):
+        return None
+    return (archive, info) if is_bounded(info) and info.file_size <= PICTURE_BYTES_MAX else None
 
 
-@lru_cache(_PACKAGES_MAX)
-def _open_package(path: Path, _modified_ns: int) -> _Package:
+@lru_cache(_ARCHIVES_MAX)
+def _open_archive(path: Path, _modified_ns: int) -> zipfile.ZipFile:
     """Open an EPUB or DOCX file. It is cached until it changes, because listing a large one takes a while."""
-    return _Package(path)
+    return zipfile.ZipFile(path)
 
 
 def parse_size(head: bytes) -> tuple[int, int] | None:

@@ -43,8 +43,6 @@ class RawText:
     """Offset of each page in the text; empty if the source has no pages."""
     is_converted: bool = False
     """Whether the text was converted from another format."""
-    lost: str = ""
-    """What the conversion left out, such as `3 pictures, 1 chart`; empty if nothing."""
 
 
 def read_source(
@@ -102,7 +100,6 @@ def to_raw_text(
         title=converted.title,
         page_starts=converted.page_starts,
         is_converted=True,
-        lost=converted.lost,
     )
 
 

@@ -44,9 +44,9 @@ def test_ask_answers_from_any_file_and_goes_on_with_the_conversation(run: RunCom
 
 
 def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, folder: Path) -> None:
-    (folder / "bad.md").write_bytes(b"\x89PNG\r\n")
+    (folder / "bad.md").write_bytes(b"\x89PNG\r\n\0\0\0")
     result = run("outline", folder, "--json")
-    assert "bad.md is a PNG picture" in result.err
+    assert "bad.md does not look like text" in result.err
     bad = next(row for row in result.json["sections"] if row["title"] == "bad.md")
     assert (bad["kind"], bad["tokens"]) == ("file", 0)
     assert "could not be read" in run("outline", folder).out

@@ -50,7 +50,7 @@ class CountingLoader(Loader):
     """Records what is loaded, and in which threads."""
 
     def __init__(self, loader: Loader) -> None:
-        super().__init__(loader.options, readers=loader.readers)
+        super().__init__(loader.options, files=loader.files)
         self.loaded: list[str] = []
         self.threads: set[int] = set()
 

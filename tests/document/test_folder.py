@@ -70,11 +70,11 @@ def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
 def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> None:
     library, loader = open_folder(folder)
     (folder / "b/one.md").rename(folder / "b/kept")
-    (folder / "b/three.md").write_bytes(b"\x89PNG\r\n")
+    (folder / "b/three.md").write_bytes(b"\x89PNG\r\n\0\0\0")
     whole = load_files(library, loader)
     one, three = find(whole, "one.md"), find(whole, "three.md")
     assert whole.problem_of(one).startswith("There is no file ")
-    assert "is a PNG picture" in whole.node(three).problem
+    assert "does not look like text" in whole.node(three).problem
     assert len(whole.notes) == 2
     assert not whole.is_loaded(one)
     assert is_loadable(whole, one)

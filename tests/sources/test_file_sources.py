@@ -19,6 +19,7 @@ from roamtui.sources.file_sources import (
     list_sources,
     split_sources,
 )
+from roamtui.sources.listing import estimate_load_cost
 from tests.sources.listings import keys, write
 
 
@@ -28,8 +29,7 @@ def test_files_are_in_the_given_order_once_each(tmp_path: Path) -> None:
     listing = list_sources([c, a, b, c])
     assert keys(listing) == ["c.md", "a.py", "b.md"]
     assert listing.source == f"{c}, {a}, {b}"
-    assert (listing.name, listing.load_cost_total) == ("c.md, a.py, b.md", 24)
-    assert listing.readers["a.py"]().text == "# Title\n"
+    assert (listing.name, estimate_load_cost(listing.files.values())) == ("c.md, a.py, b.md", 24)
 
 
 def test_files_of_several_folders_are_below_their_common_parent(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_files_of_several_folders_are_below_their_common_parent(tmp_path: Path) 
     write(tmp_path, *names)
     listing = list_sources([tmp_path / name for name in names])
     assert keys(listing) == ["x", "x/a.md", "x/b.md", "y", "y/z", "y/z/a.md"]
-    assert [listing.readers[key]().text for key in ("x/a.md", "y/z/a.md")] == ["# Title\n", "# Title\n"]
+    assert dict(listing.files) == {name: tmp_path / name for name in names}
 
 
 def test_sources_on_several_windows_drives_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ class Fetcher:
             if cached is None:
                 raise FetchError(f"{url} is not cached. Open it once without --no-network.")
             return cached, ""
-        if cached is not None and not self._options.always_fetch:
+        if cached is not None and cached.status not in MISSING_STATUSES and not self._options.always_fetch:
             is_fresh = 0 <= time.time() - cached.fetched_at < self._options.fresh_seconds
             if is_fresh and (allows_local or not cached.allowed_local):
                 return cached, ""
