@@ -41,15 +41,11 @@ def format_ancestors(library: Library, section_id: str | None) -> str:
     return format_breadcrumb(library, library.ancestors(section_id))
 
 
-def format_library_size(library: Library) -> tuple[str, str]:
-    """Return the size of a library in a long and a short form. Only the long one can have both files and sections."""
-    files = sum(kind is NodeKind.FILE for kind in library.root.columns.kinds) if library.root.columns.has_files else 0
-    count = len(library)
-    if files and count == len(library.root.columns):
-        words = format_count(files, "file")
-        return words, words
-    sections = format_count(count, "section")
-    return (f"{format_count(files, 'file')} · {sections}", sections) if files else (sections, f"{count:,}")
+def format_library_size(library: Library) -> str:
+    """Return how many files or sections a library has."""
+    kinds = library.root.columns.kinds
+    files = sum(kind is NodeKind.FILE for kind in kinds) if library.root.columns.has_files else 0
+    return format_count(files, "file") if files else format_count(len(library), "section")
 
 
 def format_error(error: BaseException | None) -> str:

@@ -152,7 +152,7 @@ def model_of(app: RoamApp) -> ScriptedModel:
 async def go_to(pilot: Pilot[None], section_id: str) -> None:
     """Put the cursor of the outline on a section."""
     tree = app_of(pilot).main_screen.tree_pane
-    tree.go_to(section_id)
+    tree.outline.go_to(section_id)
     await wait_until(pilot, lambda: tree.outline.cursor_id == section_id)
 
 

@@ -46,7 +46,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.START:
             return OpenDialog(Opener().opening, build_keymap())
         case Scope.MOVE | Scope.SECTION:
-            return app.main_screen.tree_pane
+            return app.main_screen.tree_pane.outline
         case _:
             return app.main_screen.panes.get_scope_widget(scope)
 

@@ -32,7 +32,7 @@ async def test_escape_goes_to_the_tree_and_digits_go_on_from_there(size: tuple[i
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
 async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
     async with running(make_app(), size) as (app, pilot):
-        app.main_screen.tree_pane.go_to(find_id(app, "Ovens"))
+        app.main_screen.tree_pane.outline.go_to(find_id(app, "Ovens"))
         await pilot.press("escape", "3")
         await pilot.pause()
         assert place(app) == "reader"
@@ -123,25 +123,11 @@ async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str) 
         assert not app.is_running
 
 
-async def test_the_edge_of_the_outline_is_dragged() -> None:
+async def test_a_click_on_a_tab_shows_its_pane() -> None:
     async with running(make_app(), MIDDLE) as (app, pilot):
-        await pilot.pause()
-        tree = app.main_screen.tree_pane
-        edge = tree.region.right - 1
-        await pilot.mouse_down(offset=(edge, 8))
-        await pilot.hover(offset=(60, 8))
-        await pilot.mouse_up(offset=(60, 8))
-        await wait_until(pilot, lambda: tree.region.width == 61)
-        await pilot.hover(offset=(40, 8))
-        await pilot.mouse_down(offset=(60, 8))
-        await pilot.hover(offset=(90, 8))
-        await pilot.mouse_up(offset=(90, 8))
-        await wait_until(pilot, lambda: tree.region.width == 70)  # something is left of the conversation
-        await pilot.press("escape")
-        await pilot.resize_terminal(*NARROW)
-        await wait_until(pilot, lambda: tree.region.width == 50)
-        await pilot.resize_terminal(*WIDE)
-        await wait_until(pilot, lambda: tree.region.width == 70)
+        title = app.main_screen.panes.query_one("#chat-pane PaneTitle", PaneTitle)
+        await pilot.click(title, offset=(title.render().plain.index("3 Reader"), 0))
+        await wait_until(pilot, lambda: place(app) == "reader")
 
 
 def _note(title: PaneTitle) -> str:

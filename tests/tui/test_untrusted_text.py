@@ -36,7 +36,7 @@ async def test_markup_is_text_everywhere() -> None:
         reply = f"{MARKUP} `{MARKUP}`\n\n- {MARKUP}\n\n| {MARKUP} |\n|---|\n| {MARKUP} |\n\n```\n{MARKUP}\n```\n[{odd}]"
         model_of(app).add_replies(expand(odd), ScriptedReply(text=reply, thinking=MARKUP))
         await ask(pilot, f"What of {MARKUP}?")
-        app.main_screen.tree_pane.go_to(odd)
+        app.main_screen.tree_pane.outline.go_to(odd)
         await pilot.press("escape", "enter")
         await pilot.pause()
         text = screen_text(app)

@@ -55,7 +55,7 @@ class FindController:
         results = self._results = dialog.results
         if results.query.strip():
             groups = [group for group in results.groups if group.kind is not SearchKind.TITLES]
-            self._outline.set_highlights(found=(result.section_id for group in groups for result in group.sections))
+            self._outline.mark_found(result.section_id for group in groups for result in group.sections)
         if chosen is None or chosen[1].section_id not in self._library:
             return
         group, section = chosen

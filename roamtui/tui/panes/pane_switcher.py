@@ -21,9 +21,6 @@ from roamtui.tui.question_box import QuestionBox
 _TWO_PANES_COLUMNS = 64
 """Minimum width of the terminal for two panes."""
 _THREE_PANES_COLUMNS = 150
-_TREE_COLUMNS_MIN = 16
-_RIGHT_COLUMNS_MIN = 30
-"""Minimum width of the panes next to the outline."""
 _FOCUS_MODE_WIDTH = 92
 """Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
 
@@ -44,7 +41,7 @@ def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
 
 
 class ChatPane(Vertical):
-    """The conversation with its title line, which says whether there is more below the view."""
+    """The conversation with its title line."""
 
     def __init__(self, log: ChatLog) -> None:
         super().__init__(id="chat-pane")
@@ -55,14 +52,6 @@ class ChatPane(Vertical):
     def compose(self) -> ComposeResult:
         yield self.title_line
         yield self._log_view
-
-    def on_mount(self) -> None:
-        for attribute in ("scroll_y", "virtual_size"):
-            self.watch(self._log_view, attribute, lambda: self.call_next(self._update_below_note), init=False)
-
-    def _update_below_note(self) -> None:
-        has_more = self._log_view.current is not None and self._log_view.scroll_y < self._log_view.max_scroll_y
-        self.title_line.show_note("more below · pgdn" if has_more else "")
 
 
 class PaneSwitcher(Horizontal):
@@ -75,12 +64,15 @@ class PaneSwitcher(Horizontal):
         self._chat = ChatPane(log)
         self._reader = reader
         self._box = questions.box
-        self._scope_widgets = {Scope.TREE: tree, Scope.CHAT: log, Scope.READER: reader, Scope.INPUT: questions.box}
+        self._scope_widgets = {
+            Scope.TREE: tree.outline,
+            Scope.CHAT: log,
+            Scope.READER: reader,
+            Scope.INPUT: questions.box,
+        }
         self._right = Vertical(id="right")
         self._question_area = questions
         self._columns = 0
-        self._tree_columns: int | None = None
-        """Width of the outline that the person dragged it to, or None for the default."""
         self.active = Pane.CHAT
         """The pane with the focus, or the chat if the question box has it."""
         self.main = Pane.CHAT
@@ -141,11 +133,6 @@ class PaneSwitcher(Horizontal):
         containers = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
         return next((pane for pane, container in containers.items() if container in widget.ancestors_with_self), None)
 
-    @on(TreePane.ResizeRequested)
-    def _resize_tree(self, event: TreePane.ResizeRequested) -> None:
-        self._tree_columns = self._tree.region.width + event.columns
-        self._show()
-
     @on(QuestionBox.ScrollRequested)
     def _scroll_page(self, event: QuestionBox.ScrollRequested) -> None:
         if Pane.CHAT not in self.shown:
@@ -191,7 +178,7 @@ class PaneSwitcher(Horizontal):
     def focus_reader(self) -> None:
         """Focus the reader, and remember where to return. If it is empty, show the section under the cursor first."""
         if self._reader.section_id is None:
-            self._tree.action_read()
+            self._tree.outline.action_read()
         self._remember_return(self.screen.focused)
         self._focus(self._reader.reader)
 
@@ -273,12 +260,5 @@ class PaneSwitcher(Horizontal):
         self._reader.styles.padding = (0, max(0, self._columns - _FOCUS_MODE_WIDTH) // 2 if self._is_focus_mode else 0)
         self._question_area.display = not self._is_focus_mode
         hidden = frozenset(Pane) - visible
-        is_next_to_tree = Pane.TREE in visible and len(visible) > 1
-        width = self._tree_columns if is_next_to_tree else None
-        if width is not None:
-            width = self._tree_columns = max(_TREE_COLUMNS_MIN, min(width, self._columns - _RIGHT_COLUMNS_MIN))
-        styles = self._tree.styles
-        styles.width = styles.min_width = styles.max_width = width
-        self._tree.title_line.show_hidden(frozenset() if is_next_to_tree else hidden)
-        self._chat.title_line.show_hidden(hidden)
-        self._reader.title_line.show_hidden(hidden)
+        self._tree.title_line.hidden = hidden if len(visible) == 1 else frozenset()
+        self._chat.title_line.hidden = self._reader.title_line.hidden = hidden

@@ -88,11 +88,10 @@ class ReaderPane(Vertical):
         self._update_title()
 
     def _update_title(self) -> None:
-        parts = [self.reader.breadcrumb]
-        if (page := self.reader.page_in_view) is not None:
+        reader = self.reader
+        parts = [reader.breadcrumb]
+        if (page := reader.page_in_view) is not None:
             parts.append(f"p. {page}")
-        if (percent := self.reader.percent_above) is not None:
+        if (percent := reader.percent_above) is not None:
             parts.append(f"{percent} %")
-        label, signs = self.reader.match_label, self.reader.overflow_signs
-        line = f"{' · '.join([label, *parts] if label else parts)} {signs}".rstrip()
-        self.title_line.show_note(line, *([label] if label else []))
+        self.title_line.note = " · ".join(filter(None, [*parts, reader.match_label]))

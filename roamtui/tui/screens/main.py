@@ -327,14 +327,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case QuestionAsked():
                 self.questions.on_question_asked()
             case QuestionAnswered():
-                self.tree_pane.reveal_cited()
+                outline.reveal_cited()
                 self._update_hints()
                 if self.panes.scope is not Scope.READER and Pane.CHAT in self.panes.shown:
                     self._show_citation(self.chat_log.first_citation)
             case SectionsSearched(hits=hits):
-                outline.set_highlights(found=(hit.section_id for hit in hits))
+                outline.mark_found(hit.section_id for hit in hits)
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
-                outline.set_highlights(opened=opened)
+                outline.mark_opened(opened)
                 outline.reveal(opened[-1])
             case NodesLoaded(section_ids=ids):
                 self.reader_pane.reader.show_loaded(ids)
@@ -343,7 +343,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.questions.show_pending()
             case ConversationSwitched():
                 self._update_hints()
-                outline.set_highlights(found=())
+                outline.mark_found(())
                 self.questions.show_pending()
             case DocumentReloaded():
                 self.header.show(state.library.title, state.library.source)
@@ -364,10 +364,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _ask_for_selection(self) -> None:
         if self.panes.scope is Scope.CHAT:
             self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
-
-    @on(OutlineTree.FoldToggled)
-    def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
-        self.dispatch(lambda state: make_section_command("fold", state, event.section_id))
 
     @on(CommandRequested)
     def _dispatch(self, event: CommandRequested) -> None:
@@ -608,12 +604,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
         """Let the outline follow the reader."""
         if event.is_read:
-            self.tree_pane.go_to(event.section_id)
-
-    @on(OutlineTree.CursorMoved)
-    def _show_cut_title(self) -> None:
-        if self.focused is self.tree_pane.outline and (title := self.tree_pane.outline.get_cut_title()):
-            self.status_line.update_status(message=title, is_progress=False)
+            self.tree_pane.outline.go_to(event.section_id)
 
     @on(ReadingPositionChanged)
     def _move_cursor(self, event: ReadingPositionChanged) -> None:

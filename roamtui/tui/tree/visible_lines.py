@@ -1,9 +1,8 @@
 """`VisibleLines`: the nodes of a library that the tree shows, one per line. Independent of the screen.
 
 Nodes are the ordered numbers of a `NodeNumbering`, so a hundred thousand lines are one sorted array: finding the line
-of a node takes logarithmic time, and folding takes time only for the lines that appear or disappear. There are two
-differences from the library: a single top heading comes first and contains everything, and an opening text of only
-white space is left out.
+of a node takes logarithmic time. There are two differences from the library: a single top heading comes first and
+contains everything, and an opening text of only white space is left out.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ from enum import StrEnum
 
 from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
-
-_SPLICES_MAX = 256
-"""Maximum number of changed nodes whose lines are spliced in. For more, rebuilding all lines is faster."""
 
 
 class FoldState(StrEnum):
@@ -50,11 +46,18 @@ class VisibleLines:
         self._title_number = None if row is None else self.numbering.number_of(library.root, row)
         hidden = [number for document in library.documents for number in map(self.numbering.find, document.hidden_ids)]
         self._skipped_numbers = {self._title_number, *hidden}
-        """Nodes that `_list_lines` leaves out: the title, because it always has the first line, and hidden nodes."""
+        """Nodes that `_list_all` leaves out: the title, because it always has the first line, and hidden nodes."""
+        self._list_all()
+
+    def _list_all(self) -> None:
         self._unfolded_numbers = {self._title_number, *map(self.numbering.find, self.unfolded)}
         self.numbers = array("Q") if self._title_number is None else array("Q", [self._title_number])
         """The number of the node on each line."""
-        self.numbers.extend(self._list_lines(0, len(self.numbering)))
+        number, end = 0, len(self.numbering)
+        while number < end:
+            if number not in self._skipped_numbers:
+                self.numbers.append(number)
+            number = number + 1 if number in self._unfolded_numbers else self._find_end(number)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -109,34 +112,11 @@ class VisibleLines:
 
     def update(self, library: Library, unfolded: frozenset[str]) -> None:
         """Switch to another library or other unfolded nodes."""
-        changed = self.unfolded ^ unfolded
         self.unfolded = unfolded
-        if library is not self.library or len(changed) > _SPLICES_MAX:
+        if library is self.library:
+            self._list_all()
+        else:
             self._set_library(library)
-            return
-        numbers = sorted(
-            {number for number in map(self.numbering.find, changed) if number is not None} - {self._title_number}
-        )
-        self._unfolded_numbers.symmetric_difference_update(numbers)
-        rebuilt_to = 0  # the lines before it include all changes inside them
-        for number in numbers:
-            line = self.get_line(number)
-            if line is not None and line >= rebuilt_to:
-                end = self._find_end(number)
-                below = self._list_lines(number + 1, end if number in self._unfolded_numbers else 0)
-                self.numbers[line + 1 : bisect_left(self.numbers, end, line + 1)] = below
-                rebuilt_to = line + 1 + len(below)
-
-    def _list_lines(self, number: int, end: int) -> array[int]:
-        """List the nodes from `number` to `end` that are not folded away."""
-        lines = array("Q")
-        append, find_end = lines.append, self._find_end
-        skipped, unfolded = self._skipped_numbers, self._unfolded_numbers
-        while number < end:
-            if number not in skipped:
-                append(number)
-            number = number + 1 if number in unfolded else find_end(number)
-        return lines
 
     def _next_shown(self, number: int) -> int:
         while number in self._skipped_numbers:

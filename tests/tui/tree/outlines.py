@@ -69,7 +69,6 @@ def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **
         last_used=1,
         last_cited=int(marks.get("is_cited", False)),
         is_pinned=marks.get("is_pinned", False),
-        closing_by=Origin.PERSON if marks.get("is_closing") else None,
     )
 
 

@@ -14,20 +14,16 @@ from roamtui.conversation.state import ConversationState, Exchange, Transcript
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.tui.tree.line_renderer import LineRenderer, Palette, TreeHighlights
+from roamtui.tui.tree.line_renderer import LineRenderer, Palette
 from roamtui.tui.tree.visible_lines import VisibleLines
 from tests.tui.tree.outlines import find_id, make_library, make_state, open_section
 
 _PLAIN: Palette = defaultdict(Style.null)
-_COLOURED: Palette = defaultdict(
-    Style.null,
-    {"batch": Style.parse("on red"), "cursor": Style.parse("black on white"), "cursor-blurred": Style.parse("on blue")},
-)
 _LIBRARY = make_library()
 
 
 def _make_renderer(state: ConversationState, **highlighted: frozenset[str]) -> LineRenderer:
-    return LineRenderer(VisibleLines(state.library, state.unfolded), state, TreeHighlights(**highlighted))
+    return LineRenderer(VisibleLines(state.library, state.unfolded), state, **highlighted)
 
 
 def _text(state: ConversationState, line: int, width: int = 40, **highlighted: frozenset[str]) -> str:
@@ -68,13 +64,13 @@ def test_marks_are_readable_without_colour() -> None:
     got = ExpandResult(id=vacation, section_id=vacation, status=ExpandStatus.OPENED, text="", tokens=4)
     asked = Exchange(number=1, question="?", events=(SectionsExpanded(results=(got,), origin=Origin.AGENT),))
     opened = (
-        open_section(_LIBRARY, "Passwords", is_closing=True),
+        open_section(_LIBRARY, "Passwords"),
         open_section(_LIBRARY, "Travel", Origin.PERSON, is_pinned=True),
     )
     state = make_state(_LIBRARY, "Security", opened=opened)
     state = replace(state, transcript=Transcript(exchanges=(asked,)))
     lines = [_text(state, line, found=frozenset({vacation, security})) for line in range(5)]
-    shown = ["▾ Handbook", "├ ▸ Leave ⌕1", "├ ▾ Security ⌕", "│ └ ▸ ◆… Passwords", "└ · ◆ Travel ⚑"]
+    shown = ["▾ Handbook", "├ ▸ Leave", "├ ▾ Security ⌕", "│ └ ▸ ◆ Passwords", "└ · ◆ Travel ⚑"]
     assert [line[: len(start)] for line, start in zip(lines, shown, strict=True)] == shown
     assert _text(replace(state, unfolded=make_state(_LIBRARY, "Leave").unfolded), 2).startswith("│ ├ · Vacation ◦")
 

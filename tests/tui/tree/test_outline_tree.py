@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from textual import on
@@ -12,10 +13,11 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.conversation.commands import Origin
+from roamtui.conversation.commands import Command, FoldNodes, Origin
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from roamtui.tui.messages import CommandRequested
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.real_documents import PROJECT_DIR
 from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library, open_section
@@ -52,7 +54,7 @@ class TreeApp(App[None]):
 
     @on(OutlineTree.CursorMoved)
     @on(OutlineTree.NodeActivated)
-    @on(OutlineTree.FoldToggled)
+    @on(CommandRequested)
     def note_message(self, message: Message) -> None:
         self.messages.append(message)
 
@@ -71,6 +73,10 @@ def _lines(tree: OutlineTree) -> list[str]:
     return [line for line in shown if line]
 
 
+def _commands(app: TreeApp, state: ConversationState) -> list[Command | str]:
+    return [message.make_command(state) for message in app.messages if isinstance(message, CommandRequested)]
+
+
 def _cursor_title(tree: OutlineTree, library: Library = _LIBRARY) -> str:
     assert tree.cursor_id is not None
     return library.title_of(tree.cursor_id)
@@ -80,7 +86,7 @@ async def test_the_outline_shows_what_is_unfolded_open_and_pinned() -> None:
     opened = (
         open_section(_LIBRARY, "Vacation", is_cited=True),
         open_section(_LIBRARY, "Security", Origin.PERSON, is_pinned=True),
-        open_section(_LIBRARY, "Passwords", is_closing=True),
+        open_section(_LIBRARY, "Passwords"),
         open_section(_LIBRARY, "Length"),
     )
     state = make_state(_LIBRARY, "Leave", opened=opened, reading=find_id(_LIBRARY, "Sick leave"))
@@ -90,24 +96,25 @@ async def test_the_outline_shows_what_is_unfolded_open_and_pinned() -> None:
             "├ ▾ Leave",
             "│ ├ · ◆ Vacation ❝",
             "│ └ · Sick leave ¶",
-            "├ ▸ ◆ Security ⚑◆2",
+            "├ ▸ ◆ Security ⚑",
             "└ · Travel",
         ]
 
 
 async def test_the_cursor_walks_lines_parents_and_children() -> None:
-    async with _run(make_state(_LIBRARY, "Leave")) as (app, tree, pilot):
+    state = make_state(_LIBRARY, "Leave")
+    async with _run(state) as (app, tree, pilot):
         walked = []
         steps: tuple[Callable[[], object], ...] = (
-            lambda: tree.move_cursor(2),
-            tree.go_parent,
-            tree.go_child,
-            lambda: tree.move_cursor(99),
-            lambda: tree.move_cursor(1),
-            lambda: tree.move_to_line(0),
-            tree.go_parent,
-            lambda: tree.move_page(1),
-            lambda: tree.move_page(-1),
+            lambda: tree.action_move(2),
+            partial(tree.action_move_sideways, -1),
+            partial(tree.action_move_sideways, 1),
+            lambda: tree.action_move(99),
+            lambda: tree.action_move(1),
+            tree.action_first,
+            partial(tree.action_move_sideways, -1),
+            lambda: tree.action_page(1),
+            lambda: tree.action_page(-1),
         )
         for step in steps:
             step()
@@ -116,40 +123,34 @@ async def test_the_cursor_walks_lines_parents_and_children() -> None:
             "Vacation", "Leave", "Vacation", "Travel", "Travel", "Handbook", "Handbook", "Travel", "Handbook",
         ]  # fmt: skip
         tree.move_to(find_id(_LIBRARY, "Security"))
-        tree.go_child()
+        tree.action_move_sideways(1)
         await pilot.pause()
-        assert app.messages[-1] == OutlineTree.FoldToggled(find_id(_LIBRARY, "Security"))
+        assert _commands(app, state) == [FoldNodes(section_ids=(find_id(_LIBRARY, "Security"),), is_folded=False)]
 
 
 async def test_an_empty_outline_does_nothing() -> None:
     async with _run(make_state(make_library(""))) as (app, tree, pilot):
-        for step in (tree.go_parent, tree.go_child):
+        for step in (partial(tree.action_move_sideways, -1), partial(tree.action_move_sideways, 1)):
             step()
-        tree.move_cursor(1)
-        tree.move_page(1)
+        tree.action_move(1)
+        tree.action_page(1)
         tree.reveal("none")
         await pilot.click(tree, offset=(3, 3))
         assert tree.cursor_id is None
         assert app.messages == []
 
 
-async def test_a_click_on_the_triangle_folds_and_one_on_the_title_reads() -> None:
-    async with _run(make_state(_LIBRARY, "Leave")) as (app, tree, pilot):
+async def test_a_click_on_the_triangle_folds_and_one_elsewhere_reads() -> None:
+    state = make_state(_LIBRARY, "Leave")
+    async with _run(state) as (app, tree, pilot):
         leave, vacation, security = (find_id(_LIBRARY, title) for title in ("Leave", "Vacation", "Security"))
         await pilot.click(tree, offset=(2, 1))
-        assert app.messages == [OutlineTree.FoldToggled(leave)]
+        assert _commands(app, state) == [FoldNodes(section_ids=(leave,), is_folded=True)]
         app.messages.clear()
         await pilot.click(tree, offset=(7, 2))
         assert app.messages == [OutlineTree.CursorMoved(vacation), OutlineTree.NodeActivated(vacation)]
-        app.messages.clear()
         await pilot.click(tree, offset=(30, 4))
-        assert app.messages == [OutlineTree.CursorMoved(security)]
-        app.messages.clear()
-        await pilot.click(tree, offset=(30, 4), times=2)
-        assert app.messages == [OutlineTree.NodeActivated(security)]
-        app.messages.clear()
-        await pilot.click(tree, offset=(7, 2), times=2)
-        assert app.messages.count(OutlineTree.NodeActivated(vacation)) == 1
+        assert app.messages[-1] == OutlineTree.NodeActivated(security)
 
 
 async def test_reveal_scrolls_without_moving_the_cursor() -> None:
@@ -174,7 +175,7 @@ async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
     host = find_id(library, "Part 10")
     grown = library.graft_all({host: parse_document("# One\n# Two\n# Three\n", key="g")})
     async with _run(make_state(library)) as (_, tree, pilot):
-        tree.scroll_to_line(50)
+        tree.scroll_to(y=50, animate=False)
         await pilot.pause()
         before = _lines(tree)
         tree.show(replace(make_state(grown), unfolded=frozenset({host})))
@@ -190,7 +191,7 @@ async def test_titles_differ_from_their_background_in_each_theme(theme: str) -> 
     state = make_state(_LIBRARY, opened=(open_section(_LIBRARY, "Leave"),))
     async with _run(state) as (app, tree, pilot):
         app.theme = theme
-        tree.set_highlights(opened=[find_id(_LIBRARY, "Leave")])
+        tree.mark_opened([find_id(_LIBRARY, "Leave")])
         await pilot.pause()
         for y in range(4):
             for segment in tree.render_line(y):
@@ -208,7 +209,7 @@ async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None
     async with _run(make_state(library)) as (_, tree, pilot):
         assert len(tree.lines) == 100_001
         assert tree.lines_drawn <= 4 * tree.size.height
-        tree.move_to_line(200_000)
+        tree.action_last()
         await pilot.pause()
         tree.move_to(host)
         await pilot.pause()
@@ -220,6 +221,6 @@ async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None
             assert tree.cursor_id == host
             assert 0 < tree.lines_drawn <= 2 * tree.size.height
         tree.lines_drawn = 0
-        tree.move_cursor(1)
+        tree.action_move(1)
         await pilot.pause()
         assert tree.lines_drawn <= tree.size.height

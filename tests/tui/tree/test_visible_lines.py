@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import random
-from array import array
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.visible_lines import VisibleLines
-from tests.tui.tree.outlines import make_library, make_state, walk_visible
+from tests.tui.tree.outlines import make_library, walk_visible
 
 _OPENINGS = ("", "\n", "Words.\n\n", "---\ntitle: x\n---\n")
 
@@ -48,22 +46,3 @@ def test_lines_are_those_of_a_naive_walk_under_any_folding_and_grafting(
         unfolded = unfolded ^ frozenset(chance.sample(ids, min(len(ids), chance.choice((0, 1, 1, 2, 5)))))
         lines.update(library, unfolded)
         _assert_is_consistent(lines, library, unfolded)
-
-
-def test_only_what_appears_is_listed_and_in_a_batch_each_line_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    deep = "# T\n## A\n### B\n#### C\n" + "".join(f"##### {number}\n" for number in range(500))
-    library = make_library(deep + "".join(f"## {number}\n" for number in range(10_000)))
-    lines = VisibleLines(library, frozenset())
-    listed: list[int] = []
-    list_lines = lines._list_lines
-
-    def count_lines(number: int, end: int) -> array[int]:
-        found = list_lines(number, end)
-        listed.append(len(found))
-        return found
-
-    monkeypatch.setattr(lines, "_list_lines", count_lines)
-    for unfolded in (make_state(library, "A", "B", "C").unfolded, frozenset[str]()):
-        lines.update(library, unfolded)
-        assert len(lines) == 10_002 + (502 if unfolded else 0)
-    assert sum(listed) == 502
