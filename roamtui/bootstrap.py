@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from roamtui.models.registry import LocalServer, ModelOffer
     from roamtui.search.base import Progress, Searcher, SearchServices
     from roamtui.table.columns import Column
-    from roamtui.table.runner import TableJob
+    from roamtui.table.runner import TablePlan
+    from roamtui.table.store import Table
 
 OFFLINE = "offline"
 _LOADED_AT_START_BYTES = 1_000_000
@@ -354,11 +355,11 @@ class Bootstrap:
 
     def make_table(
         self, sources: Sequence[str], columns: Sequence[Column] = (), *, folder: Path | None = None, jobs: int
-    ) -> TableJob:
-        """Return the definition of a table, the store for its folder, and the plan for filling its cells.
+    ) -> tuple[Table, TablePlan]:
+        """Return a table, and the plan for filling its cells.
 
-        An existing table is continued if its folder is the only source, or if its sources are given without columns.
-        With its folder, it keeps its rows; with its sources, their documents are listed again.
+        A table that exists is continued. Without columns, it keeps those that it has. Named by its folder, it keeps its
+        rows too; named by its sources, their documents are listed again.
 
         Args:
             sources: Paths or URLs, or the folder of a table.
@@ -373,32 +374,26 @@ class Bootstrap:
         """
         from roamtui.table.columns import drop_repeated_columns
         from roamtui.table.rows import list_rows
-        from roamtui.table.runner import TableJob, TablePlan
-        from roamtui.table.store import TableDefined, TableStore, is_table, read_table
+        from roamtui.table.runner import TablePlan
+        from roamtui.table.store import is_table, read_table
 
-        is_folder, has_own_folder, rows = len(sources) == 1 and is_table(Path(sources[0])), folder is not None, None
-        if is_folder:
-            folder = Path(sources[0])
+        if len(sources) == 1 and is_table(Path(sources[0])):
+            table = read_table(Path(sources[0]))
         else:
             paths = [path for name in sources for path in split_sources(name)]
             sources = tuple(path if path == "-" or is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
-            folder = folder or table_path(sources)
-        if is_folder or (not columns and not has_own_folder and is_table(folder)):
-            known = read_table(folder)
-            sources, columns = known.sources, columns or known.columns
-            rows = known.rows if is_folder else None
+            table = read_table(folder or table_path(sources))
+            table.rows = list_rows(sources)
+        table.columns = drop_repeated_columns(columns) or table.columns
         plan = TablePlan(
             model=self.make_model(),
             open_source=lambda source: self.open(split_sources(source), load_all=True),
             make_searcher=self.make_searcher_factory(),
-            agent_options=self.agent_options,
+            agent_options=replace(self.agent_options, cost_usd_max=self.settings.limits.max_cost_usd),
             open_section_options=self.settings.open_section_options(),
             jobs=jobs,
-            limit_usd=self.settings.limits.max_cost_usd,
         )
-        rows = rows or list_rows(sources)
-        defined = TableDefined(sources=tuple(sources), rows=rows, columns=drop_repeated_columns(columns))
-        return TableJob(store=TableStore(folder), defined=defined, plan=plan)
+        return table, plan
 
     def list_model_offers(self) -> tuple[ModelOffer, ...]:
         """List the selected model, then the other usable models."""

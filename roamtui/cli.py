@@ -438,14 +438,13 @@ def index(args: Namespace) -> int:
 )  # fmt: skip
 def table(args: Namespace) -> int:
     """Ask the same questions about many documents."""
-    from roamtui.headless.table import check_output, run_table
+    from roamtui.headless.table import run_table
     from roamtui.table.columns import parse_question, read_columns
 
-    check_output(args.output)
     columns = [parse_question(_decode(question)) for question in args.questions]
     columns += read_columns(args.file) if args.file is not None else ()
-    job = _make_bootstrap(args).make_table(tuple(args.sources), columns, folder=args.folder, jobs=args.jobs)
-    return run_table(job.store, job.defined, job.plan, args.output)
+    filled = _make_bootstrap(args).make_table(tuple(args.sources), columns, folder=args.folder, jobs=args.jobs)
+    return run_table(*filled, args.output)
 
 
 @command(

@@ -395,16 +395,19 @@ class Agent:
 
     async def _confirm_spending(self, progress: QuestionRun) -> bool:
         """Check whether the next request stays below the spending limit, or else whether the person approves it."""
-        limit = self.options.cost_usd_max
-        if limit is None or self._consented_id == self.conversation.state.id:
+        limit, own_id = self.options.cost_usd_max, self.conversation.state.id
+        if limit is None or self._consented_id == own_id:
             return True
         exchanges = self.conversation.state.transcript.exchanges
         spent = sum(exchange.usage.cost_usd or 0.0 for exchange in exchanges) + (progress.usage.cost_usd or 0.0)
-        if spent + estimate_request_usd(self.model, self._make_request(allow_calls=True)) <= limit:
+        committed = self.options.committed_usd if self.options.committed_usd is not None else {}
+        committed[own_id] = spent + estimate_request_usd(self.model, self._make_request(allow_calls=True))
+        if sum(committed.values()) <= limit:
             return True
+        committed[own_id] = spent
         if not await self.conversation.approver(CostApprovalRequest(spent_usd=spent, cap_usd=limit)):
             return False
-        self._consented_id = self.conversation.state.id
+        self._consented_id = own_id
         return True
 
     async def _ask_model(self, progress: QuestionRun, *, allow_calls: bool) -> None:

@@ -21,3 +21,5 @@ class AgentOptions:
     """Whether a doubtful passage is no answer without a model, as in a cell of a table."""
     question_note: str = ""
     """Text to send before each question. It is not part of the question, so its words are not searched for."""
+    committed_usd: dict[str, float] | None = None
+    """Spent or about to be spent, by the id of the conversation, if several agents share the spending limit."""

@@ -19,7 +19,7 @@ from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.headless.output import write_json, write_text
 from roamtui.quotes.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
 from roamtui.sources.read import is_path
-from roamtui.table.store import TableContent, is_table, read_table
+from roamtui.table.store import Table, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --source."
 
@@ -96,10 +96,10 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
     return groups
 
 
-def _collect_table_claims(content: TableContent) -> list[ClaimGroup]:
+def _collect_table_claims(table: Table) -> list[ClaimGroup]:
     claims: dict[str, list[Claim]] = {}
-    for row in content.rows:
-        for column, cell in zip(content.columns, content.list_cells(row), strict=True):
+    for row in table.rows:
+        for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             claims.setdefault(row.source, []).extend(
                 Claim(quote=citation.quote, section_id=citation.section_id, place=f"{row.title}, {column.title}")
                 for citation in (cell.citations if cell is not None else ())

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from roamtui.agent.passages import ShownPassage, list_passages
+from roamtui.agent.passages import list_passages
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.quotes.read import MARK
-from roamtui.quotes.recheck import cite_span
-from roamtui.search.passages import find_question_words
-from roamtui.search.sentences import rank_sentences
 from roamtui.table.columns import Column
 
 CELL_INSTRUCTIONS = f"""\
@@ -80,13 +76,6 @@ class Cell:
     conversation: str = ""
     """Id of the conversation in the folder of the table; empty if nothing was asked."""
     usage: Usage = field(default_factory=Usage)
-    at: str = ""
-    """When it was recorded: ISO 8601, UTC."""
-
-    @property
-    def is_passage(self) -> bool:
-        """Whether the value is a passage, which no model has read."""
-        return self.state is CellState.PASSAGE
 
     @property
     def proof(self) -> Citation | None:
@@ -111,28 +100,17 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
         return replace(cell, state=CellState.FAILED, note=exchange.error or "stopped")
     passages = list_passages(exchange, library)
     if passages:
-        citation = _cite_from_answer(passages[0], column.question, library)
-        citations: tuple[Citation, ...] = (citation,)
-        value = sanitise_line(citation.quote or "").strip()
+        citations: tuple[Citation, ...] = (passages[0].citation,)
+        value = sanitise_line(passages[0].text).strip()
     else:
         citations, value = exchange.citations, _parse_value(exchange.answer)
     if not value:
         return replace(cell, state=CellState.FAILED, note="the answer has no value")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
-    faults += [_describe_fault(citations)]
-    note = ", ".join(filter(None, faults))
-    state = CellState.PASSAGE if passages else CellState.PARTLY if note else CellState.FOUND
-    return replace(cell, state=state, value=value, note=note, citations=citations)
-
-
-def _cite_from_answer(passage: ShownPassage, question: str, library: Library) -> Citation:
-    """Cite a passage from the sentence on that holds the words of the question."""
-    words = find_question_words(question, [passage.text])
-    sentences = rank_sentences(passage.text, words.words, limit=1, forms=words.forms)
-    if passage.span is None or not sentences:
-        return passage.citation
-    span = passage.span.get_part(sentences[0].start, len(passage.text))
-    return cite_span(passage.citation.section_id, span, library)
+    quotes = [citation for citation in citations if citation.quote is not None]
+    faults += [citation.state.label for citation in quotes if not citation.is_verified][:1] if quotes else ["no quote"]
+    state = CellState.PASSAGE if passages else CellState.PARTLY if faults else CellState.FOUND
+    return replace(cell, state=state, value=value, note=", ".join(faults), citations=citations)
 
 
 def _parse_value(answer: str) -> str:
@@ -140,10 +118,3 @@ def _parse_value(answer: str) -> str:
     first = next((line for line in answer.splitlines() if line.strip()), "")
     value = _VALUE_LEAD.sub("", MARK.sub("", first).strip(_STRIPPED_CHARACTERS)).strip(_STRIPPED_CHARACTERS)
     return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()
-
-
-def _describe_fault(citations: Sequence[Citation]) -> str:
-    quotes = [citation for citation in citations if citation.quote is not None]
-    if not quotes:
-        return "no quote"
-    return next((citation.state.label for citation in quotes if not citation.is_verified), "")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from roamtui.document.library import Library
@@ -27,15 +27,13 @@ def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
         UsageError: A source is not supported.
     """
     rows: dict[str, Row] = {}
-    listed: set[str] = set()
-    for source in sources:
-        for row in _list_documents(source):
-            if row.source in listed:  # a file and its folder were both named
-                continue
-            listed.add(row.source)
-            # Files of the same name in several folders are told apart by their whole paths.
-            key = row.key if row.key not in rows else f"{row.source} {row.key}"
-            rows.setdefault(key, replace(row, key=key))
+    by_source: dict[str, Row] = {}  # a file and its folder may both be named
+    for row in chain.from_iterable(map(_list_documents, sources)):
+        by_source.setdefault(row.source, row)
+    for row in by_source.values():
+        # Files of the same name in several folders are told apart by their whole paths.
+        key = row.key if row.key not in rows else f"{row.source} {row.key}"
+        rows[key] = replace(row, key=key)
     return tuple(rows.values())
 
 
@@ -51,13 +49,3 @@ def _list_documents(source: str) -> Iterator[Row]:
     else:
         for key, path in list_sources([Path(source)]).files.items():
             yield Row(key=key, title=sanitise_line(key), source=str(path))
-
-
-def check_output(path: Path, rows: Sequence[Row]) -> None:
-    """Check that writing a file does not overwrite a document of the table.
-
-    Raises:
-        UsageError: The file is a document of the table.
-    """
-    if os.path.realpath(path) in {os.path.realpath(row.source) for row in rows}:
-        raise UsageError(f"{path} is a source of the table. Name another file.")

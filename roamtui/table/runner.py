@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import OpenSectionOptions, make_conversation_id, start_conversation
-from roamtui.conversation.transcript import Usage
+from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
@@ -22,9 +23,8 @@ from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, read_answer
 from roamtui.table.columns import Column
-from roamtui.table.pace import LimitedModel
 from roamtui.table.rows import OpenSource
-from roamtui.table.store import Row, TableContent, TableDefined, TableStore, read_table
+from roamtui.table.store import Row, Table, TableLog
 
 _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""
@@ -38,23 +38,13 @@ class TablePlan:
     open_source: OpenSource
     make_searcher: Callable[[Library], Searcher | None]
     agent_options: AgentOptions = field(default_factory=AgentOptions)
+    """The spending limit is that of the whole run."""
     open_section_options: OpenSectionOptions = field(default_factory=OpenSectionOptions)
     jobs: int = 1
     """Number of cells at a time."""
-    limit_usd: float | None = None
-    """Spending limit of the run, or None for no limit."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableJob:
-    """A table that is ready to be filled."""
-
-    store: TableStore
-    defined: TableDefined
-    plan: TablePlan
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class TableRun:
     """The progress of a run."""
 
@@ -62,68 +52,44 @@ class TableRun:
     """Number of cells, including those that already have an answer."""
     kept: int = 0
     """Number of cells with an answer from an earlier run."""
-    asked: int = 0
-    """Number of cells that this run has answered."""
-    usage: Usage = field(default_factory=Usage)
-    counts: dict[CellState, int] = field(default_factory=lambda: dict.fromkeys(CellState, 0))
+    states: Counter[CellState] = field(default_factory=Counter)
     """Number of answered cells by state, old and new."""
+    usage: Usage = field(default_factory=Usage)
     stop_reason: str = ""
     """Why the run ended early; empty if it did not."""
     failures: int = 0
     """Number of consecutive failures of the model."""
     unread: list[str] = field(default_factory=list)
-    """Documents with earlier answers that could not be read, each with the reason. The answers stay unchecked."""
+    """Documents that could not be read, each with the reason. Earlier answers about them stay as they are."""
 
     @property
     def done(self) -> int:
         """Number of cells with an answer, old and new."""
-        return self.kept + self.asked
+        return self.states.total()
 
     @property
     def unread_note(self) -> str:
         """A warning about documents that could not be read; empty if there are none."""
         count = format_count(len(self.unread), "document")
-        lead = f"{count} could not be read, so earlier answers stay unchecked, such as "
-        return f"{lead}{self.unread[0]}" if self.unread else ""
-
-    @property
-    def expected_usd(self) -> float | None:
-        """Estimated cost of the whole run, or None until a cell of the run has been answered."""
-        if self.usage.cost_usd is None or not self.asked:
-            return None
-        return self.usage.cost_usd / self.asked * (self.total - self.kept)
-
-    def keep(self, cell: Cell) -> None:
-        """Count a cell that was answered in an earlier run."""
-        self.kept += 1
-        self.counts[cell.state] += 1
+        return f"{count} could not be read, and earlier answers stay: {self.unread[0]}" if self.unread else ""
 
 
-class _Question(NamedTuple):
-    row: Row
-    column: Column
-    library: Library
-    loader: Loader | None
-    conversation_id: str
-    searcher: Searcher | None
+OnProgress = Callable[[TableRun, Cell | None], None]
 
 
-async def fill_table(
-    store: TableStore, defined: TableDefined, plan: TablePlan, on_progress: Callable[[TableRun, Cell | None], None]
-) -> TableRun:
+async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> TableRun:
     """Ask the questions that this model has not answered yet about the current text of a row.
 
     Each cell is on disk before the next question of its job is asked, and before `on_progress` receives it. If the task
     is cancelled, only the cells that are being asked are lost.
 
     Raises:
-        StoreError: A cell cannot be saved.
+        StoreError: The table cannot be used, or a cell cannot be saved.
     """
-    run = TableRun(total=len(defined.rows) * len(defined.columns))
-    with store.start_run() as conversations:
-        content = store.define(defined, read_table(store.folder))
-        filler = _Filler(store, content, plan, run, conversations, on_progress)
-        pending = iter(defined.rows)
+    run = TableRun(total=len(table.rows) * len(table.columns))
+    with closing(TableLog(table)) as log:
+        filler = _Filler(table, plan, log, run, on_progress)
+        pending = iter(table.rows)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):
@@ -139,119 +105,124 @@ async def fill_table(
 
 
 class _Filler:
-    def __init__(
-        self,
-        store: TableStore,
-        content: TableContent,
-        plan: TablePlan,
-        run: TableRun,
-        conversations: ConversationStore,
-        on_progress: Callable[[TableRun, Cell | None], None],
-    ) -> None:
-        self._store = store
-        self._content = content
+    def __init__(self, table: Table, plan: TablePlan, log: TableLog, run: TableRun, on_progress: OnProgress) -> None:
+        self._table = table
         self._plan = plan
+        self._log = log
         self._run = run
-        self._conversations = conversations
         self._on_progress = on_progress
-        self._model = LimitedModel(plan.model, plan.limit_usd)
         self._slots = asyncio.Semaphore(plan.jobs)
+        self._conversations = ConversationStore(table.conversations, is_listed=False)
+        self._committed_usd: dict[str, float] = {}
+        self._options = replace(
+            plan.agent_options,
+            instructions=CELL_INSTRUCTIONS,
+            needs_certainty=True,
+            committed_usd=self._committed_usd,
+        )
 
     async def fill_rows(self, pending: Iterator[Row]) -> None:
-        for row in pending:  # shared by all jobs
+        """Fill row after row. `pending` is shared by all jobs."""
+        for row in pending:
             if self._run.stop_reason:
                 return
-            await self._fill_row(row)
+            try:
+                library, loader = await asyncio.to_thread(self._plan.open_source, row.source)
+            except RoamtuiError as error:
+                self._skip_row(row, str(error))
+            else:
+                await self._fill_row(row, library, loader)
 
-    async def _fill_row(self, row: Row) -> None:
+    def _skip_row(self, row: Row, reason: str) -> None:
+        """Keep the answers about a document that cannot be read. The other cells have failed."""
+        self._run.unread.append(f"{row.title}: {reason}")
+        for column in self._table.columns:
+            cell = self._table.get_cell(row, column)
+            if cell is None or cell.state is CellState.FAILED:
+                name = self._plan.model.name
+                failed = Cell(row=row.key, column=column.key, content="", model=name, state=CellState.FAILED)
+                self._record(replace(failed, note=reason))
+            else:
+                self._keep(cell)
+
+    async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
         """Ask about one row: the first question by itself, so that the provider has cached the text for the others."""
-        plan, run, model = self._plan, self._run, self._model.name
-        try:
-            library, loader = await asyncio.to_thread(plan.open_source, row.source)
-        except RoamtuiError as error:
-            has_answers = False
-            for column in self._content.columns:
-                known = [self._content.get_cell(row.key, column.key, name) for name in (model, "")]
-                answered = [cell for cell in known if cell is not None and cell.state is not CellState.FAILED]
-                has_answers = has_answers or bool(answered)
-                if not answered:
-                    failed = Cell(row=row.key, column=column.key, content="", model=model, state=CellState.FAILED)
-                    self._finish(replace(failed, note=str(error)))
-                elif answered[0].model == model:
-                    run.keep(answered[0])
-            run.unread += [f"{row.title}: {error}"] if has_answers else []
-            self._on_progress(run, None)
-            return
         missing = []
-        for column in self._content.columns:
-            cell = self._content.get_cell(row.key, column.key, model)
-            if cell is None or cell.content != library.content_hash or cell.state is CellState.FAILED:
+        for column in self._table.columns:
+            cell = self._table.get_cell(row, column)
+            if (
+                cell is None
+                or (cell.model, cell.content) != (self._plan.model.name, library.content_hash)
+                or cell.state is CellState.FAILED
+            ):
                 missing.append(column)
             else:
-                run.keep(cell)
-        self._on_progress(run, None)
-        if not missing:
-            return
-        searcher = await asyncio.to_thread(plan.make_searcher, library) if loader is None else None
-        prefix = make_conversation_id()
-        questions = [_Question(row, one, library, loader, prefix + os.urandom(3).hex(), searcher) for one in missing]
-        await self._fill_cell(questions[0])
+                self._keep(cell)
+        # Each conversation loads pages of its own, so with a loader, each needs an index of its own.
+        searcher = await asyncio.to_thread(self._plan.make_searcher, library) if missing and loader is None else None
+        prefix = make_conversation_id()  # all prompts of a row begin with the same text, which depends on it
+
+        async def fill(column: Column) -> None:
+            async with self._slots:
+                if not self._run.stop_reason:
+                    await self._fill_cell(row, column, library, loader, searcher, prefix + os.urandom(3).hex())
+
+        for column in missing[:1]:
+            await fill(column)
         async with asyncio.TaskGroup() as group:
-            for question in questions[1:]:
-                group.create_task(self._fill_cell(question))
+            for column in missing[1:]:
+                group.create_task(fill(column))
 
-    async def _fill_cell(self, question: _Question) -> None:
-        async with self._slots:
-            if self._run.stop_reason:
-                return
-            cell = await self._ask(question)
-            if self._model.has_reached_limit and cell.state is CellState.FAILED:
-                self._run.stop_reason = (
-                    cell.note
-                )  # the cell is not recorded, so that the next run asks its question again
-                return
-            self._finish(cell)
-            has_failed = cell.state is CellState.FAILED
-            self._run.failures = self._run.failures + 1 if has_failed else 0
-            if self._run.failures >= _FAILURES_MAX:
-                self._run.stop_reason = f"{_FAILURES_MAX} cells in a row have failed: {cell.note}"
-
-    async def _ask(self, question: _Question) -> Cell:
-        row, column, library, loader, conversation_id, searcher = question
-        plan = self._plan
+    async def _fill_cell(
+        self,
+        row: Row,
+        column: Column,
+        library: Library,
+        loader: Loader | None,
+        searcher: Searcher | None,
+        conversation_id: str,
+    ) -> None:
+        plan, run = self._plan, self._run
         state = replace(start_conversation(library, plan.open_section_options), id=conversation_id)
         conversation = Conversation(state, store=self._conversations, loader=loader)
         conversation.is_one_shot = True
-        if loader is not None:  # each conversation loads pages of its own, so each needs an index of its own
+        if searcher is None:
             searcher = await asyncio.to_thread(plan.make_searcher, library)
         note = f"The value must be {column.type_description}." if column.type_description else ""
-        options = replace(
-            plan.agent_options,
-            cost_usd_max=None,
-            instructions=CELL_INSTRUCTIONS,
-            question_note=note,
-            needs_certainty=True,
-        )
-        agent = Agent(conversation, self._model, searcher, options)
+        agent = Agent(conversation, plan.model, searcher, replace(self._options, question_note=note))
         try:
             exchange = await agent.ask(column.question)
         finally:
             conversation.close()
         assert exchange is not None
-        cell = Cell(
+        self._committed_usd[conversation_id] = exchange.usage.cost_usd or 0.0
+        if exchange.stopped is StopReason.COST:  # the next run asks the question again
+            limit = self._options.cost_usd_max
+            run.stop_reason = f"The next request could exceed the spending limit of ${limit:g}."
+            return
+        asked = Cell(
             row=row.key,
             column=column.key,
             content=library.content_hash,
-            model=self._model.name,
+            model=plan.model.name,
             state=CellState.FAILED,
-            conversation=conversation.state.id,
+            conversation=conversation_id,
             usage=exchange.usage,
         )
-        return read_answer(cell, exchange, column, conversation.state.library)
+        cell = read_answer(asked, exchange, column, conversation.state.library)
+        self._record(cell)
+        run.failures = run.failures + 1 if cell.state is CellState.FAILED else 0
+        if run.failures >= _FAILURES_MAX:
+            run.stop_reason = f"{_FAILURES_MAX} cells in a row have failed: {cell.note}"
 
-    def _finish(self, cell: Cell) -> None:
-        cell = self._store.record(cell)
-        self._run.asked += 1
-        self._run.counts[cell.state] += 1
+    def _keep(self, cell: Cell) -> None:
+        self._run.kept += 1
+        self._run.states[cell.state] += 1
+        self._on_progress(self._run, None)
+
+    def _record(self, cell: Cell) -> None:
+        self._log.record(cell)
+        self._table.cells[cell.row, cell.column] = cell
+        self._run.states[cell.state] += 1
         self._run.usage += cell.usage
         self._on_progress(self._run, cell)

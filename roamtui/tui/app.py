@@ -176,17 +176,15 @@ class RoamApp(App[None], inherit_bindings=False):
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def _show_table(self, sources: tuple[str, ...]) -> None:
         """Show the table of some sources, or a table by its folder, until the person leaves it."""
-        from roamtui.table.store import read_table  # noqa: PLC0415 - few open a table
-        from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
+        from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         failure = None
         if self._options.open_table is None:
             self.notify("Cannot open a table here.", severity="warning")
             return
         try:
-            job = await asyncio.to_thread(self._options.open_table, sources)
-            content = await asyncio.to_thread(read_table, job.store.folder)
-            await self.push_screen_wait(TableScreen(job, content, self._keys))
+            table, plan = await asyncio.to_thread(self._options.open_table, sources)
+            await self.push_screen_wait(TableScreen(table, plan, self._keys))
         except RoamtuiError as error:
             failure = error
         if self.current_mode == self._table_mode:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
     from roamtui.models.base import Model
     from roamtui.models.registry import ModelOffer
-    from roamtui.table.runner import TableJob
+    from roamtui.table.runner import TablePlan
+    from roamtui.table.store import Table
 
 
 class OfferGroup(StrEnum):
@@ -85,7 +86,7 @@ class TuiOptions:
     Takes the source, the id of a conversation to resume or None, a model or None for the model of the settings, and a
     function that receives the progress. Called in a thread. Raises `RoamtuiError`, and any error of that function.
     """
-    open_table: Callable[[tuple[str, ...]], TableJob] | None = None
+    open_table: Callable[[tuple[str, ...]], tuple[Table, TablePlan]] | None = None
     """Prepares the table about some sources, or the table in a folder. Called in a thread. Raises `RoamtuiError`."""
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.export.table import render_csv, render_markdown_table, to_json_table
+from roamtui.export.table import render_csv, render_json_table, render_markdown_table
 from roamtui.quotes.recheck import read_claims
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, TableContent
+from roamtui.table.store import Row, Table
 
 COLUMNS = (Column(question="How long is the notice period?", name="Notice"), Column(question="Why?"))
 
 
-def make_table(folder: Path, *values: str, quote: str = "") -> TableContent:
+def make_table(folder: Path, *values: str, quote: str = "") -> Table:
     rows = tuple(Row(key=f"{n}.md", title=f"{n}.md", source=str(folder / f"{n}.md")) for n in range(len(values)))
     cells = {}
     for row, value in zip(rows, values, strict=True):
@@ -41,12 +42,12 @@ def make_table(folder: Path, *values: str, quote: str = "") -> TableContent:
             citations=(citation,),
             conversation="0123456789abcdef01",
         )
-        cells[row.key, COLUMNS[0].key, ""] = cell
-    return TableContent(folder=folder, rows=rows, columns=COLUMNS, cells=cells)
+        cells[row.key, COLUMNS[0].key] = cell
+    return Table(folder=folder, rows=rows, columns=COLUMNS, cells=cells)
 
 
 def test_json_has_the_rows_and_what_each_cell_rests_on(tmp_path: Path) -> None:
-    table = to_json_table(make_table(tmp_path, "60 days"))
+    table = json.loads(render_json_table(make_table(tmp_path, "60 days")))
     (row,) = table["rows"]
     assert (table["table"], row["source"]) == (str(tmp_path), str(tmp_path / "0.md"))
     (cell,) = row["cells"]
@@ -87,7 +88,7 @@ def test_a_csv_file_of_long_dashes_takes_no_longer(tmp_path: Path) -> None:
 
 def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path) -> None:
     quote = "- The period is 60 days.\n- It begins on the first."
-    text = render_markdown_table(make_table(tmp_path, "60 days", quote=quote), folder=tmp_path)
+    text = render_markdown_table(make_table(tmp_path, "60 days", quote=quote), tmp_path)
     assert text == (
         "# 1 document, 2 questions\n\n## 0.md\n\n"
         '- ✓ **Notice**: 60 days — "- The period is 60 days.\\n- It begins on the first." '
@@ -99,7 +100,7 @@ def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path
 
 def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:
     content = make_table(tmp_path / "a b", "60 days", "30 | days", quote="Notice takes some days.")
-    text = render_markdown_table(content, folder=tmp_path)
+    text = render_markdown_table(content, tmp_path)
     assert "| 0.md | ✓ 60 days |  |\n| 1.md | ✓ 30 \\| days |  |" in text
     claims = read_claims(text, "table.md")
     assert [(claim.quote, claim.source) for claim in claims] == [
@@ -110,7 +111,7 @@ def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path
 
 def test_a_long_value_is_short_in_the_grid_and_whole_below_it(tmp_path: Path) -> None:
     value = "Notice takes " + "60 days " * 20
-    text = render_markdown_table(make_table(tmp_path, value.strip(), "30 days"), folder=tmp_path)
+    text = render_markdown_table(make_table(tmp_path, value.strip(), "30 days"), tmp_path)
     (row,) = (line for line in text.splitlines() if line.startswith("| 0.md"))
     assert len(row.split(" | ")[1]) <= len("✓ ") + 80
     assert value.strip() in text.partition("| 1.md")[2]
@@ -119,6 +120,6 @@ def test_a_long_value_is_short_in_the_grid_and_whole_below_it(tmp_path: Path) ->
 def test_a_bar_in_a_title_starts_no_column(tmp_path: Path) -> None:
     content = make_table(tmp_path, "60 days", "30 days")
     rows = tuple(replace(row, title=f"{row.title} › A | B") for row in content.rows)
-    text = render_markdown_table(replace(content, rows=rows, columns=(Column(question="Is it a|b?"),)))
+    text = render_markdown_table(replace(content, rows=rows, columns=(Column(question="Is it a|b?"),)), tmp_path)
     assert "|  | Is it a\\|b? |\n" in text
     assert "| 0.md › A \\| B |" in text

@@ -21,7 +21,7 @@ from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import ClaimStatus, cite_span, read_claims, recheck
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, TableContent
+from roamtui.table.store import Row, Table
 
 _PIECES = (
     "60 days", "Section 10.5.2", "[Effect of Termination]", "[***]", "[a8a96034]", "[x](y.md)", "\\", "\\n", "`code`",
@@ -84,5 +84,5 @@ def test_an_exported_table_is_the_same(suffix: str, state: CellState, count: int
     value = quote if state is CellState.PASSAGE else "60 days"
     cell = Cell(row="a.md", column=column.key, content="c", model="m", state=state, value=value, citations=(citation,))
     rows = tuple(Row(key=name, title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
-    content = TableContent(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("a.md", column.key, ""): cell})
-    _check(RENDERERS[suffix](content, "", Path("/x")), f"table{suffix}", library, citation)
+    table = Table(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("a.md", column.key): cell})
+    _check(RENDERERS[suffix](table, Path("/x")), f"table{suffix}", library, citation)

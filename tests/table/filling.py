@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -14,11 +13,10 @@ from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.table.cells import Cell
 from roamtui.table.columns import parse_question
 from roamtui.table.rows import list_rows
 from roamtui.table.runner import TablePlan, TableRun, fill_table
-from roamtui.table.store import TableContent, TableDefined, TableStore, read_table
+from roamtui.table.store import Table, read_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 LEASES = {
@@ -63,10 +61,11 @@ def answering_model(count: int = 100, name: str = "scripted") -> ScriptedModel:
     return ScriptedModel([answer] * count, name=name)
 
 
-def define(folder: Path, *questions: str) -> TableDefined:
-    rows = list_rows((str(folder),))
-    columns = tuple(map(parse_question, questions))
-    return TableDefined(sources=(str(folder),), rows=rows, columns=columns)
+def define(folder: Path, documents: Path, *questions: str) -> Table:
+    """Return the table in `folder` about the documents of another folder, as `roamtui table` would."""
+    table = read_table(folder)
+    table.rows, table.columns = list_rows((str(documents),)), tuple(map(parse_question, questions))
+    return table
 
 
 def open_one(source: str) -> tuple[Library, None]:
@@ -75,35 +74,22 @@ def open_one(source: str) -> tuple[Library, None]:
     return library, None
 
 
-def make_plan(model: Model, **changes: object) -> TablePlan:
-    options = AgentOptions(sends_hits=True)
-    plan = TablePlan(model=model, open_source=open_one, make_searcher=KeywordSearcher, agent_options=options)
-    return replace(plan, **changes)  # type: ignore[arg-type]
+def make_plan(model: Model, *, jobs: int = 1, limit_usd: float | None = None) -> TablePlan:
+    options = AgentOptions(sends_hits=True, cost_usd_max=limit_usd)
+    return TablePlan(model=model, open_source=open_one, make_searcher=KeywordSearcher, agent_options=options, jobs=jobs)
 
 
-async def fill(
-    table: Path,
-    defined: TableDefined,
-    model: Model,
-    on_cell: Callable[[Cell], None] = lambda _: None,
-    **changes: object,
-) -> tuple[TableRun, TableContent]:
+async def fill(table: Table, model: Model, *, jobs: int = 1, limit_usd: float | None = None) -> tuple[TableRun, Table]:
     """Fill a table and return the run and the table as it is on disk."""
-
-    def report(_run: TableRun, cell: Cell | None) -> None:
-        if cell is not None:
-            on_cell(cell)
-
-    plan = make_plan(model, **changes)
-    run = await fill_table(TableStore(table), defined, plan, report)
-    return run, read_table(table)
+    run = await fill_table(table, make_plan(model, jobs=jobs, limit_usd=limit_usd), lambda _run, _cell: None)
+    return run, read_table(table.folder)
 
 
-def list_values(content: TableContent) -> list[list[str]]:
+def list_values(content: Table) -> list[list[str]]:
     return [[cell.value if cell is not None else "" for cell in content.list_cells(row)] for row in content.rows]
 
 
-def list_states(content: TableContent) -> list[list[str]]:
+def list_states(content: Table) -> list[list[str]]:
     return [[cell.state.value if cell is not None else "" for cell in content.list_cells(row)] for row in content.rows]
 
 

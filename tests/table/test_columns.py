@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.bootstrap import open_library
 from roamtui.errors import UsageError
-from roamtui.paths import get_resource_dir
-from roamtui.table.columns import Column, ColumnType, parse_question, read_columns, suits_table
+from roamtui.table.columns import Column, ColumnType, parse_question, read_columns
 
 TOML = """\
 [[questions]]
@@ -27,7 +25,7 @@ def test_a_file_of_questions(tmp_path: Path) -> None:
     (tmp_path / "questions.toml").write_text(TOML, "utf-8")
     assert read_columns(tmp_path / "questions.toml") == (
         Column(question="How long is the notice period?", name="Notice", type=ColumnType.NUMBER),
-        Column(question="Which colour is it?", type=ColumnType.CHOICE, choices=("red", "green")),
+        Column(question="Which colour is it?", choices=("red", "green")),
     )
 
 
@@ -37,9 +35,8 @@ def test_a_file_of_questions(tmp_path: Path) -> None:
         ("", "contains no question"),
         ("[[questions]]\nquestion = 3\n", "is not a file of questions"),
         ("[[questions]\n", "is not a file of questions"),
-        ('[[questions]]\nquestion = " "\n', "is empty"),
+        ('[[questions]]\nquestion = " "\n', "is not a file of questions"),
         ('[[questions]]\nquestion = "Why?"\ntype = "colour"\n', "is not a file of questions"),
-        ('[[questions]]\nquestion = "Why?"\ntype = "choice"\n', "needs the type choice and a list of choices"),
     ],
 )
 def test_a_wrong_file_is_refused_in_one_sentence(text: str, complaint: str, tmp_path: Path) -> None:
@@ -58,7 +55,7 @@ def test_a_wrong_file_is_refused_in_one_sentence(text: str, complaint: str, tmp_
         ("Who signs?", "Who signs?", ColumnType.TEXT, ()),
         ("May it be assigned? [yes/no]", "May it be assigned?", ColumnType.YES_NO, ()),
         ("Since when? [Date]", "Since when?", ColumnType.DATE, ()),
-        ("Which? [red | dark green]", "Which?", ColumnType.CHOICE, ("red", "dark green")),
+        ("Which? [red | dark green]", "Which?", ColumnType.TEXT, ("red", "dark green")),
         ("What does [sic] mean? [sic]", "What does [sic] mean? [sic]", ColumnType.TEXT, ()),
     ],
 )
@@ -80,13 +77,12 @@ def test_a_type_may_follow_a_typed_question(typed: str, question: str, kind: str
             ["2024-05-01", "2024-05", "2024"],
             ["2024-13", "2024-02-31", "soon", "0000", "May 1, 2024"],
         ),
-        ("choice", ["red", "Green"], ["blue", "reddish"]),
+        ("red | green", ["red", "Green"], ["blue", "reddish"]),
         ("text", ["anything"], [""]),
     ],
 )
 def test_a_value_fits_its_type_or_is_marked(kind: str, fitting: list[str], others: list[str]) -> None:
-    choices = ("red", "green") if kind == "choice" else ()
-    column = Column(question="?", type=ColumnType(kind), choices=choices)
+    column = parse_question(f"? [{kind}]")
     assert [value for value in fitting if not column.fits(value)] == []
     assert [value for value in others if column.fits(value)] == []
 
@@ -95,19 +91,3 @@ def test_the_name_of_a_column_does_not_change_its_answers() -> None:
     column = Column(question="Why?")
     assert column.key == Column(question="Why?", name="Reason").key
     assert column.key != Column(question="Why?", type=ColumnType.DATE).key
-
-
-@pytest.mark.parametrize(
-    ("question", "is_offered"),
-    [
-        ("Which of these has the longest notice period?", True),
-        ("compare the fees", True),
-        ("What does every contract say about notice?", True),
-        ("Which colour is the hull?", False),
-        ("How much does each ride cost?", False),
-    ],
-)
-def test_a_question_about_several_documents_suits_a_table(question: str, *, is_offered: bool) -> None:
-    examples = get_resource_dir("examples")
-    assert suits_table(question, open_library([str(examples / "pages")])) is is_offered
-    assert not suits_table(question, open_library([str(examples / "handbook.md")]))

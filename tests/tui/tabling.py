@@ -13,8 +13,8 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
-from roamtui.table.runner import TableJob
-from roamtui.table.store import TableStore
+from roamtui.table.runner import TablePlan
+from roamtui.table.store import Table
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.table import TableScreen
@@ -36,9 +36,8 @@ class Tables:
         self.questions = [PERIOD, PETS, HEATING]
         self.model: Model = answering_model()
 
-    def open_table(self, _sources: tuple[str, ...]) -> TableJob:
-        defined = define(self.leases, *self.questions)
-        return TableJob(store=TableStore(self.folder), defined=defined, plan=make_plan(self.model, jobs=2))
+    def open_table(self, _sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
+        return define(self.folder, self.leases, *self.questions), make_plan(self.model, jobs=2)
 
     def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> AppContext:
         library, loader = open_sources((source,))
@@ -62,12 +61,13 @@ class Tables:
         return app
 
     def fill(self) -> None:
-        asyncio.run(fill(self.folder, define(self.leases, *self.questions), answering_model()))
+        asyncio.run(fill(define(self.folder, self.leases, *self.questions), answering_model()))
 
 
 async def await_grid(pilot: Pilot[None]) -> TableGrid:
     """Return the grid once it has rows and the focus."""
     await wait_until(pilot, TableScreen)
+    await wait_until(pilot, lambda: bool(pilot.app.screen.query(TableGrid)))
     grid = pilot.app.screen.query_one(TableGrid)
-    await wait_until(pilot, lambda: bool(grid.documents) and grid.has_focus)
+    await wait_until(pilot, lambda: bool(grid.table.rows) and grid.has_focus)
     return grid

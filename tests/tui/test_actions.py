@@ -11,8 +11,7 @@ from textual.actions import parse
 from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
-from roamtui.table.runner import TableJob
-from roamtui.table.store import TableContent, TableDefined, TableStore
+from roamtui.table.store import Table
 from roamtui.tui.actions import ACTIONS, DIGITS, Scope, build_keymap, do_meet
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
@@ -37,9 +36,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.CONVERSATIONS | Scope.SAVED:
             return app.screen
         case Scope.TABLE:
-            defined = TableDefined(sources=(), rows=(), columns=())
-            job = TableJob(store=TableStore(Path()), defined=defined, plan=make_plan(ScriptedModel()))
-            return TableScreen(job, TableContent(folder=Path()), build_keymap())
+            return TableScreen(Table(folder=Path()), make_plan(ScriptedModel()), build_keymap())
         case Scope.PICTURE:
             file = ShownFile(name="a.png", read=bytes, path=None)
             return PictureScreen(file, build_keymap(), ImageMode.CELLS)

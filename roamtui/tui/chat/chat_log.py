@@ -33,7 +33,6 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
 from roamtui.quotes.source_list import split_source
-from roamtui.table.columns import suits_table
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -278,9 +277,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         line, top = view.answer_line, self.scroll_y
         view.finish(exchange, library)
         self.call_after_refresh(self._keep_answer_in_place, view, line, top)
-        if suits_table(exchange.question, library):
-            key = self._keys.format_first_key("global.table")
-            self.add_notice(f"{key} asks each document, as a table.")
 
     def _show_drafts(self, library: Library) -> None:
         """Move the text of the running answer to the model's actions, because the model continues to work."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -15,7 +14,7 @@ from typing_extensions import override
 from roamtui.document.plain import sanitise_line
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row
+from roamtui.table.store import Row, Table
 
 _TITLE_SHARE = 0.3
 """Maximum share of the grid's width for the titles of the rows."""
@@ -34,62 +33,54 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"table-grid--{state.value}" for state in CellState}
 
-    def __init__(self) -> None:
+    def __init__(self, table: Table) -> None:
         super().__init__(fixed_columns=1, cursor_background_priority="css")
-        self.documents: Sequence[Row] = ()
-        self.questions: Sequence[Column] = ()
-        self.cells: Mapping[tuple[str, str, str], Cell] = {}
+        self.table = table
 
     @property
     def document(self) -> Row | None:
         """The row under the cursor, or None in an empty table."""
-        return self.documents[self.cursor_row] if self.cursor_row < len(self.documents) else None
+        rows = self.table.rows
+        return rows[self.cursor_row] if self.cursor_row < len(rows) else None
 
     @property
     def question(self) -> Column | None:
         """The column under the cursor, or None if there are no questions yet."""
-        return self.questions[self.cursor_column - 1] if 0 < self.cursor_column <= len(self.questions) else None
+        columns = self.table.columns
+        return columns[self.cursor_column - 1] if 0 < self.cursor_column <= len(columns) else None
 
     @property
     def cell(self) -> Cell | None:
-        """The newest cell under the cursor, or None if it has no answer yet."""
+        """The cell under the cursor, or None if it has no answer yet."""
         document, question = self.document, self.question
-        return self.cells.get((document.key, question.key, "")) if document and question else None
+        return self.table.get_cell(document, question) if document and question else None
 
-    def show(
-        self, documents: Sequence[Row], questions: Sequence[Column], cells: Mapping[tuple[str, str, str], Cell]
-    ) -> None:
-        """Replace the rows, columns and cells. The cursor stays where it is, or at the edge."""
-        self.documents, self.questions, self.cells = documents, questions, cells
-        place = self.cursor_coordinate
+    def show(self) -> None:
+        """Draw the table again. The cursor stays where it is, or at the edge."""
+        rows, columns, place = self.table.rows, self.table.columns, self.cursor_coordinate
         width = self.scrollable_content_region.width
-        longest = max((cell_len(document.title) + _PADDING for document in documents), default=0)
+        longest = max((cell_len(row.title) + _PADDING for row in rows), default=0)
         titles = min(longest, _TITLE_WIDTH_MAX, max(8, int(width * _TITLE_SHARE)))
-        count = max(1, min(len(questions), (width - titles) // _COLUMN_WIDTH_MIN))
+        count = max(1, min(len(columns), (width - titles) // _COLUMN_WIDTH_MIN))
         self.clear(columns=True)
         self.add_column("", width=titles - _PADDING)
-        for question in questions:
-            self.add_column(
-                _make_line(question.title), width=max(1, (width - titles) // count - _PADDING), key=question.key
-            )
-        for document in documents:
-            shown = (self._draw(cells.get((document.key, question.key, ""))) for question in questions)
-            self.add_row(_make_line(document.title, Style(bold=True)), *shown, key=document.key)
-        self.move_to(place.row, place.column)
+        for column in columns:
+            column_width = max(1, (width - titles) // count - _PADDING)
+            self.add_column(_make_line(column.title), width=column_width, key=column.key)
+        for row in rows:
+            shown = map(self._draw, self.table.list_cells(row))
+            self.add_row(_make_line(row.title, Style(bold=True)), *shown, key=row.key)
+        self.move_cursor(row=place.row, column=place.column)
 
     def refresh_cell(self, cell: Cell) -> None:
         """Draw a cell again, if the table has its row and column."""
         if cell.row in self.rows and cell.column in self.columns:
             self.update_cell(cell.row, cell.column, self._draw(cell))
 
-    def move_to(self, row: int, column: int) -> None:
-        """Move the cursor to a row and to a column, of which the first question has number 1. It stops at the edges."""
-        self.move_cursor(row=row, column=column)
-
     @override
     def validate_cursor_coordinate(self, value: Coordinate) -> Coordinate:
         row, column = super().validate_cursor_coordinate(value)
-        return Coordinate(row, column or min(1, len(self.questions)))
+        return Coordinate(row, column or min(1, len(self.table.columns)))
 
     def _draw(self, cell: Cell | None) -> Text:
         if cell is None:
@@ -99,13 +90,12 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         return _make_line(words, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
 
     def on_resize(self) -> None:
-        self.show(self.documents, self.questions, self.cells)
+        self.show()
 
     @override
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        if self.documents:
-            self.call_after_refresh(self.on_resize)
+        self.call_after_refresh(self.show)
 
 
 def _make_line(words: str, style: Style | str = "", lead: Text | str = "") -> Text:

@@ -90,17 +90,17 @@ async def test_escape_stops_asking_and_keeps_what_is_done(tables: Tables) -> Non
         await press_until(pilot, "2 of 6 cells", "r")
         await press_until(pilot, "Stopped. What is done is kept.", "escape")
         assert isinstance(app.screen, TableScreen)
-        assert len(read_table(tables.folder).cells) == 4, "two cells, by their model and as the newest"
+        assert len(read_table(tables.folder).cells) == 2
 
 
 async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) -> None:
     filled.questions = [PERIOD]
     async with showing(filled) as (app, pilot):
-        grid = app.screen.query_one(TableGrid)
+        table = app.screen.query_one(TableGrid).table
         await pilot.press("+")
         await _answer_prompt(pilot, "Since when? [date]")
         await wait_until(pilot, "4 of 4 cells")
-        assert [column.type.value for column in grid.questions] == ["text", "date"]
+        assert [column.type.value for column in table.columns] == ["text", "date"]
         assert [column.question for column in read_table(filled.folder).columns] == [PERIOD, "Since when?"]
 
 
@@ -156,7 +156,7 @@ async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> N
         await pilot.press("escape")
         await run(pilot, "global.table")
         grid = await await_grid(pilot)
-        assert len(grid.documents) == 2
+        assert len(grid.table.rows) == 2
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
 
 
