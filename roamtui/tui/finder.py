@@ -1,298 +1,248 @@
-"""`Finder`: finds sections by title, text and meaning. Independent of the screen."""
+"""Finds sections by their titles, a phrase in their text, and the configured search. Independent of the screen."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from heapq import nsmallest
+from enum import StrEnum
+from itertools import islice
+from time import monotonic
+from types import MappingProxyType
+from typing import NamedTuple
 
+from roamtui.agent.loop import Agent
 from roamtui.document.counts import format_count
+from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
 from roamtui.document.plain import sanitise_line
-from roamtui.outline.labels import format_path
 from roamtui.search.base import Hit
 from roamtui.search.terms import extract_query_terms, fold_term
-from roamtui.tui.labels import STEP, format_ancestors, format_node
-from roamtui.tui.messages import SearchKind
-from roamtui.tui.text_search import SlicedWork, TextMatches, find_text, match_ranges, run_sliced
+from roamtui.tui.labels import format_ancestors, format_node
 
-TITLES_MAX = 5
-"""Maximum number of sections listed by title."""
-SECTIONS_MAX = 25
+_TITLES_MAX = 5
+_SECTIONS_MAX = 25
 """Maximum number of sections listed by text match."""
-HITS_MAX = 20
+_HITS_MAX = 20
+_MATCHES_MAX = 10_000
+"""Maximum number of matches of a phrase. Nobody steps through more of them."""
 _PAUSE_SECONDS = 0.15
 """The configured search starts once typing has paused for this long, so that it does not rank or embed half a word."""
-_EXCERPT_BEFORE, _EXCERPT_AFTER = 50, 200
+_TURN_SECONDS = 0.004
+"""The search runs at most this long before waiting keys are handled."""
+_WINDOW_LENGTH = 1 << 16
+"""Number of characters searched in one step: a millisecond of work."""
+_TITLES_PER_STEP = 2_000
+_EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
-_HEADING = re.compile(r"\s*#[^\r\n]*|[^\r\n]+(?:\r\n?|\n)[=-]+[ \t]*(?=[\r\n]|$)")
+
+
+class TextPosition(NamedTuple):
+    """The position of a character in a library."""
+
+    doc: str
+    """Key of its document."""
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextMatches:
+    """The matches of a phrase in a library."""
+
+    phrase: str = ""
+    library: Library | None = None
+    """The library that was searched, to see whether it has changed since."""
+    positions: tuple[TextPosition, ...] = ()
+    """The start of each match, in reading order."""
+    first_indexes: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """The index of the first match in each section that has one."""
+
+    def format_number(self, index: int) -> str:
+        """Return the phrase, the number of a match and the number of all matches."""
+        return f"“{self.phrase}” {index + 1:,}/{len(self.positions):,}"
+
+
+class ResultKind(StrEnum):
+    """What found a section."""
+
+    TITLES = "Titles"
+    TEXT = "Text"
+    RELATED = "Related"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindResult:
     """A section that was found. Its texts are safe for the screen."""
 
+    kind: ResultKind
+    summary: str
+    """How many results of this kind there are, or their order."""
     section_id: str
     title: str
     breadcrumb: str
     """The titles above it, on one line."""
-    excerpt: str = ""
-    """The text around the match."""
-    match_offset: int | None = None
-    """Offset of the first match in its document."""
-    sentence: str = ""
-    """The best sentence of the search hit, or empty."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultGroup:
-    """The results of one kind of search."""
-
-    kind: SearchKind
-    summary: str
-    """How many results there are, or how they were found, in words."""
-    sections: tuple[FindResult, ...]
     words: tuple[str, ...] = ()
-    """Words to highlight in the sections."""
-    is_exact: bool = True
-    """Whether the results contain the typed text, not only something similar."""
+    """Words to highlight in the section."""
+    excerpt: str = ""
+    """The text around the match, or the best sentence."""
+    match: int | None = None
+    """Index of the first match of the phrase in the section."""
+    sentence: str = ""
+    """The best sentence of a search hit, as the document has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindResults:
-    """The results of a search."""
+    """What a search has found so far."""
 
     query: str = ""
-    library: Library | None = None
-    """The library that was searched."""
-    groups: tuple[ResultGroup, ...] = ()
-    """The groups that have results. Those that are only similar to the query come last."""
+    results: tuple[FindResult, ...] = ()
+    """The sections, by kind."""
     matches: TextMatches = field(default_factory=TextMatches)
     is_complete: bool = True
     """Whether the search has ended."""
 
-
-class Finder:
-    """Finds sections of the library of a conversation."""
-
-    def __init__(
-        self, load_all: Callable[[], Awaitable[Library]], search: Callable[[str, int], Awaitable[tuple[Hit, ...]]]
-    ) -> None:
-        """Search the library that `load_all` returns. `search` runs the configured search for a query, with a limit."""
-        self._load_all = load_all
-        self._search = search
-        self._titles: TitleSearch | None = None
-
-    async def find(self, query: str) -> AsyncIterator[FindResults]:
-        """Yield the titles and texts that match literally, then these results with the hits of the configured search.
-
-        Raises:
-            RoamtuiError: The configured search failed.
-        """
-        library = await self._load_all()
-        if self._titles is None or self._titles.library is not library:
-            self._titles = TitleSearch(library)
-        titles = await run_sliced(self._titles.find(query, TITLES_MAX))
-        matches = await run_sliced(find_text(library, query))
-        results = FindResults(query=query, library=library, matches=matches)
-        if query.strip():
-            groups = _list_groups(library, query, titles, matches, ())
-            yield replace(results, groups=groups, is_complete=False)
-            await asyncio.sleep(_PAUSE_SECONDS)
-            hits = await self._search(query, HITS_MAX)
-            results = replace(results, groups=_list_groups(library, query, titles, matches, hits))
-        yield results
-
-    async def refresh_matches(self, matches: TextMatches) -> TextMatches:
-        """Return the matches of the same words in the current library."""
-        library = await self._load_all()
-        if matches.library is library:
-            return matches
-        return await run_sliced(find_text(library, " ".join(matches.words)))
+    @property
+    def text_ids(self) -> tuple[str, ...]:
+        """The sections that were found by their text."""
+        return tuple(result.section_id for result in self.results if result.kind is not ResultKind.TITLES)
 
 
-def _list_groups(
-    library: Library, query: str, titles: TitleResults, matches: TextMatches, hits: tuple[Hit, ...]
-) -> tuple[ResultGroup, ...]:
-    """Return the groups that have results. Groups that are only similar to the query come last."""
-    make_result = partial(_make_result, library, matches)
-    keyword_hits = {hit.section_id: hit for hit in hits if "text rank" in hit.why}
-    meaning_hits = [hit for hit in hits if "vector rank" in hit.why or "hybrid rank" in hit.why]
-    unmatched_hits = [hit for hit in hits if matches.get_first_in(library.own_span(hit.section_id)) is None]
-    ranked_ids = [hit.section_id for hit in hits if hit not in unmatched_hits]
-    text_ids = list(dict.fromkeys((*ranked_ids, *matches.list_sections(SECTIONS_MAX))))[:SECTIONS_MAX]
+async def find(agent: Agent, query: str) -> AsyncIterator[FindResults]:
+    """Yield the titles and texts that match, then these results with the hits of the configured search.
+
+    Raises:
+        RoamtuiError: The configured search failed.
+    """
+    library = await agent.load_library()
+    pacer = _Pacer()
+    titles = await _find_titles(library, query, pacer)
+    matches = await find_text(library, query, pacer)
+    literal = (*_list_titles(library, query, titles, matches), *_list_texts(library, matches))
+    found = FindResults(query=query, results=literal, matches=matches)
+    if query.strip():
+        yield replace(found, is_complete=False)
+        await asyncio.sleep(_PAUSE_SECONDS)
+        hits = [hit for hit in await agent.search(query, _HITS_MAX) if hit.section_id not in found.text_ids]
+        found = replace(found, results=(*literal, *_list_hits(library, query, hits)))
+    yield found
+
+
+class _Pacer:
+    """Lets the app handle keys between the steps of a search."""
+
+    def __init__(self) -> None:
+        self._deadline = monotonic() + _TURN_SECONDS
+
+    async def pause(self) -> None:
+        """Wait for the app, if the search has run long enough."""
+        if monotonic() > self._deadline:
+            await asyncio.sleep(0)
+            self._deadline = monotonic() + _TURN_SECONDS
+
+
+async def _find_titles(library: Library, query: str, pacer: _Pacer) -> list[str]:
+    """Return the sections whose titles contain every word: first those that start with the query, then short ones."""
+    words, found = query.casefold().split(), list[tuple[bool, int, str]]()
+    numbering = NodeNumbering(library)
+    for document, first, end in numbering.iter_runs(range(len(numbering) if words else 0)):
+        for start in range(first, end, _TITLES_PER_STEP):
+            for row in range(start, min(start + _TITLES_PER_STEP, end)):
+                title = document.columns.titles[row].casefold()
+                if all(word in title for word in words):
+                    found.append((not title.startswith(" ".join(words)), len(title), document.ids[row]))
+            await pacer.pause()
+    return [section_id for _, _, section_id in sorted(found, key=lambda entry: entry[:2])]
+
+
+async def find_text(library: Library, query: str, pacer: _Pacer | None = None) -> TextMatches:
+    """Find a query as a phrase, ignoring case and line ends."""
+    words, pacer = query.split(), pacer or _Pacer()
+    positions: list[TextPosition] = []
+    first_indexes: dict[str, int] = {}
+    for document in _list_documents(library) if words else ():
+        async for offset in _find_in_text(document.text, words, pacer):
+            row = bisect_right(document.columns.starts, offset, 0, len(document.columns)) - 1
+            first_indexes.setdefault(document.ids[max(0, row)], len(positions))
+            positions.append(TextPosition(document.key, offset))
+            if len(positions) == _MATCHES_MAX:
+                break
+        if len(positions) == _MATCHES_MAX:
+            break
+    return TextMatches(phrase=" ".join(words), library=library, positions=tuple(positions), first_indexes=first_indexes)
+
+
+def _list_documents(library: Library) -> list[Document]:
+    """List the documents in reading order."""
+    numbering = NodeNumbering(library)
+    # A run is a part of a document. Each document has one run that starts at row 0.
+    return [document for document, row, _ in numbering.iter_runs(range(len(numbering))) if row == 0]
+
+
+async def _find_in_text(text: str, words: Sequence[str], pacer: _Pacer) -> AsyncIterator[int]:
+    """Yield the offsets of a phrase in order, without overlaps."""
+    pattern, start = re.compile(r"\s".join(map(re.escape, words)), re.IGNORECASE), 0
+    while start < len(text):
+        # The window is longer by all but one character of the phrase, so that a match may cross into the next one.
+        window_end = start + _WINDOW_LENGTH
+        for match in pattern.finditer(text, start, window_end + len(" ".join(words)) - 1):
+            yield match.start()
+            window_end = max(window_end, match.end())
+        start = window_end
+        await pacer.pause()
+
+
+def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the start and end offsets of words or phrases in a text, in order, ignoring case and line ends."""
+    patterns = (r"\s".join(map(re.escape, word.split())) for word in words)
+    return sorted(match.span() for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE))
+
+
+def _list_titles(
+    library: Library, query: str, section_ids: Sequence[str], matches: TextMatches
+) -> Iterator[FindResult]:
+    for section_id in section_ids[:_TITLES_MAX]:
+        result = _make_result(library, ResultKind.TITLES, f"{len(section_ids):,}", section_id)
+        yield replace(result, words=tuple(query.split()), match=matches.first_indexes.get(section_id))
+
+
+def _list_texts(library: Library, matches: TextMatches) -> Iterator[FindResult]:
+    count = len(matches.positions)
+    summary = ("first " if count == _MATCHES_MAX else "") + format_count(count, "match", "matches")
+    for section_id, index in islice(matches.first_indexes.items(), _SECTIONS_MAX):
+        excerpt = _make_excerpt(library, section_id, matches.positions[index].offset)
+        result = _make_result(library, ResultKind.TEXT, summary, section_id)
+        yield replace(result, words=(matches.phrase,), excerpt=excerpt, match=index)
+
+
+def _list_hits(library: Library, query: str, hits: Sequence[Hit]) -> Iterator[FindResult]:
     terms = extract_query_terms(query)
     words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
-    similar_hits = [hit for hit in unmatched_hits if hit.section_id in keyword_hits]
-    groups = (
-        ResultGroup(
-            kind=SearchKind.TITLES,
-            summary=f"{titles.count:,}" if titles.is_close else "similar titles",
-            sections=tuple(
-                make_result(section_id, has_excerpt=False)
-                for section_id in titles.section_ids
-                if titles.is_close or not matches.count
-            ),
-            words=tuple(query.split()),
-            is_exact=titles.is_close,
-        ),
-        ResultGroup(
-            kind=SearchKind.TEXT,
-            summary=format_count(matches.count, "match", "matches"),
-            sections=tuple(make_result(section_id, keyword_hits.get(section_id)) for section_id in text_ids),
-            words=matches.words,
-        ),
-        ResultGroup(
-            kind=SearchKind.TEXT,
-            summary="words apart or other word forms" if matches.count else "some words or other word forms",
-            sections=tuple(make_result(hit.section_id, hit) for hit in similar_hits),
-            words=words,
-            is_exact=False,
-        ),
-        ResultGroup(
-            kind=SearchKind.MEANING,
-            summary="closest first",
-            sections=tuple(make_result(hit.section_id, hit) for hit in meaning_hits),
-            words=words,
-        ),
-    )
-    return tuple(sorted((group for group in groups if group.sections), key=lambda group: not group.is_exact))
+    for hit in hits:
+        result = _make_result(library, ResultKind.RELATED, "closest first", hit.section_id)
+        yield replace(result, words=words, excerpt=_strip_markup(hit.snippet), sentence=hit.snippet)
 
 
-def _make_result(
-    library: Library, matches: TextMatches, section_id: str, hit: Hit | None = None, *, has_excerpt: bool = True
-) -> FindResult:
-    match = matches.get_first_in(library.own_span(section_id))
-    excerpt = _strip_markup(hit.snippet) if hit is not None else ""
-    if has_excerpt and match is not None and not match_ranges(excerpt, matches.words):
-        excerpt = _make_excerpt(library, section_id, match)
-    if library.title_id() is not None:
-        breadcrumb = format_ancestors(library, section_id)  # without the document's own title
-    else:
-        ancestors = library.ancestors(section_id)
-        breadcrumb = format_path(library, ancestors[-1]).replace(" > ", STEP) if ancestors else ""
-    return FindResult(
-        section_id=section_id,
-        title=format_node(library, section_id),
-        breadcrumb=breadcrumb,
-        excerpt=excerpt,
-        match_offset=match,
-        sentence=hit.snippet if hit is not None else "",
-    )
+def _make_result(library: Library, kind: ResultKind, summary: str, section_id: str) -> FindResult:
+    title, breadcrumb = format_node(library, section_id), format_ancestors(library, section_id)
+    return FindResult(kind=kind, summary=summary, section_id=section_id, title=title, breadcrumb=breadcrumb)
 
 
 def _make_excerpt(library: Library, section_id: str, match: int) -> str:
-    """Return the text around a match on one line, or if the match is in the heading, the text below it."""
+    """Return the text around a match on one line."""
     span = library.own_span(section_id)
     text = library.document(span.doc).text
-    heading = _HEADING.match(text[span.start : span.start + _EXCERPT_AFTER])
-    body = span.start + heading.end() if heading else span.start
-    start = max(body, match - _EXCERPT_BEFORE)
-    before, after = (
-        text[start : max(start, match)],
-        text[max(start, match) : min(span.end, max(start, match) + _EXCERPT_AFTER)],
-    )
-    cut = max(before.rfind("\n"), before.rfind("\r"))
-    ellipsis = "" if cut >= 0 or start == body else "…"
-    if ellipsis:
-        cut = before.find(" ")
-    return ellipsis + _strip_markup(before[cut + 1 :] + after)
+    before = text[max(span.start, match - _EXCERPT_BEFORE) : match]
+    line_start = max(before.rfind("\n"), before.rfind("\r")) + 1
+    if not line_start and match - _EXCERPT_BEFORE > span.start:
+        before = "…" + before[before.find(" ") + 1 :]
+    return _strip_markup(before[line_start:] + text[match : min(span.end, match + _EXCERPT_AFTER)])
 
 
 def _strip_markup(text: str) -> str:
     """Return text on one line without most of its markup."""
     return " ".join(sanitise_line(_MARKUP.sub(" ", text)).split())
-
-
-_FUZZY_SCORE_MIN = 75
-"""Minimum score of a similar title, from 0 to 100, as RapidFuzz computes it."""
-_FUZZY_SCORE_SPREAD = 8
-"""Maximum difference from the best score. Titles with lower scores are noise."""
-_FUZZY_LENGTH_MIN = 3
-"""Minimum length of a pattern, in characters. A shorter one resembles nearly every title."""
-TITLES_PER_SLICE = 2_000
-"""Number of titles compared in one slice of work. The slowest comparison takes a few milliseconds for them."""
-_RatedTitle = tuple[float, int, int]
-"""Sort key of a title: a rating, which is lower for better matches, its length and its index."""
-
-
-@dataclass(frozen=True, slots=True)
-class TitleResults:
-    """Titles that were found."""
-
-    section_ids: tuple[str, ...] = ()
-    """Best first."""
-    count: int = 0
-    """The number of all matches, including those not listed."""
-    is_close: bool = True
-    """Whether the titles contain the words, not only something similar."""
-
-
-class TitleSearch:
-    """Finds titles of a library.
-
-    The results are the titles that contain every word of a pattern. If there are none, they are the titles similar to
-    it, because the person may have mistyped.
-    """
-
-    def __init__(self, library: Library) -> None:
-        self.library = library
-        self._numbering = NodeNumbering(library)
-        self._titles: list[str] = []
-        """Case-folded titles by number, filled by the first search."""
-
-    def find(self, pattern: str, limit: int) -> SlicedWork[TitleResults]:
-        """Return, in slices of work, the titles that match best."""
-        words = pattern.casefold().split()
-        if not words:
-            return TitleResults()
-        for document, first, end in self._numbering.iter_runs(range(len(self._titles), len(self._numbering))):
-            self._titles.extend(map(str.casefold, document.columns.titles[first:end]))
-            yield
-        for rate in (_rate_words, _rate_similarity):
-            best: list[_RatedTitle] = []
-            count = 0
-            for start in range(0, len(self._titles), TITLES_PER_SLICE):
-                rated = list(rate(words, self._titles[start : start + TITLES_PER_SLICE]))
-                count += len(rated)
-                best = nsmallest(limit, [*best, *((rating, length, start + index) for rating, length, index in rated)])
-                yield
-            if rate is _rate_similarity:
-                best = [title for title in best if title[0] <= best[0][0] + _FUZZY_SCORE_SPREAD]
-                count = len(best)
-            if best:
-                located = (self._numbering.locate(number) for _, _, number in best)
-                ids = tuple(document.ids[row] for document, row in located)
-                return TitleResults(ids, count, is_close=rate is _rate_words)
-        return TitleResults()
-
-
-def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
-    """Yield the titles that contain every word. Titles that start with the words sort first, then shorter titles."""
-    phrase = " ".join(words)
-    indexes: Sequence[int] = range(len(titles))
-    for word in words:
-        indexes = [index for index in indexes if word in titles[index]]
-    for index in indexes:
-        title = titles[index]
-        start = title.find(phrase)
-        is_at_word_start = start > 0 and not title[start - 1].isalnum()
-        rating = 1 if is_at_word_start else 2
-        yield 0 if start == 0 else rating, len(title), index
-
-
-def _rate_similarity(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
-    from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
-
-    phrase = " ".join(words)
-    if len(phrase) < _FUZZY_LENGTH_MIN:
-        return
-    similar = process.extract(phrase, titles, scorer=fuzz.partial_ratio, score_cutoff=_FUZZY_SCORE_MIN, limit=None)
-    for title, score, index in similar:
-        if len(title) * 2 > len(phrase):  # a much shorter title resembles only part of the phrase
-            yield -score, len(title), index

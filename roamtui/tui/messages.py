@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from textual.message import Message
 
@@ -120,14 +119,6 @@ class ModelReleased(Message):
     """A document was closed or got another model. Its old model can be closed if no other document uses it."""
 
     model: Model
-
-
-class SearchKind(StrEnum):
-    """The kind of results that a search shows."""
-
-    TITLES = "Titles"
-    TEXT = "Text"
-    MEANING = "Meaning"
 
 
 def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:

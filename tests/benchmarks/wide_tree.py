@@ -158,7 +158,7 @@ async def _bench_find() -> list[Finding]:
             await bench.press([key])
             screen = app.screen
             while isinstance(screen, FindDialog) and not (  # noqa: ASYNC110 - no event tells it
-                screen.results.is_complete and screen.results.query.strip() == screen.query_one(Input).value.strip()
+                screen.found.is_complete and screen.found.query.strip() == screen.query_one(Input).value.strip()
             ):
                 await asyncio.sleep(_STILL_SECONDS)
 

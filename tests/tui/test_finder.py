@@ -1,13 +1,18 @@
-"""Titles found by words: which ones, in which order, and how many."""
+"""Sections found by titles and phrases: which ones, in which order, and where."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
 from roamtui.tui import finder
-from roamtui.tui.finder import TitleResults, TitleSearch
-from roamtui.tui.text_search import run_sliced
-from tests.tui.tree.outlines import make_library
+from roamtui.tui.finder import ResultKind, TextMatches, TextPosition, find, find_text
+from tests.fakes.scripted_model import ScriptedModel
 
 _TITLES = (
     "Vacation policy",
@@ -20,13 +25,10 @@ _TITLES = (
 )
 
 
-async def _find(pattern: str, limit: int = 9) -> tuple[TitleResults, list[str]]:
-    library = make_library("".join(f"# {title}\n" for title in _TITLES))
-    matches = await run_sliced(TitleSearch(library).find(pattern, limit))
-    return matches, [*map(library.title_of, matches.section_ids)]
+def make_library(text: str) -> Library:
+    return Library(source="a.md", root=parse_document(text))
 
 
-@pytest.mark.parametrize("slice_length", [2, 100])
 @pytest.mark.parametrize(
     ("pattern", "found"),
     [
@@ -35,16 +37,49 @@ async def _find(pattern: str, limit: int = 9) -> tuple[TitleResults, list[str]]:
         ("leave par", ["Parental leave"]),
         ("STRASSE", ["Straße und Platz"]),
         ("c++", ["C++"]),
-        ("vacaiton policy", ["Vacation policy"]),
         ("zz", []),
-        ("zzzzzz", []),
     ],
 )
-async def test_words_rank_above_similar_titles(
-    pattern: str, found: list[str], slice_length: int, monkeypatch: pytest.MonkeyPatch
+async def test_titles_that_start_with_the_words_come_first_and_then_short_ones(pattern: str, found: list[str]) -> None:
+    library = make_library("".join(f"# {title}\n" for title in _TITLES))
+    agent = Agent(Conversation.start(library), ScriptedModel())
+    results = [result async for one in find(agent, pattern) for result in one.results if one.is_complete]
+    assert [result.title for result in results if result.kind is ResultKind.TITLES] == found
+
+
+async def test_matches_go_through_all_documents_in_reading_order() -> None:
+    library = make_library("# A\n\nRye.\n\n## B\n")
+    host = [*library.walk()][-1]
+    library = library.graft_all({host: parse_document("# C\n\nRye, rye.\n", key="c")})
+    matches = await find_text(library, "rye")
+    assert matches.positions == (TextPosition("", 5), TextPosition("c", 5), TextPosition("c", 10))
+    assert [library.title_of(section_id) for section_id in matches.first_indexes] == ["A", "C"]
+    assert [*matches.first_indexes.values()] == [0, 1]
+    assert matches.format_number(2) == "“rye” 3/3"
+
+
+@given(st.lists(st.sampled_from(["# A", "## B", "rye", "wheat rye", "", "x"]), max_size=30))
+async def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(lines: list[str]) -> None:
+    library = make_library("\n".join(lines) + "\n")
+    matches = await find_text(library, "rye")
+    expected = [section_id for section_id in library.walk() if "rye" in library.own_text(section_id)]
+    assert [*matches.first_indexes] == expected
+    assert len(matches.positions) == library.root.text.count("rye")
+
+
+@pytest.mark.parametrize("window", [1, 3, 1_000])
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ("One two.\nONE\tTwo, one\r\ntwo", "one two", [0, 9]),
+        ("aaaaa", "AA", [0, 2]),
+        ("İİ word", "word", [3]),
+        ("any", " ", []),
+    ],
+)
+async def test_case_line_ends_and_window_sizes_do_not_matter(
+    text: str, words: str, found: list[int], window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finder, "TITLES_PER_SLICE", slice_length)
-    matches, titles = await _find(pattern)
-    assert titles == found
-    assert matches.count == len(found)
-    assert matches.is_close is (pattern != "vacaiton policy")
+    monkeypatch.setattr(finder, "_WINDOW_LENGTH", window)
+    matches: TextMatches = await find_text(make_library(text), words)
+    assert [position.offset for position in matches.positions] == found

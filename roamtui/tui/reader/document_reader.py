@@ -33,6 +33,7 @@ from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
+from roamtui.tui.finder import TextPosition
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
@@ -45,7 +46,6 @@ from roamtui.tui.messages import (
 from roamtui.tui.pictures import PictureStore
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from roamtui.tui.text_search import TextPosition
 
 _READING_SECONDS = 0.5
 """A section counts as read once it has been at the top of the view for this long."""

@@ -1,4 +1,4 @@
-"""`FindDialog`: finds sections by title, text and meaning while a person types."""
+"""`FindDialog`: finds sections by title, text and search while a person types."""
 
 from __future__ import annotations
 
@@ -10,35 +10,31 @@ from textual.timer import Timer
 from textual.widgets import Static
 from typing_extensions import override
 
+from roamtui.agent.loop import Agent
 from roamtui.quotes.cited_passage import locate_in_span
-from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
-from roamtui.tui.messages import SearchKind
+from roamtui.tui.finder import FindResult, FindResults, ResultKind, find, match_ranges
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.text_search import match_ranges
 
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
-_AFTER_MATCH_WIDTH = 12
-"""In cells. An excerpt is cut at its start if less than this would be shown after its first match."""
 _MATCH_STYLE = "bold underline $secondary"
 _FOOT = "enter to read, ↑ ↓ to choose, pgup pgdn to scroll the preview, esc to close"
-GroupedResult = tuple[ResultGroup, FindResult]
 
 
-class FindDialog(ListDialog[GroupedResult, GroupedResult | None]):
+class FindDialog(ListDialog[FindResult, FindResult | None]):
     """Searches while the person types. The result is the section to read, or None if they leave."""
 
-    def __init__(self, finder: Finder, results: FindResults) -> None:
-        """Search with `finder`. Until the person types, show `results`."""
-        self._finder = finder
-        self.results = results
+    def __init__(self, agent: Agent, query: str) -> None:
+        """Search the document of `agent`, first for the last `query`."""
+        self._agent = agent
+        self.found = FindResults()
         """What the search has found so far."""
         self._reader = Reader(is_excerpt=True)
         self._reader.can_focus = False
         foot = Static(Content(_FOOT), classes="foot")
         placeholder = "Find a title, words or a question"
-        super().__init__("", foot, placeholder=placeholder, typed=results.query, preview=self._reader)
+        super().__init__("", foot, placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
         self._reads_first_result = False
@@ -50,32 +46,27 @@ class FindDialog(ListDialog[GroupedResult, GroupedResult | None]):
     def _begin(self) -> None:
         """Select the query of the last search, so that typing replaces it."""
         self.field.action_select_all()
-        if not self.results.is_complete:
-            self._find(self.results.query)
+        self._find(self.field.value)
 
     @override
     def filter(self) -> None:
         self._has_moved = False
-        if self.typed != self.results.query.strip() or not self.results.is_complete:
+        if self.typed != self.found.query.strip():
             self._find(self.field.value)
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
-        shown = self.results.groups
-        async for results in self._finder.find(query):
-            self.results = results
-            if results.groups != shown or not shown:
-                shown = results.groups
-                (self.show if self._has_moved else self.show_from_top)()
-            self.show_message("" if results.is_complete else "Searching…")
+        async for found in find(self._agent, query):
+            self.found = found
+            (self.show if self._has_moved else self.show_from_top)()
+            self.show_message("" if found.is_complete else "Searching…")
             if self._reads_first_result and self._is_up_to_date:
                 self.action_choose()
 
     @property
     def _is_up_to_date(self) -> bool:
         """Whether the results belong to the text in the field."""
-        is_same_query = self.results.query.strip() == self.typed
-        return is_same_query and (self.results.is_complete or bool(self.results.groups))
+        return self.found.query.strip() == self.typed and (self.found.is_complete or bool(self.found.results))
 
     @override
     def show(self) -> None:
@@ -83,34 +74,28 @@ class FindDialog(ListDialog[GroupedResult, GroupedResult | None]):
         self._debounce_preview()
 
     @override
-    def get_key(self, item: GroupedResult) -> object:
-        return item[0].kind, item[1].section_id
+    def get_key(self, item: FindResult) -> object:
+        return item.kind, item.section_id
 
     @override
-    def list_rows(self, typed: str) -> Iterator[Row[GroupedResult]]:
-        for group in self.results.groups:
-            heading = Content.assemble((group.kind.value, "bold $primary"), (f" · {group.summary}", "$muted"))
-            for section in group.sections:
-                yield Row((group, section), self._draw(group, section), heading)
+    def list_rows(self, typed: str) -> Iterator[Row[FindResult]]:
+        for result in self.found.results:
+            heading = Content.assemble((result.kind.value, "bold $primary"), (f" · {result.summary}", "$muted"))
+            yield Row(result, self._draw(result), heading)
 
-    def _draw(self, group: ResultGroup, result: FindResult) -> Content:
+    def _draw(self, result: FindResult) -> Content:
         width = self.list.line_width
-        title = Content.styled(result.title, "bold")
         head = Content.assemble(
-            _highlight(title, match_ranges(result.title, group.words)),
+            _highlight(Content.styled(result.title, "bold"), match_ranges(result.title, result.words)),
             (f"  {result.breadcrumb}" if result.breadcrumb else "", "$muted"),
         ).truncate(width, ellipsis=True)
-        if not result.excerpt or group.kind is SearchKind.TITLES:
+        if not result.excerpt or result.kind is ResultKind.TITLES:
             return head
-        ranges = match_ranges(result.excerpt, group.words)
-        excerpt = _highlight(Content(result.excerpt), ranges)
-        if ranges and Content(result.excerpt[: ranges[0][1]]).cell_length > width - _AFTER_MATCH_WIDTH:
-            start = result.excerpt.rfind(" ", 0, max(0, ranges[0][0] - width // 3)) + 1
-            excerpt = Content("…") + excerpt[start:]
+        excerpt = _highlight(Content(result.excerpt), match_ranges(result.excerpt, result.words))
         return Content("\n").join([head, Content("  ") + excerpt.truncate(width - 2, ellipsis=True)])
 
     @override
-    def preview(self, item: GroupedResult) -> None:
+    def preview(self, item: FindResult) -> None:
         self._debounce_preview()
 
     def _debounce_preview(self) -> None:
@@ -119,16 +104,16 @@ class FindDialog(ListDialog[GroupedResult, GroupedResult | None]):
         self._timer = self.set_timer(_REST_SECONDS, self._show_preview)
 
     def _show_preview(self) -> None:
-        library = self.results.library
-        self._reader.set_class(self.chosen is None, "-empty")
-        if self.chosen is not None and library is not None and self._reader.display:
-            group, result = self.chosen
+        library, result = self.found.matches.library, self.chosen
+        self._reader.set_class(result is None, "-empty")
+        if result is not None and library is not None and self._reader.display:
             quote = locate_in_span(result.sentence, library, library.own_span(result.section_id))
             self._reader.show_section(library, result.section_id, highlight=(quote,) if quote else ())
-            self._reader.highlight_words(group.words, result.match_offset)
+            match = None if result.match is None else self.found.matches.positions[result.match].offset
+            self._reader.highlight_words(result.words, match)
 
     @override
-    def choose(self, item: GroupedResult) -> None:
+    def choose(self, item: FindResult) -> None:
         self.dismiss(item)
 
     @override

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -77,10 +78,11 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.loop import Agent
     from roamtui.conversation.conversation import CommandFactory, Conversation
-    from roamtui.tui.controllers.find import FindController
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reload import ReloadController
+    from roamtui.tui.finder import FindResult, FindResults, TextMatches
     from roamtui.tui.reader.document_reader import DocumentReader
+    from roamtui.tui.screens.find import FindDialog
 
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
@@ -116,6 +118,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         state = context.conversation.state
         self._first_place: str | SectionTarget | None = None
         """The anchor or quote to show as soon as the screen has started, if a link or a cell of a table led to it."""
+        self._found: FindResults | None = None
+        """The results of the last search."""
+        self._match_index: int | None = None
+        """The match of the last search that was shown last."""
         self._stamp = stamp_source(state.library.source)
         self.welcome = WelcomeView(state.library, context.options.examples, context.model_name, keys)
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
@@ -135,13 +141,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def agent(self) -> Agent:
         """Answers the questions."""
         return self.app_context.agent
-
-    @cached_property
-    def _find_controller(self) -> FindController:
-        from roamtui.tui.controllers.find import FindController
-
-        outline = self.tree_pane.outline
-        return FindController(self.agent, outline, self.reader_pane, self.panes)
 
     @cached_property
     def _notes_controller(self) -> NotesController:
@@ -612,12 +611,46 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.outline.move_to(event.section_id)
 
     def action_find(self) -> None:
-        dialog = self._find_controller.make_dialog()
-        self.app.push_screen(dialog, partial(self._find_controller.end, dialog))
+        from roamtui.tui.screens.find import FindDialog
+
+        dialog = FindDialog(self.agent, self._found.query if self._found is not None else "")
+        self.app.push_screen(dialog, partial(self._show_found, dialog))
+
+    def _show_found(self, dialog: FindDialog, chosen: FindResult | None) -> None:
+        """Mark what was found in the outline, and show the chosen result in the reader."""
+        from roamtui.quotes.cited_passage import locate_in_span
+
+        found = self._found = dialog.found
+        self.tree_pane.outline.mark_found(found.text_ids)
+        if chosen is not None and chosen.section_id in self.state.library:
+            quote = locate_in_span(chosen.sentence, self.state.library, self.state.library.own_span(chosen.section_id))
+            self.reader_pane.reader.open(chosen.section_id, highlight=(quote,) if quote else ())
+            self.panes.show_reader(came_from=self.tree_pane.outline)
+            self._mark_match(found.matches, chosen.words, chosen.match)
+
+    def _mark_match(self, matches: TextMatches, words: tuple[str, ...], index: int | None) -> None:
+        self._match_index = index
+        offset = None if index is None else matches.positions[index].offset
+        label = f"“{' '.join(words)}”" if index is None else matches.format_number(index)
+        self.reader_pane.reader.highlight_matches(words, offset, label)
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
-        await self._find_controller.go_to_match(direction)
+        """Go to the next (1) or previous (-1) match of the last search, wrapping around."""
+        from roamtui.tui.finder import find_text
+
+        library = await self.agent.load_library()
+        if self._found is not None and self._found.matches.library is not library:
+            self._found = replace(self._found, matches=await find_text(library, self._found.matches.phrase))
+        if self._found is None or not self._found.matches.positions:
+            self.post_message(StatusMessage("No matches"))
+            return
+        matches = self._found.matches
+        start = self._match_index if self._match_index is not None else min(0, -direction)
+        index = (start + direction) % len(matches.positions)
+        self.reader_pane.reader.show_match(matches.positions[index])
+        self.panes.show_reader_unfocused()
+        self._mark_match(matches, (matches.phrase,), index)
 
     @work(group="pages", exclusive=True, exit_on_error=False)
     async def action_go_page(self) -> None:
