@@ -251,10 +251,10 @@ class Bootstrap:
         if arguments is None:
             return Conversation.start(library, options=options, loader=loader)
         conversation_id = arguments.conversation_id or ""
-        resume = partial(Conversation.resume, library, options=options, loader=loader, open_source=self.open_added)
+        resume = partial(Conversation.start, library, options=options, loader=loader, open_source=self.open_added)
         if conversation_id.endswith(LOG_SUFFIX):
             path = Path(conversation_id)
-            conversation = resume(path.stem, store=ConversationStore(path.parent, is_listed=False))
+            conversation = resume(saved_id=path.stem, store=ConversationStore(path.parent, is_listed=False))
             # Later answers need not have the form of a cell.
             conversation.state = replace(conversation.state, needs_rebuild=True)
             return conversation
@@ -263,7 +263,7 @@ class Bootstrap:
             return Conversation.start(library, store=store, options=options, loader=loader, open_source=self.open_added)
         if store.problem:
             raise UsageError("cannot resume: saved conversations are unreadable.")
-        conversation = resume(_choose_conversation(store, library, conversation_id), store=store)
+        conversation = resume(saved_id=_choose_conversation(store, library, conversation_id), store=store)
         for note in conversation.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in library.notes:
                 self.on_warning(note)

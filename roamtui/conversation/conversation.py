@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -22,25 +22,18 @@ from roamtui.conversation.events import (
     ConversationRenamed,
     ConversationStarted,
     ConversationSwitched,
-    DocumentReloaded,
-    LoadingProgressed,
-    NodesLoaded,
-    QuestionAnswered,
+    InternalEvent,
     QuestionAsked,
     QuestionsRewound,
-    SourcesChanged,
     WarningRaised,
-    list_visible_events,
     strip_texts,
-    to_stored_event,
 )
 from roamtui.conversation.library_sync import (
     change_sources,
     graft_documents,
-    list_links_to_reload,
+    identify_document,
     list_nodes_to_load,
     load_nodes,
-    make_document_events,
     reload_state,
     resume_state,
     reuse_loaded_pages,
@@ -64,7 +57,6 @@ from roamtui.document.added_sources import (
     make_source_key,
     restore_sources,
 )
-from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource, make_short_name
 from roamtui.document.loader import Loader, add_loader, load_files, load_pages
@@ -78,10 +70,8 @@ CommandFactory = Callable[[ConversationState], Command | str]
 So each of several fast key presses sees the effect of those before it. If there is nothing to do, the function returns
 the reason instead, or an empty string if no reason needs to be shown.
 """
-_Opened = tuple[ConversationLog, ConversationState, Loader | None, tuple[ConversationEvent, ...]]
-"""A conversation that can become the current one, and what happened when it was matched with the library."""
-_FILES_PER_BATCH = 100
-"""Number of files to load before they are added to the library."""
+_Opened = tuple[ConversationLog, ConversationState, Loader | None, str]
+"""A conversation that can become the current one, and a sentence for the person, which is usually empty."""
 _WINDOW_SHARE = 0.4
 """Share of a context window that open sections may fill."""
 
@@ -119,8 +109,8 @@ class Conversation:
         self.store = store
         self.loader = loader
         self._log = _start_log(state, store)
-        self._unseen: tuple[ConversationEvent, ...] = ()
-        """Events that arose before anybody subscribed."""
+        self._warning = ""
+        """A sentence for the first subscriber, about a conversation that was resumed."""
         self.open_source = open_source
         self.approver: Approver = deny
         """Asked before pages are fetched from an origin that the person did not type."""
@@ -129,6 +119,8 @@ class Conversation:
         """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
         self.save_failure = store.problem if store is not None else ""
         """Why the last save failed; empty if it succeeded."""
+        self._loading: asyncio.Future[None] | None = None
+        """Loads all files."""
         self._saving = asyncio.Lock()
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
@@ -137,7 +129,7 @@ class Conversation:
         self._refused: dict[str, int] = {}
         """For each origin that the person refused, the number of the last question during which this happened."""
         if store is not None and saved_id:
-            self._log, self.state, self.loader, self._unseen = self._match(*store.open(saved_id))
+            self._log, self.state, self.loader, self._warning = self._match(*store.open(saved_id))
 
     @classmethod
     def start(
@@ -148,48 +140,32 @@ class Conversation:
         options: OpenSectionOptions | None = None,
         loader: Loader | None = None,
         open_source: SourceOpener | None = None,
+        saved_id: str = "",
     ) -> Conversation:
-        """Start a new conversation about `library`."""
-        state = start_conversation(library, options or OpenSectionOptions())
-        return cls(state, store=store, loader=loader, open_source=open_source)
-
-    @classmethod
-    def resume(
-        cls,
-        library: Library,
-        conversation_id: str,
-        *,
-        store: ConversationStore,
-        options: OpenSectionOptions | None = None,
-        loader: Loader | None = None,
-        open_source: SourceOpener | None = None,
-    ) -> Conversation:
-        """Resume a saved conversation with the current `library`, and load the pages that it needs.
+        """Start a new conversation about `library`, or continue a saved one with it and load the pages that it needs.
 
         Raises:
-            StoreError: The conversation does not exist or cannot be read.
+            StoreError: The saved conversation does not exist or cannot be read.
         """
         state = start_conversation(library, options or OpenSectionOptions())
-        return cls(state, store=store, loader=loader, open_source=open_source, saved_id=conversation_id)
+        return cls(state, store=store, loader=loader, open_source=open_source, saved_id=saved_id)
 
-    def subscribe(self, subscriber: Subscriber, *, draws_exchanges: bool = False) -> Callable[[], None]:
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with each event, in order, when `state` includes it. It must not block.
-
-        The first subscriber also gets the events that arose when the conversation was resumed. If it draws all
-        exchanges, it does not get those that the exchanges hold.
 
         Returns:
             A function that ends the subscription.
         """
         self._subscribers.append(subscriber)
-        unseen, self._unseen = self._unseen, ()
-        self.publish(*(self._list_undrawn(unseen) if draws_exchanges else unseen))
+        if self._warning:
+            self.publish(WarningRaised(message=self._warning))
+            self._warning = ""
         return lambda: self._subscribers.remove(subscriber)
 
     def publish(self, *events: ConversationEvent) -> None:
-        """Tell the subscribers about events that change nothing, such as streamed text and progress."""
+        """Tell the subscribers about events. Those that only change the state are left out."""
         for event in events:
-            for subscriber in [*self._subscribers]:
+            for subscriber in () if isinstance(event, InternalEvent) else [*self._subscribers]:
                 subscriber(event)
 
     async def apply(self, events: tuple[ConversationEvent, ...]) -> None:
@@ -204,22 +180,22 @@ class Conversation:
     def apply_unsaved(self, *events: ConversationEvent) -> None:
         """Fold and publish events at once. They are saved together with the next ones."""
         self.fold(events)
-        self.publish(*list_visible_events(events))
+        self.publish(*events)
 
     def fold(self, events: tuple[ConversationEvent, ...]) -> None:
         """Fold events into the state without publishing them. They are saved together with the next ones."""
         self.state = apply_all(self.state, events)
         self._log.events += map(strip_texts, events)
-        document_events = make_document_events(self.state, events)
-        self.state = apply_all(self.state, document_events)
-        self._log.events += document_events
+        identified = identify_document(self.state)
+        self.state = apply_all(self.state, identified)
+        self._log.events += identified
 
     async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
         async with self._saving:
             before = self.save_failure
             if not self._log.is_saved and self._is_worth_saving:
                 await asyncio.to_thread(self.flush)
-            self.publish(*list_visible_events(events))
+            self.publish(*events)
             if self.save_failure and not before:
                 self.publish(WarningRaised(message=self.save_failure))
 
@@ -261,26 +237,42 @@ class Conversation:
 
         Folding, unfolding and reading a section are not saved until something else changes.
         """
-        conversation_id = self.state.id
-        needed = list_nodes_to_load(self.state.library, command)
         # The reading section changes now, because the person may read another one once a slow page is loaded.
-        events = self._update(command) if isinstance(command, ReadSection) else ()
-        self.publish(*events)
-        if needed and self.loader is not None:
-            origin = command.origin if isinstance(command, ExpandSections) else Origin.PERSON
-            approve = partial(self._approve, origin)
-            documents, approved = await load_nodes(self.loader, self.state, needed, approve, self.publish)
-            if self.state.id != conversation_id:  # the person switched to another conversation during the fetch
-                return ()
-            self._graft(documents, approved)
         if isinstance(command, ReadSection):
-            return events
-        events = self._update(command)
+            self.apply_unsaved(*update(self.state, command))
+        conversation_id = self.state.id
+        if needed := list_nodes_to_load(self.state.library, command):
+            await self._load(needed, command.origin if isinstance(command, ExpandSections) else Origin.PERSON)
+        if isinstance(command, ReadSection) or self.state.id != conversation_id:  # the person switched meanwhile
+            return ()
+        events = update(self.state, command)
         if isinstance(command, FoldNodes):
-            self.publish(*events)
+            self.apply_unsaved(*events)
         elif events:
-            await asyncio.shield(asyncio.ensure_future(self._save_and_publish(events)))
+            await self.apply(events)
         return events
+
+    async def load_all(self) -> None:
+        """Load all files that are not loaded yet, and publish the progress. A caller that stops does not stop this."""
+        if node_ids := self.state.library.list_unloaded_files():
+            if self._loading is None or self._loading.done():
+                self._loading = asyncio.ensure_future(self._load(node_ids, Origin.AGENT))
+            await asyncio.shield(self._loading)
+
+    async def _load(self, node_ids: tuple[str, ...], origin: Origin) -> None:
+        state = self.state
+        if self.loader is None:
+            return
+        documents, approved = await load_nodes(
+            self.loader, state, node_ids, partial(self._approve, origin), self.publish
+        )
+        if self.state.id == state.id:
+            new_origins = approved - self.state.approved_origins
+            library, event = graft_documents(self.state.library, documents, new_origins)
+            self.state = replace(self.state, library=library)
+            if event.pages or event.problems or event.approved_origins:
+                self.fold((event,))
+            self.publish(event)
 
     async def _approve(self, origin: Origin, request: OriginApprovalRequest) -> bool:
         """Ask the person about a web origin, but not again for the agent during a question in which it was refused."""
@@ -291,46 +283,6 @@ class Conversation:
         if not is_approved:
             self._refused[request.origin] = number
         return is_approved
-
-    def _update(self, command: Command) -> tuple[ConversationEvent, ...]:
-        events = update(self.state, command)
-        self.fold(events)
-        return events
-
-    async def load_all(self) -> None:
-        """Load all files that are not loaded yet, and publish the progress.
-
-        If the caller stops early, most of the files loaded so far are kept.
-        """
-        loader, node_ids = self.loader, self.state.library.list_unloaded_files()
-        if loader is None or not node_ids:
-            return
-        problems: tuple[tuple[str, str], ...] = ()
-        for start in range(0, len(node_ids), _FILES_PER_BATCH):
-
-            def publish(progress: LoadingProgressed, start: int = start) -> None:
-                if progress.done or not start:
-                    self.publish(replace(progress, done=start + progress.done, total=len(node_ids)))
-
-            batch = node_ids[start : start + _FILES_PER_BATCH]
-            documents, _ = await load_nodes(loader, self.state, batch, deny, publish)
-            problems += self._graft(documents, is_published=False).problems
-        self.publish(NodesLoaded(section_ids=node_ids, problems=problems))
-
-    def _graft(
-        self,
-        documents: Mapping[str, Document],
-        approved: frozenset[str] = frozenset(),
-        *,
-        is_published: bool = True,
-    ) -> NodesLoaded:
-        state, event = graft_documents(self.state, documents, approved)
-        self.state = replace(self.state, library=state.library)
-        if event.moved or event.approved_origins or to_stored_event(event):
-            self.fold((event,))
-        if is_published:
-            self.publish(event)
-        return event
 
     def set_context_window(self, window_tokens: int | None) -> None:
         """Compute the budget of open sections from a model's context window, unless the person set the budget."""
@@ -367,9 +319,7 @@ class Conversation:
         """
         async with self.lock:
             library = reuse_loaded_pages(self.state.library, library)
-            events = reload_state(self.state, library)
-            self.state = replace(self.state, library=library)
-            await self.apply((DocumentReloaded(), *events))
+            await self._change_library(library, self.loader, reload_state(self.state, library))
 
     async def add_source(self, name: str) -> LibrarySource:
         """Add a source, after the current question has ended. The next question sees it.
@@ -386,9 +336,9 @@ class Conversation:
             if part.source in {source.name for source in list_sources_of(library)}:
                 raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
-            await self._change_sources(
-                await asyncio.to_thread(add_source, library, source, part), add_loader(self.loader, source.key, loader)
-            )
+            library = await asyncio.to_thread(add_source, library, source, part)
+            loader = add_loader(self.loader, source.key, loader)
+            await self._change_library(library, loader, change_sources(self.state, library))
         return source
 
     async def remove_source(self, key: str) -> None:
@@ -405,21 +355,21 @@ class Conversation:
                 raise UsageError("this is the only source of the conversation. Add another one first.")
             reopening = run_in_thread(lambda: restore_sources(before, loader, kept, open_source))
             library, loader = await asyncio.wrap_future(reopening)
-            await self._change_sources(reuse_loaded_pages(before, library), loader)
+            library = reuse_loaded_pages(before, library)
+            await self._change_library(library, loader, change_sources(self.state, library))
 
-    async def _change_sources(self, library: Library, loader: Loader | None) -> None:
-        if library is self.state.library:
-            return
-        events = change_sources(self.state, library)
+    async def _change_library(
+        self, library: Library, loader: Loader | None, events: tuple[ConversationEvent, ...]
+    ) -> None:
         self.state, self.loader = replace(self.state, library=library), loader
-        await self.apply((DocumentReloaded(), *events))
+        await self.apply(events)
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""
 
         def start() -> _Opened:
             state = start_conversation(self.state.library, self.state.options)
-            return _start_log(state, self.store), state, self.loader, ()
+            return _start_log(state, self.store), state, self.loader, ""
 
         await self._switch(start)
 
@@ -463,33 +413,28 @@ class Conversation:
                 self._log.close()
             else:
                 self._unsaved_logs.append(self._log)
-            self._log, self.state, self.loader, unseen = opened
-            self.publish(ConversationSwitched(conversation_id=self.state.id), *self._list_undrawn(unseen))
+            self._log, self.state, self.loader, warning = opened
+            self.publish(ConversationSwitched(conversation_id=self.state.id))
+            if warning:
+                self.publish(WarningRaised(message=warning))
 
     def _match(self, log: ConversationLog, warning: str = "") -> _Opened:
-        """Continue a log with the current library and options, after loading what its open sections need."""
+        """Continue a log with the current library and options, after loading the pages that it had."""
         library, loader, options = self.state.library, self.loader, self.state.options
         before = fold_events(library, log.events, options)
         if before.sources != library.sources and self.open_source is not None:
             library, loader = restore_sources(library, loader, before.sources, self.open_source)
-        if loader is not None and (links := list_links_to_reload(before)):
-            library = load_pages(library, loader, links, before.approved_origins)
+        if loader is not None:
+            library = load_pages(library, loader, before.pages, before.approved_origins)
         state, events = resume_state(log.events, library, options)
         log.events += events
-        first = [WarningRaised(message=warning)] if warning else []
-        unseen = [event for event in list_visible_events(events) if not isinstance(event, QuestionAnswered)]
-        return log, state, loader, (*first, *unseen)
-
-    def _list_undrawn(self, events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
-        """Yield the events that an exchange does not hold, so that they are not shown when all exchanges are drawn."""
-        return (event for event in events if not (self.state.transcript.exchanges and to_stored_event(event)))
+        return log, state, loader, warning
 
 
 def _start_log(state: ConversationState, store: ConversationStore | None) -> ConversationLog:
     """Start the log of a conversation that begins with `state`. Without a store, nothing is ever written."""
     started = ConversationStarted(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
-    events = (started, *((SourcesChanged(sources=state.sources),) if state.sources else ()))
-    return ConversationLog(None, events) if store is None else store.start(state.id, events)
+    return ConversationLog(None, (started,)) if store is None else store.start(state.id, (started,))
 
 
 def _open_and_load(open_source: SourceOpener, name: str) -> tuple[Library, Loader | None]:

@@ -6,7 +6,7 @@ Applying all events in order gives the state of the conversation.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -82,15 +82,7 @@ class DocumentIdentified:
     content_hash: str
     documents: tuple[tuple[str, str], ...] = ()
     """Key and digest of each document whose text was delivered or shown, unless an earlier event recorded them."""
-    links: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Sections of linked pages, each with the links that lead to it, outermost first, unless recorded earlier."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourcesChanged:
-    """A source was added or taken out."""
-
-    sources: tuple[LibrarySource, ...]
+    sources: tuple[LibrarySource, ...] = ()
     """All sources of the conversation from now on. Empty if it has only the one that it began with."""
 
 
@@ -114,38 +106,16 @@ class SectionsExpanded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsRelocated:
-    """The document changed, and its open sections were found again by id or by their own text."""
-
-    sections: tuple[OpenSection, ...]
-    unchanged: tuple[str, ...] = ()
-    """Keys of the documents whose text did not change, so that excerpts from them can still be quoted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsClosed:
-    """Sections were closed."""
+    """Sections were closed, or will be when the current question ends."""
 
     section_ids: tuple[str, ...]
     origin: Origin
     reason: CloseReason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsMarked:
-    """Sections will close when the current question ends."""
-
-    section_ids: tuple[str, ...]
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsKept:
-    """A request to close sections was declined."""
-
-    reasons: tuple[tuple[str, str], ...]
-    """The ids of the sections that stay open, each with the reason."""
-    origin: Origin
+    is_pending: bool = False
+    """Whether the sections only close when the question ends."""
+    kept: tuple[tuple[str, str], ...] = ()
+    """The ids of the sections that stay open although their closing was requested, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +123,7 @@ class SectionsChanged:
     """A person pinned or unpinned sections, or undid the last step."""
 
     action: str
-    """What was done, such as ``Pinned`` or ``Undid opening``."""
+    """What was done, such as ``Pinned``."""
     section_ids: tuple[str, ...]
     sections: tuple[OpenSection, ...]
     """New state of those that are open now."""
@@ -194,8 +164,8 @@ class NodesLoaded:
     """Nodes that could not be loaded, each with a sentence that says why."""
     notes: tuple[str, ...] = ()
     """Sentences for a person, for example that a page is an older copy."""
-    moved: tuple[tuple[str, str], ...] = ()
-    """Pairs of old and new id, for nodes whose id was taken by a loaded section."""
+    pages: tuple[str, ...] = ()
+    """Those of the nodes that are links to pages."""
     approved_origins: tuple[str, ...] = ()
     """Origins that the person allowed for it."""
 
@@ -239,6 +209,10 @@ class TranscriptRebuilt:
     """Exchanges before this index are sent as question and answer only."""
     history_from: int = 0
     """Exchanges before this index are not sent at all."""
+    dropped_steps: int = 0
+    """Number of first steps of the current question whose tool results were dropped to make room."""
+    sections: tuple[OpenSection, ...] = ()
+    """New state of the sections that lost part of their text with these results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,15 +229,6 @@ class DraftRecorded:
     start: int
     """Character offset in the draft at which this text continues; 0 for a new reply."""
     text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultsDropped:
-    """To make room, the texts of the tool results in the first steps of the current question were dropped."""
-
-    steps: int
-    sections: tuple[OpenSection, ...]
-    """New state of the sections that lost part of their text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,30 +352,25 @@ class ConversationSwitched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentReloaded:
-    """The document was read again."""
+    """The document or its sources changed, and the open sections were found again by id or by their own text."""
+
+    sections: tuple[OpenSection, ...]
+    """All open sections."""
+    gone_ids: tuple[str, ...] = ()
+    """Nodes that were unfolded or being read, and are no longer in the document."""
 
 
 InternalEvent = (
-    ConversationStarted
-    | ConversationRenamed
-    | DocumentIdentified
-    | TranscriptRebuilt
-    | SectionsRelocated
-    | StepRecorded
-    | DraftRecorded
-    | ResultsDropped
-    | SourcesChanged
+    ConversationStarted | ConversationRenamed | DocumentIdentified | TranscriptRebuilt | StepRecorded | DraftRecorded
 )
 """Events that change the state and that front ends never see."""
 TransientEvent = (
     AnswerStreamed
     | ConversationSwitched
-    | DocumentReloaded
     | LoadingProgressed
     | ReminderSent
     | RetryScheduled
     | WarningRaised
-    | SectionsKept
     | SectionsSearched
     | StepStarted
     | ThinkingStreamed
@@ -422,11 +382,11 @@ StateEvent = (
     | QuestionAnswered
     | SectionsExpanded
     | SectionsClosed
-    | SectionsMarked
     | SectionsChanged
     | NodesFolded
     | ReadingSectionChanged
     | NodesLoaded
+    | DocumentReloaded
     | QuestionsRewound
 )
 """Events that change the state and that front ends see."""
@@ -439,11 +399,6 @@ _DRAFT_LENGTH = 300
 """Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
 _NOTABLE_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
 """Reasons for closing sections without a request. A person should see such closings later too."""
-
-
-def list_visible_events(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:
-    """List the events that front ends receive: all except internal ones."""
-    return tuple(event for event in events if not isinstance(event, InternalEvent))
 
 
 def make_draft_events(text: str) -> tuple[AnswerStreamed, ...]:
@@ -463,7 +418,9 @@ def strip_texts(event: ConversationEvent) -> ConversationEvent:
             return event
 
 
-def to_stored_event(event: ConversationEvent) -> ConversationEvent | None:
+def to_stored_event(  # noqa: PLR0911 - one case an event
+    event: ConversationEvent,
+) -> ConversationEvent | None:
     """Return the form in which an exchange keeps an event, so that it can be shown again, or None if it is not kept.
 
     Events that matter only while they happen, such as a failed save or loading progress, are not kept. Of the model's
@@ -474,10 +431,12 @@ def to_stored_event(event: ConversationEvent) -> ConversationEvent | None:
             return strip_texts(SectionsExpanded(results=results, origin=Origin.AGENT))
         case SectionsSearched():
             return strip_texts(event)
-        case AnswerStreamed() | ReminderSent() | RetryScheduled() | SectionsKept(origin=Origin.AGENT):
+        case AnswerStreamed() | ReminderSent() | RetryScheduled():
             return event
         case SectionsClosed(reason=reason) if reason in _NOTABLE_REASONS:
             return event
+        case SectionsClosed(origin=Origin.AGENT, kept=kept) if kept:
+            return replace(event, section_ids=())
         case NodesLoaded(notes=notes, problems=problems) if notes or problems:
             return event
         case _:

@@ -8,11 +8,8 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import assert_never
 
 from roamtui.conversation.commands import (
-    CloseAgentOpened,
-    CloseSections,
     Command,
     ExpandSections,
     FoldNodes,
@@ -20,34 +17,26 @@ from roamtui.conversation.commands import (
     OriginApprovalRequest,
     PinSections,
     ReadSection,
-    Undo,
 )
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
     DocumentIdentified,
+    DocumentReloaded,
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
     QuestionAnswered,
-    QuestionAsked,
-    ReadingSectionChanged,
-    SectionsChanged,
     SectionsClosed,
-    SectionsExpanded,
-    SectionsRelocated,
-    SourcesChanged,
-    StepRecorded,
 )
 from roamtui.conversation.question_flow import finish_question
-from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, apply_all, fold_events
+from roamtui.conversation.state import ConversationState, Exchange, OpenSectionOptions, apply_all, fold_events
 from roamtui.conversation.transcript import OpenSection, StopReason
 from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.loading import LoadedBatch, get_link_url, is_loadable, make_refusal
-from roamtui.document.node import Span
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import SourceError
 from roamtui.outline.structure import resolve_reference
@@ -72,60 +61,41 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
         case PinSections(section_ids=ids, is_pinned=True):
             named = ids
         case FoldNodes(section_ids=ids, is_folded=False):
-            named = (
-                node_id
-                for node_id in ids
-                if len(ids) == 1 or not (node_id in library and get_link_url(library, node_id))
-            )
+            named = (i for i in ids if len(ids) == 1 or (i in library and not get_link_url(library, i)))
         case ReadSection(section_id=str(section_id)):
             named = (section_id,)
-        case CloseSections() | PinSections() | FoldNodes() | ReadSection() | Undo() | CloseAgentOpened():
-            pass
         case _:
-            assert_never(command)
+            pass
     return tuple(node_id for node_id in dict.fromkeys(named) if is_loadable(library, node_id))
 
 
 def graft_documents(
-    state: ConversationState, documents: Mapping[str, Document], approved: frozenset[str] = frozenset()
-) -> tuple[ConversationState, NodesLoaded]:
+    library: Library, documents: Mapping[str, Document], new_origins: frozenset[str]
+) -> tuple[Library, NodesLoaded]:
     """Add each document below the node whose id is its key. A node that has been loaded meanwhile keeps its document.
 
-    A new document may take ids of an earlier one, whose nodes then get new ids. The returned state uses these, and the
-    event lists them, and the origins in `approved` that are new.
+    `new_origins` are the origins that the person approved for it.
     """
-    old_library = state.library
-    added = {node_id: document for node_id, document in documents.items() if is_loadable(old_library, node_id)}
-    library = old_library.graft_all(added)
-    problems = tuple((node_id, document.problem) for node_id, document in added.items() if document.problem)
-    pages = [document for node_id, document in added.items() if get_link_url(old_library, node_id)]
-    notes = tuple(dict.fromkeys(note for page in pages for note in page.notes))
-    moved: list[tuple[str, str]] = []
-    for node_id, document in old_library.grafts.items():
-        if library.grafts[node_id] is not document and library.grafts[node_id].columns is document.columns:
-            moved += zip(document.ids, library.grafts[node_id].ids, strict=True)
+    added = {node_id: document for node_id, document in documents.items() if is_loadable(library, node_id)}
+    pages = {node_id: document for node_id, document in added.items() if get_link_url(library, node_id)}
     event = NodesLoaded(
         section_ids=tuple(added),
-        problems=problems,
-        notes=notes,
-        moved=tuple(moved),
-        approved_origins=tuple(sorted(approved - state.approved_origins)),
+        pages=tuple(node_id for node_id, page in pages.items() if not page.problem),
+        problems=tuple((node_id, document.problem) for node_id, document in added.items() if document.problem),
+        notes=tuple(dict.fromkeys(note for page in pages.values() for note in page.notes)),
+        approved_origins=tuple(sorted(new_origins)),
     )
-    return replace(apply(state, event), library=library), event
+    return library.graft_all(added), event
 
 
 def reuse_loaded_pages(before: Library, library: Library) -> Library:
     """Add the linked pages that are loaded in `before` to the library of the reloaded document."""
-    carried: dict[str, Document] = {}
     aliased = {link: before.grafts[host] for link, host in before.aliases.items()}
     for node_id, page in {**before.grafts, **aliased}.items():
-        if get_link_url(before, node_id) and not page.problem:
-            if node_id not in library:
-                library = library.graft_all(carried) if carried else library
-                carried = {}
-            if is_loadable(library, node_id) and get_link_url(library, node_id) == get_link_url(before, node_id):
-                carried[node_id] = page
-    return library.graft_all(carried) if carried else library
+        url = get_link_url(before, node_id)
+        if url and not page.problem and is_loadable(library, node_id) and get_link_url(library, node_id) == url:
+            library = library.graft_all({node_id: page})
+    return library
 
 
 async def load_nodes(
@@ -210,47 +180,41 @@ def resume_state(
     A question that was still running when the program ended is cancelled.
     """
     state = fold_events(library, events, options)
-    ended: tuple[ConversationEvent, ...] = ()
+    ended: Events = ()
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
         steps = exchange.outcome.steps
         outcome = QuestionAnswered(answer=exchange.answer, stopped=StopReason.CANCELLED, steps=steps, is_cut=True)
         ended = finish_question(state, outcome)
         state = apply_all(state, ended)
+    named = (*state.open_ids, *filter(None, (state.reading_id,)))
+    is_same = state.content_hash == library.content_hash and all(node_id in library for node_id in named)
+    hashes = _hash_texts(state, state.transcript.exchanges[state.reloaded_at :])
+    if is_same and hashes.items() <= state.document_hashes.items():
+        return state, ended
     matched = reload_state(state, library)
-    return apply_all(replace(state, library=library), matched), (*ended, *matched)
+    return apply_all(state, matched), (*ended, *matched)
 
 
 def reload_state(state: ConversationState, library: Library) -> Events:
     """Continue with the current version of the document, between questions.
 
     An open section is looked up by its id, then by its own text. If neither finds it, it closes. If the file of a
-    section has changed, the section's text is delivered again with the next question, and excerpts from the file can no
-    longer be quoted.
+    section has changed, the section's text is delivered again with the next question.
     """
-    state = replace(state, library=library)
-    is_same_content = state.content_hash == library.content_hash
-    unchanged = {
-        document.key
-        for document in library.documents
-        if state.document_hashes.get(document.key) == document.content_hash
-    }
-    delivered = {span.doc for section in state.open_sections for span in section.deliveries}
-    quotable = {span.doc for exchange in state.transcript.exchanges for span in exchange.iter_excerpts()}
-    named = (*state.open_ids, *(() if state.reading_id is None else (state.reading_id,)))
-    if is_same_content and delivered | quotable <= unchanged and all(node_id in library for node_id in named):
-        return ()
-    ids_by_hash = hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
+    hashes = {document.key: document.content_hash for document in library.documents}
+    is_lost = any(open_id not in library for open_id in state.open_ids)
+    ids_by_hash = hash_sections(library) if is_lost else {}
     relocated: dict[str, OpenSection] = {}
     lost: list[str] = []
     for section in state.open_sections:
+        keys = {span.doc for span in section.deliveries}
         is_known = section.section_id in library
-        if is_known and section.deliveries and all(span.doc in unchanged for span in section.deliveries):
-            relocated[section.section_id] = section
-            continue
         section_id = section.section_id if is_known else ids_by_hash.get(section.content_hash)
         if section_id is None:
             lost.append(section.section_id)
+        elif is_known and keys and all(hashes.get(key) == state.document_hashes.get(key) for key in keys):
+            relocated[section_id] = section
         else:
             relocated[section_id] = replace(
                 section,
@@ -259,15 +223,11 @@ def reload_state(state: ConversationState, library: Library) -> Events:
                 tokens=estimate_delivery_tokens(library, section_id),
                 content_hash=hash_own_text(library, section_id),
             )
-    events: list[ConversationEvent] = []
-    if state.reading_id is not None and state.reading_id not in library:
-        events.append(ReadingSectionChanged(section_id=None))
-    if missing := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
-        events.append(NodesFolded(section_ids=missing, is_folded=True))
-    events.append(SectionsRelocated(sections=tuple(relocated.values()), unchanged=tuple(sorted(quotable & unchanged))))
-    if lost:
-        events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
-    return tuple(events)
+    gone = sorted(node_id for node_id in {*state.unfolded, state.reading_id} if node_id and node_id not in library)
+    reloaded = DocumentReloaded(sections=tuple(relocated.values()), gone_ids=tuple(gone))
+    if not lost:
+        return (reloaded,)
+    return (reloaded, SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
 
 
 def change_sources(state: ConversationState, library: Library) -> Events:
@@ -275,10 +235,10 @@ def change_sources(state: ConversationState, library: Library) -> Events:
 
     Open sections of a source that was taken out close.
     """
-    events: Events = (SourcesChanged(sources=library.sources),)
+    events: Events = ()
     first = next((node_id for node_id, document in library.grafts.items() if document.key == ""), None)
-    if not state.sources and first is not None:  # its sections were on the screen, so they stay there
-        events = (*events, NodesFolded(section_ids=(first,), is_folded=False))
+    if not state.library.sources and first is not None:  # its sections were on the screen, so they stay there
+        events = (NodesFolded(section_ids=(first,), is_folded=False),)
     return (*events, *reload_state(apply_all(state, events), library))
 
 
@@ -287,52 +247,23 @@ def hash_sections(library: Library) -> dict[str, str]:
     return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
 
 
-def make_document_events(
-    state: ConversationState, events: Iterable[ConversationEvent]
-) -> tuple[DocumentIdentified, ...]:
-    """Make the event that records how to find texts and sections in a later version of the document.
+def identify_document(state: ConversationState) -> Events:
+    """Record what finds the delivered and shown texts in a later version of the document, unless it is recorded."""
+    library, newest = state.library, state.transcript.exchanges[state.reloaded_at :][-1:]
+    changed = tuple(sorted(_hash_texts(state, newest).items() - state.document_hashes.items()))
+    source, content_hash = get_source_key(library), library.content_hash
+    if not changed and (state.source, state.content_hash, state.sources) == (source, content_hash, library.sources):
+        return ()
+    return (DocumentIdentified(source=source, content_hash=content_hash, documents=changed, sources=library.sources),)
 
-    If everything is recorded already, there is no event.
 
-    Args:
-        state: The state after `events`.
-        events: New events. The texts that they deliver or show, and the sections that they name, must be found again.
-    """
+def _hash_texts(state: ConversationState, exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """Return the digest of each document with texts of open sections or excerpts; empty if it was not loaded again."""
+    spans = [span for section in state.open_sections for span in section.deliveries]
+    spans += (span for exchange in exchanges for span in exchange.iter_excerpts())
     library = state.library
-    sections: list[OpenSection] = []
-    spans: list[Span] = []
-    named: list[str] = []
-    for event in events:
-        match event:
-            case SectionsExpanded(sections=new) | SectionsChanged(sections=new):
-                sections += new
-            case QuestionAsked(excerpts=excerpts, sections=new):
-                sections += new
-                spans += excerpts
-            case StepRecorded(step=step):
-                spans += (span for use in step.uses for span in use.excerpts)
-            case ReadingSectionChanged(section_id=str(section_id)):
-                named.append(section_id)
-            case QuestionAnswered(citations=citations):
-                named += [citation.section_id for citation in citations]
-            case SectionsRelocated(sections=relocated):
-                named += [section.section_id for section in relocated]
-            case _:
-                pass
-    spans += (span for section in sections for span in section.deliveries)
     keys = dict.fromkeys(span.doc for span in spans)
-    hashes = {key: library.document(key).content_hash for key in keys}
-    section_ids = (*(section.section_id for section in sections), *named)
-    new_ids = [node_id for node_id in section_ids if node_id in library and node_id not in state.links]
-    links = {section_id: tuple(list_links_to(library, section_id)) for section_id in new_ids}
-    identified = DocumentIdentified(
-        source=get_source_key(library),
-        content_hash=library.content_hash,
-        documents=tuple((key, digest) for key, digest in hashes.items() if state.document_hashes.get(key) != digest),
-        links=tuple((section_id, above) for section_id, above in links.items() if above),
-    )
-    is_same = identified.source == state.source and identified.content_hash == state.content_hash
-    return () if is_same and not identified.documents and not identified.links else (identified,)
+    return {key: library.document(key).content_hash if library.has_document(key) else "" for key in keys}
 
 
 def list_links_to(library: Library, node_id: str) -> Iterator[str]:
@@ -340,13 +271,6 @@ def list_links_to(library: Library, node_id: str) -> Iterator[str]:
     for path_id in (*library.ancestors(node_id), node_id):
         if get_link_url(library, path_id) and library.is_loaded(path_id):
             yield path_id
-
-
-def list_links_to_reload(state: ConversationState) -> tuple[str, ...]:
-    """List the links to open, read and cited sections, each after those that lead to it."""
-    cited = (citation.section_id for exchange in state.transcript.exchanges for citation in exchange.citations)
-    named = ("", *state.open_ids, *(() if state.reading_id is None else (state.reading_id,)), *cited)
-    return tuple(dict.fromkeys(link for node_id in named for link in state.links.get(node_id, ())))
 
 
 def get_source_key(library: Library) -> str:

@@ -30,7 +30,7 @@ from roamtui.errors import StoreError, format_reason
 from roamtui.paths import write_private_file
 
 _FORMAT = "roamtui conversation"
-_VERSION = 1
+_VERSION = 2
 _HEAD = json.dumps({"format": _FORMAT, "version": _VERSION}).encode("ascii") + b"\n"
 """First line of every log."""
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}

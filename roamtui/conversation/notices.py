@@ -20,8 +20,6 @@ from roamtui.conversation.events import (
     SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
-    SectionsKept,
-    SectionsMarked,
     SectionsSearched,
     WarningRaised,
 )
@@ -131,11 +129,6 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             yield Notice(NoticeSlot.ACTIVITY, f"Searched “{query}” · {results}", labels, symbol="⌕")
         case SectionsExpanded():
             yield from _make_expansion_notices(event, library)
-        case SectionsKept(reasons=reasons, origin=origin):
-            declined = tuple(SectionLabel(i, format_section(i, library), why) for i, why in reasons)
-            is_agent = origin is Origin.AGENT
-            slot, text = (NoticeSlot.ACTIVITY, "Left open") if is_agent else (NoticeSlot.CHAT, "Not closed")
-            yield Notice(slot, text, declined, symbol="◆")
         case ReminderSent():
             yield Notice(NoticeSlot.ACTIVITY, "Asked the model for quotes", symbol="❝")
         case RetryScheduled(reason=reason, wait_seconds=wait):
@@ -143,12 +136,8 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="↻", severity=Severity.WARNING)
         case QuestionAnswered():
             yield from make_outcome_notices(event)
-        case SectionsClosed(section_ids=ids, reason=CloseReason.GONE):
-            yield Notice(NoticeSlot.CHAT, f"Closed {format_count(len(ids), 'section')} no longer in the document.")
-        case SectionsClosed(section_ids=ids, reason=reason) if reason in _CLOSE_TEXTS:
-            yield Notice(NoticeSlot.CHAT, _CLOSE_TEXTS[reason], _make_labels(ids, library))
-        case SectionsClosed(section_ids=ids):
-            yield _make_action_notice(NoticeSlot.STATUS, "Closed", ids, library)
+        case SectionsClosed():
+            yield from _make_closing_notices(event, library)
         case NodesLoaded(notes=notes, problems=loading_problems):
             for note in notes[:_PROBLEMS_MAX]:
                 yield Notice(NoticeSlot.CHAT, note)
@@ -157,9 +146,6 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 problems[_PROBLEMS_MAX:] = [f"Could not read {len(problems) - _PROBLEMS_MAX} more files."]
             for problem in problems:
                 yield Notice(NoticeSlot.CHAT, problem, severity=Severity.WARNING)
-        case SectionsMarked(section_ids=ids):
-            text = f"Closing {format_count(len(ids), 'section')} after this answer"
-            yield Notice(NoticeSlot.STATUS, text, _make_labels(ids, library))
         case SectionsChanged(action=action, section_ids=ids):
             yield _make_action_notice(NoticeSlot.STATUS, action, ids, library)
         case LoadingProgressed(done=done, total=total, are_pages=are_pages):
@@ -180,6 +166,24 @@ def _make_action_notice(slot: NoticeSlot, verb: str, section_ids: Iterable[str],
     sections = _make_labels(section_ids, library)
     short_text = f"{verb} “{sections[0].title}”" if len(sections) == 1 else ""
     return Notice(slot, f"{verb} {format_count(len(sections), 'section')}", sections, symbol="◆", short_text=short_text)
+
+
+def _make_closing_notices(event: SectionsClosed, library: Library) -> Iterator[Notice]:
+    ids, reason = event.section_ids, event.reason
+    count, labels = format_count(len(ids), "section"), _make_labels(ids, library)
+    if reason is CloseReason.GONE:
+        yield Notice(NoticeSlot.CHAT, f"Closed {count} no longer in the document.")
+    elif reason in _CLOSE_TEXTS:
+        yield Notice(NoticeSlot.CHAT, _CLOSE_TEXTS[reason], labels)
+    elif event.is_pending and ids:
+        yield Notice(NoticeSlot.STATUS, f"Closing {count} after this answer", labels)
+    elif ids:
+        yield _make_action_notice(NoticeSlot.STATUS, "Closed", ids, library)
+    if event.kept:
+        declined = tuple(SectionLabel(i, format_section(i, library), why) for i, why in event.kept)
+        is_agent = event.origin is Origin.AGENT
+        slot, text = (NoticeSlot.ACTIVITY, "Left open") if is_agent else (NoticeSlot.CHAT, "Not closed")
+        yield Notice(slot, text, declined, symbol="◆")
 
 
 def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterator[Notice]:

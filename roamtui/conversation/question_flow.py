@@ -15,12 +15,11 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
-    ResultsDropped,
     SectionsClosed,
     SectionsSearched,
     TranscriptRebuilt,
 )
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply, apply_all
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply, apply_all, put_open
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, OpenSection, Step, StopReason
 from roamtui.conversation.update import (
     Events,
@@ -267,14 +266,14 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Event
     ]
     sent_with_steps = transcript.exchanges[transcript.first_with_steps : -1]
     has_earlier_steps = any(exchange.steps or exchange.preface for exchange in sent_with_steps)
-    events: Events = ()
+    dropped: tuple[Step, ...] = ()
+    kept: list[OpenSection] = []
     if not closing and not has_earlier_steps and transcript.first_with_steps >= number - 1:
         last = transcript.exchanges[-1]
         dropped = last.steps[:-1] or last.steps
         if not dropped:
             return ()
         dropped_spans = _list_deliveries(replace(last, deliveries=()), dropped)
-        kept: list[OpenSection] = []
         for section in state.open_sections:
             kept_spans = tuple(span for span in section.deliveries if span not in dropped_spans)
             if section.is_pinned or len(kept_spans) == len(section.deliveries):
@@ -284,8 +283,8 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Event
                 kept.append(replace(section, deliveries=kept_spans, tokens=tokens))
             else:
                 closing.append(section.section_id)
-        events = (ResultsDropped(steps=len(dropped), sections=tuple(kept)),)
+    closed: Events = ()
     if closing:
-        closed = SectionsClosed(section_ids=tuple(closing), origin=Origin.AGENT, reason=CloseReason.OVERFLOW)
-        events = (*events, closed)
-    return (*events, make_rebuild_event(apply_all(state, events), context))
+        closed = (SectionsClosed(section_ids=tuple(closing), origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
+    rebuilt = make_rebuild_event(put_open(apply_all(state, closed), kept), context)
+    return (*closed, replace(rebuilt, dropped_steps=len(dropped), sections=tuple(kept)))

@@ -19,6 +19,7 @@ from roamtui.conversation.events import (
     ConversationRenamed,
     ConversationStarted,
     DocumentIdentified,
+    DocumentReloaded,
     DraftRecorded,
     InternalEvent,
     NodesFolded,
@@ -27,13 +28,9 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsRewound,
     ReadingSectionChanged,
-    ResultsDropped,
     SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
-    SectionsMarked,
-    SectionsRelocated,
-    SourcesChanged,
     StateEvent,
     StepRecorded,
     TranscriptRebuilt,
@@ -140,20 +137,6 @@ class Exchange:
             for use in step.uses:
                 yield from use.excerpts
 
-    def keep_excerpts(self, docs: frozenset[str]) -> Exchange:
-        """Return the exchange with only those excerpts that come from documents with these keys."""
-
-        def keep(spans: tuple[Span, ...]) -> tuple[Span, ...]:
-            return tuple(span for span in spans if span.doc in docs)
-
-        if all(span.doc in docs for span in self.iter_excerpts()):
-            return self
-        steps = tuple(
-            replace(step, uses=tuple(replace(use, excerpts=keep(use.excerpts)) for use in step.uses))
-            for step in self.steps
-        )
-        return replace(self, excerpts=keep(self.excerpts), steps=steps)
-
     @property
     def reply(self) -> str:
         """The answer in the form that the model reads later; never empty."""
@@ -256,8 +239,10 @@ class ConversationState:
     """Digest of the library at the last change."""
     document_hashes: Mapping[str, str] = field(default_factory=dict)
     """Digest of each document whose text was delivered or shown, by key."""
-    links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each section of a linked page, the links that lead to it, outermost first."""
+    pages: tuple[str, ...] = ()
+    """The links whose pages were loaded, each after those that lead to it."""
+    reloaded_at: int = 0
+    """Number of exchanges at the last change of the document. In the texts of these, offsets may be wrong."""
     sources: tuple[LibrarySource, ...] = ()
     """The sources of the library, or empty if it has only the one that the conversation began with."""
 
@@ -298,7 +283,7 @@ class ConversationState:
         """
         excerpts: dict[str, set[Bounds]] = {}
         characters_left = _EXCERPT_CHARACTERS_MAX
-        for exchange in reversed(self.transcript.exchanges):
+        for exchange in reversed(self.transcript.exchanges[self.reloaded_at :]):
             if characters_left <= 0:
                 break
             for span in exchange.iter_excerpts():
@@ -317,13 +302,7 @@ class ConversationState:
 
 
 _TranscriptEvent = (
-    QuestionAsked
-    | TranscriptRebuilt
-    | StepRecorded
-    | DraftRecorded
-    | ResultsDropped
-    | QuestionAnswered
-    | QuestionsRewound
+    QuestionAsked | TranscriptRebuilt | StepRecorded | DraftRecorded | QuestionAnswered | QuestionsRewound
 )
 
 
@@ -349,7 +328,6 @@ def start_conversation(library: Library, options: OpenSectionOptions) -> Convers
         library=library,
         options=options,
         unfolded=frozenset(unfolded),
-        sources=library.sources,
     )
 
 
@@ -390,31 +368,27 @@ def _apply(  # noqa: PLR0911, PLR0912 - one case an event
             return replace(state, id=conversation_id, copied_from=copied_from, unfolded=frozenset(unfolded))
         case ConversationRenamed(title=title):
             return replace(state, title=title, is_renamed=bool(title))
-        case DocumentIdentified(source=source, content_hash=content_hash):
-            hashes, links = {**state.document_hashes, **dict(event.documents)}, {**state.links, **dict(event.links)}
-            return replace(state, source=source, content_hash=content_hash, document_hashes=hashes, links=links)
-        case SourcesChanged(sources=sources):
-            return replace(state, sources=sources, needs_rebuild=True)
+        case DocumentIdentified(source=source, content_hash=content_hash, sources=sources):
+            hashes = {**state.document_hashes, **dict(event.documents)}
+            return replace(state, source=source, content_hash=content_hash, document_hashes=hashes, sources=sources)
         case NodesFolded(section_ids=ids, is_folded=False):
             return replace(state, unfolded=state.unfolded | set(ids))
         case NodesFolded(section_ids=ids):
-            return replace(
-                state, unfolded=state.unfolded - set(ids), unfolded_by_agent=state.unfolded_by_agent - set(ids)
-            )
+            return _fold_nodes(state, ids)
         case ReadingSectionChanged(section_id=section_id):
             return replace(state, reading_id=section_id)
-        case NodesLoaded(moved=moved, approved_origins=origins):
-            state = replace(state, approved_origins=state.approved_origins.union(origins))
-            return _move_ids(state, dict(moved)) if moved else state
+        case NodesLoaded(pages=pages, approved_origins=origins):
+            loaded = tuple(dict.fromkeys((*state.pages, *pages)))
+            return replace(state, pages=loaded, approved_origins=state.approved_origins.union(origins))
         case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
             return replace(
-                _put(state, sections),
+                put_open(state, sections),
                 unfolded=state.unfolded.union(unfolded_ids),
                 unfolded_by_agent=state.unfolded_by_agent.union(unfolded_ids),
             )
         case SectionsChanged(sections=sections):
-            return _put(state, sections)
-        case SectionsMarked(section_ids=ids, origin=origin):
+            return put_open(state, sections)
+        case SectionsClosed(section_ids=ids, origin=origin, is_pending=True):
             by_person = (section for section in state.open_sections if section.closing_by is Origin.PERSON)
             kept = {section.section_id for section in by_person}
             return _change_open(state, {*ids} - kept, lambda section: replace(section, closing_by=origin))
@@ -423,25 +397,21 @@ def _apply(  # noqa: PLR0911, PLR0912 - one case an event
             remaining = tuple(section for section in state.open_sections if section.section_id not in ids)
             had_text = any(section.deliveries for section in closed)
             return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or had_text)
-        case SectionsRelocated(sections=sections):
-            # Offsets may be wrong in every text that changed, so the ranges of sections and excerpts are removed.
-            unchanged = frozenset(event.unchanged)
-            exchanges = tuple(
-                replace(
-                    exchange.keep_excerpts(unchanged),
-                    open_before=tuple(replace(section, deliveries=()) for section in exchange.open_before),
-                )
-                for exchange in state.transcript.exchanges
+        case DocumentReloaded(sections=sections, gone_ids=gone_ids):
+            state = _fold_nodes(state, gone_ids)
+            return replace(
+                state,
+                open_sections=sections,
+                reading_id=None if state.reading_id in gone_ids else state.reading_id,
+                reloaded_at=len(state.transcript.exchanges),
+                needs_rebuild=True,
+                undo_stack=(),
             )
-            transcript = replace(state.transcript, exchanges=exchanges)
-            return replace(state, transcript=transcript, open_sections=sections, needs_rebuild=True, undo_stack=())
         case _:
             assert_never(event)
 
 
-def _apply_to_transcript(  # noqa: PLR0911 - one case an event
-    state: ConversationState, event: _TranscriptEvent
-) -> ConversationState:
+def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> ConversationState:
     transcript, exchanges = state.transcript, state.transcript.exchanges
     match event:
         case QuestionAsked():
@@ -461,27 +431,27 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
             title = state.title or shorten(sanitise_line(event.question), _TITLE_LENGTH)
             state = replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
-            return _put(state, event.sections)
+            return put_open(state, event.sections)
         case TranscriptRebuilt():
+            if event.dropped_steps:
+                steps = exchanges[-1].steps
+                stubs = (
+                    replace(step, uses=tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses))
+                    for step in steps[: event.dropped_steps]
+                )
+                state = _change_last(state, steps=(*stubs, *steps[event.dropped_steps :]))
             rebuilt = Transcript(
                 system=event.system,
                 prologue=event.prologue,
-                exchanges=exchanges,
+                exchanges=state.transcript.exchanges,
                 first_with_steps=event.rebuilt_at,
                 first_sent=event.history_from,
             )
-            return replace(state, transcript=rebuilt, needs_rebuild=False, model=event.model)
+            return put_open(replace(state, transcript=rebuilt, needs_rebuild=False, model=event.model), event.sections)
         case StepRecorded(step=step):
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
         case DraftRecorded(start=start, text=text):
             return _change_last(state, answer=exchanges[-1].answer[:start] + text)
-        case ResultsDropped(steps=count, sections=sections):
-            steps = exchanges[-1].steps
-            stubs = (
-                replace(step, uses=tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses))
-                for step in steps[:count]
-            )
-            return _put(_change_last(state, steps=(*stubs, *steps[count:])), sections)
         case QuestionAnswered(number=number):
             answered = _change_last(
                 state,
@@ -501,10 +471,14 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             if was_rebuilt:
                 first_sent = min(transcript.first_sent, kept_count)
                 transcript = replace(transcript, first_with_steps=kept_count, first_sent=first_sent)
+            sections = exchanges[kept_count].open_before
+            if kept_count < state.reloaded_at:
+                sections = tuple(replace(section, deliveries=()) for section in sections)
             return replace(
                 state,
                 transcript=replace(transcript, exchanges=exchanges[:kept_count]),
-                open_sections=exchanges[kept_count].open_before,
+                open_sections=sections,
+                reloaded_at=min(state.reloaded_at, kept_count),
                 undo_stack=(),
                 is_asking=False,
                 needs_rebuild=state.needs_rebuild or was_rebuilt,
@@ -521,7 +495,7 @@ def _record_undo_step(
     match event:
         case SectionsChanged(is_undo=True):
             return replace(after, undo_stack=before.undo_stack[:-1])
-        case SectionsExpanded() | SectionsChanged() | SectionsMarked() | SectionsClosed(reason=CloseReason.ASKED):
+        case SectionsExpanded() | SectionsChanged() | SectionsClosed(reason=CloseReason.ASKED):
             is_same = _list_kept(before) == _list_kept(after)
             return after if is_same else replace(after, undo_stack=(*before.undo_stack, before.open_sections))
         case SectionsClosed(reason=reason) if reason is not CloseReason.UNDO:
@@ -534,26 +508,14 @@ def _list_kept(state: ConversationState) -> set[tuple[str, bool]]:
     return {(section.section_id, section.is_pinned) for section in state.open_sections if not section.is_closing}
 
 
-def _put(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:
+def put_open(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:
     """Open sections, or replace those that are open already."""
     put = {section.section_id: section for section in (*state.open_sections, *sections)}
     return replace(state, open_sections=tuple(put.values()))
 
 
-def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationState:
-    # `moved` has the new id of each section by its old one. Undo steps name sections by old ids, so they are removed.
-    return replace(
-        state,
-        open_sections=tuple(
-            replace(section, section_id=moved.get(section.section_id, section.section_id))
-            for section in state.open_sections
-        ),
-        unfolded=frozenset(moved.get(node_id, node_id) for node_id in state.unfolded),
-        unfolded_by_agent=frozenset(moved.get(node_id, node_id) for node_id in state.unfolded_by_agent),
-        reading_id=moved.get(state.reading_id, state.reading_id) if state.reading_id is not None else None,
-        undo_stack=(),
-        needs_rebuild=True,
-    )
+def _fold_nodes(state: ConversationState, ids: tuple[str, ...]) -> ConversationState:
+    return replace(state, unfolded=state.unfolded - {*ids}, unfolded_by_agent=state.unfolded_by_agent - {*ids})
 
 
 def _change_open(

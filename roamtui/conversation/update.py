@@ -27,8 +27,6 @@ from roamtui.conversation.events import (
     SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
-    SectionsKept,
-    SectionsMarked,
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, OpenSection
@@ -314,8 +312,7 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
             declined.append((section_id, "just cited"))
         else:
             closing.append(section_id)
-    events = make_close_events(state, closing, command.origin, CloseReason.ASKED)
-    return (*events, SectionsKept(reasons=tuple(declined), origin=command.origin)) if declined else events
+    return make_close_events(state, closing, command.origin, CloseReason.ASKED, kept=tuple(declined))
 
 
 def fold_uncited(state: ConversationState) -> Events:
@@ -342,34 +339,32 @@ def _undo(state: ConversationState) -> Events:
     if not state.undo_stack:
         return ()
     before = {section.section_id: section for section in state.undo_stack[-1] if section.section_id in state.library}
-    closing = [section for section in state.open_sections if section.section_id not in before]
+    closing = tuple(section_id for section_id in state.open_ids if section_id not in before)
     restored: list[OpenSection] = []
     for section in before.values():
+        current = state.get_open(section.section_id)
         closing_by = section.closing_by if state.is_asking else None
-        current = state.get_open(section.section_id) or replace(section, deliveries=())
-        changed = replace(current, is_pinned=section.is_pinned, closing_by=closing_by)
-        if changed != state.get_open(section.section_id):
+        changed = replace(
+            current or replace(section, deliveries=()), is_pinned=section.is_pinned, closing_by=closing_by
+        )
+        if changed != current:
             restored.append(changed)
-    section_ids = tuple(section.section_id for section in (*closing, *restored))
-    is_reopened = any(state.get_open(section.section_id) is None for section in restored)
-    action = f"Undid {'opening' if closing else 'closing' if is_reopened else 'changing'}"
-    closed: Events = ()
-    if state.is_asking:
-        restored += (replace(section, closing_by=Origin.PERSON) for section in closing)
-    elif closing:
-        ids = tuple(section.section_id for section in closing)
-        closed = (SectionsClosed(section_ids=ids, origin=Origin.PERSON, reason=CloseReason.UNDO),)
-    return (*closed, SectionsChanged(action=action, section_ids=section_ids, sections=tuple(restored), is_undo=True))
+    closed = make_close_events(state, closing, Origin.PERSON, CloseReason.UNDO)
+    ids = (*closing, *(section.section_id for section in restored))
+    return (*closed, SectionsChanged(action="Undid", section_ids=ids, sections=tuple(restored), is_undo=True))
 
 
 def make_close_events(
-    state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason
+    state: ConversationState,
+    section_ids: Iterable[str],
+    origin: Origin,
+    reason: CloseReason,
+    *,
+    kept: tuple[tuple[str, str], ...] = (),
 ) -> Events:
     """Close sections now; while a question is running, mark them to be closed when it ends."""
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)
-    if not ids:
+    if not (ids or kept):
         return ()
-    if state.is_asking:
-        return (SectionsMarked(section_ids=ids, origin=origin),)
-    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),)
+    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=state.is_asking, kept=kept),)

@@ -27,7 +27,6 @@ from roamtui.conversation.events import (
     QuestionAsked,
     SectionsClosed,
     SectionsExpanded,
-    SectionsKept,
     SectionsSearched,
     ToolFinished,
     WarningRaised,
@@ -264,13 +263,13 @@ def to_json_event(
                 "results": [{name: getattr(result, name) for name in _EXPAND_RESULT_FIELDS} for result in results],
                 "origin": event.origin.value,
             }
-        case SectionsKept(reasons=reasons, origin=origin):
-            fields = {"kept": _reasons_to_json(reasons), "origin": origin.value}
+        case SectionsClosed(kept=kept):
+            fields["kept"] = _reasons_to_json(kept)
         case LoadingProgressed():
             del fields["are_pages"]
         case NodesLoaded(problems=problems):
             fields["problems"] = _reasons_to_json(problems)
-            del fields["moved"], fields["approved_origins"]
+            del fields["pages"], fields["approved_origins"]
         case _:
             pass
     return EVENT_NAMES[type(event)], fields

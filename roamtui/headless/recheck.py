@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.conversation.events import SourcesChanged
-from roamtui.conversation.library_sync import list_links_to_reload
+from roamtui.conversation.events import DocumentIdentified
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
@@ -88,7 +87,7 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
             ClaimGroup(
                 claims=claims,
                 source=sources[conversation_id],
-                links=list_links_to_reload(saved),
+                links=saved.pages,
                 sources=_list_all_sources(store, conversation_id),
                 approved=saved.approved_origins,
             )
@@ -113,7 +112,7 @@ def _list_all_sources(store: ConversationStore, conversation_id: str) -> tuple[L
     """List all sources that a conversation ever had, because its quotes may be in one that was taken out."""
     sources: dict[str, LibrarySource] = {}
     for event in store.read(conversation_id):
-        if isinstance(event, SourcesChanged):
+        if isinstance(event, DocumentIdentified):
             sources |= {source.key: source for source in event.sources}
     return tuple(sources.values())
 

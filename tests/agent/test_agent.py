@@ -22,8 +22,8 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
+    SectionsClosed,
     SectionsExpanded,
-    SectionsMarked,
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions
@@ -137,7 +137,7 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
         await conversation.dispatch(lambda _: close)
         during = conversation.state
         assert (during.is_asking, during.open_ids) == (True, (fees, hours)), "nothing closes during an answer"
-        assert isinstance(seen[-1], SectionsMarked)
+        assert isinstance(seen[-1], SectionsClosed)
         reply_gate.set()
         await asking
     assert conversation.state.open_ids == (hours,)

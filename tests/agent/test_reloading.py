@@ -73,7 +73,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     change(folder / "b.md")
     if is_resumed:
         conversation.close()
-        conversation = Conversation.resume(_open(folder), conversation.state.id, store=store)
+        conversation = Conversation.start(_open(folder), saved_id=conversation.state.id, store=store)
         agent = _make_agent(conversation, MADE_UP, MADE_UP)
     else:
         changed = frozenset({"b.md", "c.md"})
@@ -87,32 +87,25 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     assert all(message.text.find("[interrupted") < 0 for message in conversation.state.transcript.iter_messages())
 
 
-@pytest.mark.parametrize("is_read", [True, False])
-async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(
-    *,
-    is_read: bool,
-    tmp_path: Path,
-) -> None:
+async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "conversations")
     with FakeSite({"/llms.txt": "# Site\n\n> Birds.\n\n## Pages\n\n- [b](/b.md): birds\n", "/b.md": HERONS}) as site:
         library, loader = open_sources([site.url("/llms.txt")])
         conversation = Conversation.start(library, store=store, loader=loader)
         page_id = next(node_id for node_id in library.walk() if library.title_of(node_id) == "b")
-        for section_id in (page_id, page_id if is_read else None):
-            await conversation.execute(ReadSection(section_id=section_id))
+        await conversation.execute(ReadSection(section_id=page_id))
         await answer(_make_agent(conversation, NOT_FOUND), QUESTION)
         assert verify_citations(f'They "{QUOTE}".', conversation.state)[0].is_verified
         assert conversation.state.open_sections == ()
 
         conversation.close()
         same, loader = open_sources([site.url("/llms.txt")])
-        resumed = Conversation.resume(same, conversation.state.id, store=store, loader=loader)
-        assert resumed.state.collect_excerpts() == (conversation.state.collect_excerpts() if is_read else {})
+        resumed = Conversation.start(same, saved_id=conversation.state.id, store=store, loader=loader)
+        assert resumed.state.collect_excerpts() == conversation.state.collect_excerpts()
         resumed.close()
         site.pages["/b.md"] = "# Herons\n\nOwls turn their heads in the deep wood.\n"
         changed, loader = open_sources([site.url("/llms.txt")])
-        resumed = Conversation.resume(changed, conversation.state.id, store=store, loader=loader)
-        assert resumed.state.library.is_loaded(page_id) == is_read
+        resumed = Conversation.start(changed, saved_id=conversation.state.id, store=store, loader=loader)
         assert resumed.state.collect_excerpts() == {}
         final = await answer(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
         assert (final.stopped, final.error) == (StopReason.ANSWERED, "")

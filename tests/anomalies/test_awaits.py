@@ -63,7 +63,7 @@ class Case:
     @classmethod
     def open(cls, folder: Path, ids: tuple[str, str]) -> Case:
         store = ConversationStore(folder)
-        conversation = Conversation.resume(_LIBRARY, ids[0], store=store)
+        conversation = Conversation.start(_LIBRARY, saved_id=ids[0], store=store)
         case = cls(Agent(conversation, WaitingModel(), FakeSearcher()), store, ids[1], conversation.state)
         conversation.subscribe(case.shown.append)
         return case

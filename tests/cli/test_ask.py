@@ -203,7 +203,7 @@ def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, gard
     assert "1 conversation of `roamtui ask` not listed. Add --all" in hidden.err
     assert run("conversations", "list", "--format", "json").out == "[]\n"
     assert run("conversations", "--all").out.startswith(summary.id)
-    conversation = Conversation.resume(open_library([str(garden)]), summary.id, store=store)
+    conversation = Conversation.start(open_library([str(garden)]), saved_id=summary.id, store=store)
     asyncio.run(_ask_in_app(Agent(conversation, make_model("offline"))))
     assert not store.list()[0].is_one_shot
     assert run("conversations").out.startswith(summary.id)

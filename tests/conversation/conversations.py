@@ -14,7 +14,7 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     StepRecorded,
 )
-from roamtui.conversation.library_sync import make_document_events, reload_state
+from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
 from roamtui.conversation.state import (
     ConversationState,
@@ -200,9 +200,9 @@ class Recorder:
     def apply(self, events: Events) -> None:
         """Apply events, and log them."""
         self.state = apply_all(self.state, events)
-        document_events = make_document_events(self.state, events)
-        self.state = apply_all(self.state, document_events)
-        self.events += (*events, *document_events)
+        identified = identify_document(self.state)
+        self.state = apply_all(self.state, identified)
+        self.events += (*events, *identified)
 
     def begin(self, question: str = "Why?") -> Recorder:
         self.apply(begin_question(self.state, question, PROMPT_CONTEXT))

@@ -29,13 +29,11 @@ from roamtui.conversation.events import (
     NodesLoaded,
     QuestionAnswered,
     ReadingSectionChanged,
-    SectionsClosed,
     SectionsExpanded,
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
 from roamtui.conversation.transcript import StopReason
-from roamtui.document import document as module
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
 from roamtui.document.loading import LoadedBatch, Report
@@ -96,13 +94,6 @@ async def dispatch(conversation: Conversation, command: Command) -> list[Convers
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)
     await conversation.execute(command)
-    return events
-
-
-def list_first_events(conversation: Conversation) -> list[ConversationEvent]:
-    """Return what the first subscriber gets."""
-    events: list[ConversationEvent] = []
-    conversation.subscribe(events.append)
     return events
 
 
@@ -174,26 +165,6 @@ async def test_all_files_are_loaded_once_with_progress(folder: Path) -> None:
     assert loader.loaded == ["a.md", "b.md", "c.md"]
 
 
-async def test_the_state_follows_a_document_to_new_ids(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = module.make_node_id
-
-    def collide(doc: str, path: tuple[str, ...], ordinal: int, *salt: str) -> str:
-        is_title = doc in ("a.md", "b.md") and path == (doc[0].upper(),)
-        return "0badc0de" if is_title and not salt else plain(doc, path, ordinal, *salt)
-
-    monkeypatch.setattr(module, "make_node_id", collide)
-    conversation, _ = start(folder)
-    await dispatch(conversation, ReadSection(section_id=find(conversation, "b.md")))
-    assert find(conversation, "B") == "0badc0de"
-    await dispatch(conversation, ExpandSections(section_ids=("0badc0de",), origin=Origin.PERSON))
-    await dispatch(conversation, ReadSection(section_id="0badc0de"))
-    await dispatch(conversation, ReadSection(section_id=find(conversation, "a.md")))
-    assert find(conversation, "A") == "0badc0de"
-    moved = find(conversation, "B")
-    assert moved != "0badc0de"
-    assert conversation.state.open_ids == (moved,)
-
-
 async def test_resuming_redelivers_only_sections_of_changed_files(folder: Path, tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "c")
     library, loader = open_folder(folder)
@@ -205,12 +176,12 @@ async def test_resuming_redelivers_only_sections_of_changed_files(folder: Path, 
         finish_question(conversation.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED))
     )
     conversation.close()
-    same = Conversation.resume(conversation.state.library, conversation.state.id, store=store)
+    same = Conversation.start(conversation.state.library, saved_id=conversation.state.id, store=store)
     assert same.state.open_sections == conversation.state.open_sections
     assert not same.state.needs_rebuild
     (folder / "b.md").write_text("# B\n\nOther words.\n", "utf-8")
     conversation.close()
-    changed = Conversation.resume(load_files(*open_folder(folder)), conversation.state.id, store=store)
+    changed = Conversation.start(load_files(*open_folder(folder)), saved_id=conversation.state.id, store=store)
     assert changed.state.needs_rebuild
     assert [bool(section.deliveries) for section in changed.state.open_sections] == [True, False]
     assert changed.state.open_sections[0] == conversation.state.open_sections[0]
@@ -247,7 +218,7 @@ async def test_a_batch_of_links_is_fetched_and_delivered_in_the_requested_order(
         assert events[0] == LoadingProgressed(done=0, total=2, are_pages=True)
         progress = [event for event in events if isinstance(event, LoadingProgressed)]
         assert progress[-1].done == 2
-        assert NodesLoaded(section_ids=ids) in events
+        assert NodesLoaded(section_ids=ids, pages=ids) in events
         (expanded,) = [event for event in events if isinstance(event, SectionsExpanded)]
         assert [result.section_id for result in expanded.results] == list(ids)
         assert ["Words of c." in result.text for result in expanded.results] == [True, False]
@@ -358,8 +329,7 @@ async def test_resuming_loads_the_pages_again(tmp_path: Path) -> None:
         library, loader = open_sources([site.url("/llms.txt")])
         site.forget()
         conversation.close()
-        resumed = Conversation.resume(library, conversation.state.id, store=store, loader=loader)
-        assert list_first_events(resumed) == []
+        resumed = Conversation.start(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert resumed.state.open_sections == before
         assert resumed.state.library.text_at(before[0].deliveries[0]) == conversation.state.library.text_at(
             before[0].deliveries[0]
@@ -377,7 +347,7 @@ async def test_resuming_notices_changed_and_missing_pages(tmp_path: Path) -> Non
         site.pages["/a.md"] = PAGE.format("a") + "\nChanged.\n"
         library, loader = open_sources([site.url("/llms.txt")])
         conversation.close()
-        changed = Conversation.resume(library, conversation.state.id, store=store, loader=loader)
+        changed = Conversation.start(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert [section.deliveries for section in changed.state.open_sections] == [()]
         assert changed.state.needs_rebuild
         await expand(changed, "More of a")
@@ -385,8 +355,9 @@ async def test_resuming_notices_changed_and_missing_pages(tmp_path: Path) -> Non
         site.pages["/a.md"] = SitePage(status=404)
         library, loader = open_sources([site.url("/llms.txt")])
         changed.close()
-        gone = Conversation.resume(library, conversation.state.id, store=store, loader=loader)
-        assert any(isinstance(event, SectionsClosed) for event in list_first_events(gone))
+        gone = Conversation.start(library, saved_id=conversation.state.id, store=store, loader=loader)
+        assert find(changed, "More of a") in changed.state.open_ids
+        assert find(changed, "More of a") not in gone.state.open_ids
 
 
 async def test_approvals_are_saved_with_the_conversation(tmp_path: Path) -> None:
@@ -399,7 +370,7 @@ async def test_approvals_are_saved_with_the_conversation(tmp_path: Path) -> None
         await ask(conversation)
         library, loader = open_sources([site.url("/llms.txt")])
         conversation.close()
-        resumed = Conversation.resume(library, conversation.state.id, store=store, loader=loader)
+        resumed = Conversation.start(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert resumed.state.approved_origins == {other.origin}
         assert Conversation.start(library, loader=loader).state.approved_origins == frozenset()
 

@@ -69,13 +69,13 @@ def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, fo
     log.save()
     log.close()
     assert store.read("c0ffee") == played.events
-    assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 1}
+    assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 2}
 
 
 @pytest.mark.parametrize(
     ("head", "reason"),
     [
-        (b'{"format": "roamtui conversation", "version": 2}\n', "another version of roamtui"),
+        (b'{"format": "roamtui conversation", "version": 3}\n', "another version of roamtui"),
         (b'{"event": "conversation_started", "conversation_id": "c0ffee"}\n', "is not a conversation of roamtui"),
         (b"\x00\xff\n", "is not a conversation of roamtui"),
         (b"[1]", "is not a conversation of roamtui"),

@@ -35,8 +35,6 @@ EVENTS: tuple[events.ConversationEvent, ...] = (
     events.RetryScheduled(reason="Busy.", wait_seconds=1.5),
     events.SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),
     events.SectionsClosed(section_ids=IDS, origin=Origin.PERSON, reason=events.CloseReason.BUDGET),
-    events.SectionsMarked(section_ids=IDS, origin=Origin.AGENT),
-    events.SectionsKept(reasons=(("a8a96034", "pinned"),), origin=Origin.AGENT),
     events.LoadingProgressed(done=0, total=300),
     events.NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),
     events.WarningRaised(message="The disk is full."),

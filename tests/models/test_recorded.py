@@ -21,6 +21,7 @@ from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.models.asking import collect, make_request
+from tests.real_documents import PROJECT_DIR
 
 LIBRARY = Library(source="birds.md", root=parse_document(DOCUMENT, name="birds.md"))
 IDS = {LIBRARY.title_of(section_id): section_id for section_id in LIBRARY.walk()}
@@ -95,3 +96,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     for name in (tmp_path, "/dev/zero"):
         with pytest.raises(UsageError, match="not a file"):
             make_model(f"recorded:{name}")
+
+
+def test_the_conversation_in_the_pictures_can_be_replayed() -> None:
+    assert RecordedModel(PROJECT_DIR / "docs" / "answer.jsonl").questions

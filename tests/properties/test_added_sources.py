@@ -96,8 +96,8 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     plain, plain_loader = Bootstrap().open([str(folder / first)], load_all=True)
                     state = conversation.state
                     conversation.close()
-                    conversation = Conversation.resume(
-                        plain, state.id, store=store, loader=plain_loader, open_source=Bootstrap().open_added
+                    conversation = Conversation.start(
+                        plain, saved_id=state.id, store=store, loader=plain_loader, open_source=Bootstrap().open_added
                     )
                     assert conversation.state.library.sources == state.library.sources
         except UsageError:

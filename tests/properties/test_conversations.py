@@ -218,8 +218,8 @@ class Conversations(RuleBasedStateMachine):
 
     def _resume(self) -> None:
         self.conversation.close()
-        self.conversation = Conversation.resume(
-            make_library(self.text), self.state.id, store=self.store, options=self.options
+        self.conversation = Conversation.start(
+            make_library(self.text), saved_id=self.state.id, store=self.store, options=self.options
         )
 
     @precondition(lambda self: self.state.transcript.exchanges)

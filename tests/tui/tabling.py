@@ -45,7 +45,7 @@ class Tables:
             session = Conversation.start(library, loader=loader)
         else:
             store = ConversationStore(Path(log).parent, is_listed=False)
-            session = Conversation.resume(library, Path(log).stem, store=store)
+            session = Conversation.start(library, saved_id=Path(log).stem, store=store)
         return context_of(Agent(session, model or ScriptedModel()))
 
     def make_app(self, theme: str | None = None) -> RoamApp:

@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.commands import CloseSections, Origin
-from roamtui.conversation.events import (
-    SectionsClosed,
-    SectionsKept,
-    SectionsMarked,
-    ToolFinished,
-    ToolResult,
-)
+from roamtui.conversation.events import SectionsClosed, ToolFinished, ToolResult
 from roamtui.models.base import ToolSpec
 
 NAME = "collapse_sections"
@@ -40,15 +34,10 @@ class CollapseTool:
             return ToolResponse(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         status: dict[str, str] = {}
         for event in await context.conversation.execute(CloseSections(section_ids=ids, origin=Origin.AGENT)):
-            match event:
-                case SectionsMarked(section_ids=closing):
-                    status |= dict.fromkeys(closing, "closed after this question")
-                case SectionsClosed(section_ids=closing):
-                    status |= dict.fromkeys(closing, "closed")
-                case SectionsKept(reasons=reasons):
-                    status |= {section_id: f"kept: {reason}" for section_id, reason in reasons}
-                case _:
-                    pass
+            if isinstance(event, SectionsClosed):
+                when = "closed after this question" if event.is_pending else "closed"
+                status |= dict.fromkeys(event.section_ids, when)
+                status |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
         lines = [f"[{section_id}] {status.get(section_id, 'kept: not open')}" for section_id in ids]
         results = tuple(
             ToolResult(id=section_id, status="kept" if status.get(section_id, "kept").startswith("kept") else "closed")

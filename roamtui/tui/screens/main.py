@@ -188,7 +188,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for note in self.app_context.notices:
             self.chat_log.add_notice(note)
         self.conversation.approver = self._approve
-        self._unsubscribe = self.conversation.subscribe(self._show_event, draws_exchanges=True)
+        self._unsubscribe = self.conversation.subscribe(self._show_event)
         self.call_after_refresh(self._prepare)
 
     def _prepare(self) -> None:
