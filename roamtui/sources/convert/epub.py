@@ -15,7 +15,8 @@ from urllib.parse import unquote
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, write_heading
-from roamtui.sources.convert.html import convert_blocks
+from roamtui.sources.convert.html import write_main_blocks
+from roamtui.sources.convert.html_tree import read_page
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text, parse_xml
 from roamtui.sources.decode import decode_html
 
@@ -80,7 +81,8 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
         for number, point in enumerate(part_points):
             if point.fragment:
                 marks[point.fragment] = f"{marks.get(point.fragment, '')}\ue000{number}\ue001"
-        chapter_blocks = convert_blocks(decode_html(chapter)[0], image_base=part, marks=marks)
+        page, _ = read_page(decode_html(chapter)[0], image_base=part, marks=marks)
+        chapter_blocks = write_main_blocks(page)
         words = _MARKER.sub("", _LINK_TARGET.sub("]", "".join(chapter_blocks)))
         is_empty = is_empty and not any(map(str.isalnum, words))  # the alternative text of an image counts as text
         adjusted, shift = _adjust_headings(chapter_blocks, part_points, shift)

@@ -1,16 +1,17 @@
-"""Decode a web page and convert its main text to Markdown."""
+"""Convert the main text of a web page to Markdown."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import groupby, takewhile
+from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_code, write_heading
-from roamtui.sources.convert.html_tree import BLOCKS, CELLS, HEADINGS, INLINE, LISTS, Element, is_anchor_sign, read_page
+from roamtui.sources.convert.html_tree import BLOCKS, HEADINGS, LISTS, find_code_language, read_page
 from roamtui.sources.decode import decode_html
 
 _SHELL_LENGTH_MAX = 1_500
@@ -25,26 +26,39 @@ _SHELL_TEXT = re.compile(
 _REAL_HEADINGS_MIN = 2
 """A page with at least this many headings below its first line is not a shell."""
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
+_LINE_BREAK = "\n"
+"""A `<br>` in a run. Other line ends of a run are spaces."""
 _BRACKETS = re.compile(r"[\[\]\\]")
 _ESCAPED = r"\\\g<0>"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
 _ITEM_START = re.compile(r"- |\d+\. ")
 _WHOLE_LINE = re.compile("^(.*)", re.MULTILINE)
 _TICKS = re.compile("`+")
-_LINE_BREAK = "\\\n"
 _MARKS_BY_NAME = {
-    **dict.fromkeys(("b", "strong"), "**"),
+    **dict.fromkeys(("b", "strong", "dt"), "**"),
     **dict.fromkeys(("i", "em", "cite", "var"), "*"),
     **dict.fromkeys(("del", "s", "strike"), "~~"),
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), "`"),
+    "q": '"',
 }
-_CODE_NAMES = frozenset({"code", "kbd", "samp", "tt"})
+_FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
+"""Blocks that Markdown does not allow in the cell of a table."""
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 TITLE_TAG = '<h1 class="title">'
 """Start of the title of a document, in HTML that a program wrote."""
 _LOWERED_TAG = re.compile("<(/?)h([1-5])>")
 _NOTE_NUMBER = re.compile("\ue000(\\d+)\ue001")
-_Nodes = Sequence[Element | str | None]
+
+
+class _Block(str):
+    """A finished block of Markdown, such as a list."""
+
+    __slots__ = ()
+
+
+_Piece = str | None
+"""A part of a text: a `_Block`, a run of inline Markdown, or None for the end of a paragraph."""
 
 
 def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
@@ -54,25 +68,16 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     elements are left out. The title comes from the element `title`, and is not part of the text.
     """
     root, title = read_page(html, base_url)
-    text = _join_blocks(_write_main_blocks(root))
+    text = _join_blocks(write_main_blocks(root))
     is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _REAL_HEADINGS_MIN
     if is_short and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
-def convert_blocks(html: str, *, image_base: str, marks: Mapping[str, str]) -> list[str]:
-    """Convert a page in a package to blocks of Markdown.
-
-    Image URLs are resolved against `image_base`, the path of the page. `marks` are texts to insert, by the id of the
-    element where.
-    """
-    return _write_main_blocks(read_page(html, None, image_base, marks)[0])
-
-
 def convert_fragment(html: str) -> str:
     """Convert HTML that a program wrote to Markdown, without a line end. Nothing is left out as navigation."""
-    return _join_blocks(_write_blocks(read_page(html, None)[0].children))
+    return _join_blocks(_write_blocks(read_page(html)[0]))
 
 
 def convert_noted(html: str, notes: Sequence[str]) -> str:
@@ -86,7 +91,7 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     written: set[int] = set()
     if html.count(TITLE_TAG) == 1:
         html = _LOWERED_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", html)
-    for block in [*_write_blocks(read_page(html, None)[0].children), "#"]:
+    for block in [*_write_blocks(read_page(html)[0]), "#"]:
         if block.startswith("#"):
             out += [f"[^{number}]: {' '.join(convert_fragment(notes[number - 1]).split())}" for number in pending]
             written.update(pending)
@@ -106,20 +111,20 @@ def convert_html_file(data: bytes, name: str) -> ConvertedText:
     return replace(page, notes=notes)
 
 
-def _write_main_blocks(root: Element) -> list[str]:
+def write_main_blocks(root: Any) -> list[str]:
     """Write the `main` elements of a page. If there are none, write its only `article`; otherwise, the whole page."""
     for name in ("main", "article"):
-        chosen = [element for element in root.walk() if element.name == name]
-        body = [block for element in chosen for block in _write_blocks(element.children)]
+        chosen = [part for part in root.iter() if name in (part.tag, part.get("role"))]
+        body = [block for part in chosen for block in _write_blocks(part)]
         if not body or (name == "article" and len(chosen) > 1):
             continue
         # Many sites put the page's h1 in a header above `main`.
-        if not any(inner.name == "h1" for element in chosen for inner in element.walk()):
-            before = takewhile(lambda element: element is not chosen[0], root.walk())  # noqa: B023 - used at once
-            heads = [element for element in before if element.name == "h1" and _write_line(element.children)]
-            body = [*_write_blocks(heads[-1:]), *body]
+        if not any(part.find(".//h1") is not None for part in chosen):
+            before = takewhile(lambda part: part is not chosen[0], root.iter())  # noqa: B023 - used at once
+            heads = [block for part in before if part.tag == "h1" for block in _write_heading(part)]
+            body = [*map(str, heads[-1:]), *body]
         return body
-    return _write_blocks(root.children)
+    return _write_blocks(root)
 
 
 def _join_blocks(blocks: Iterable[str], *, is_item: bool = False) -> str:
@@ -131,101 +136,197 @@ def _join_blocks(blocks: Iterable[str], *, is_item: bool = False) -> str:
     return text
 
 
-def _write_blocks(children: _Nodes, wrapper_tag: str = "") -> list[str]:
-    """Write nodes as blocks. Inline nodes between two blocks become a paragraph.
-
-    `wrapper_tag` is the tag to wrap the paragraph in, such as ``b``; empty for none.
-    """
-    blocks: list[str] = []
-    line: list[Element | str] = []
-    for child in [*children, None]:
-        if isinstance(child, str) or (child is not None and (child.name in INLINE or child.name in ("br", "img"))):
-            line.append(child)
-            continue
-        blocks.append(_write_paragraph([Element(wrapper_tag, children=[*line])] if wrapper_tag else line))
-        line = []
-        if child is not None:
-            blocks.extend(_write_block(child))
-    return [*filter(None, blocks)]
+def _write_blocks(element: Any) -> list[str]:
+    """Write the content of an element as blocks. Runs between two blocks become paragraphs."""
+    return _finish_blocks(_write_inline(element, frozenset()))
 
 
-def _write_block(element: Element) -> Iterator[str]:
-    name, children = element.name, element.children
-    if name in HEADINGS:
-        title = _write_line(children)
-        yield write_heading(int(name[1]), title) if title else ""
-    elif name in LISTS:
-        yield from _write_list(element)
-    elif name == "pre":
-        code = "".join(map(str, children)).strip("\n").rstrip()
-        yield write_code(code, element.attributes["language"]) if code.strip() else ""
-    elif name == "blockquote":
-        text = _join_blocks(_write_blocks(children))
-        yield _WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", text) if text else ""
-    elif name == "hr":
-        yield "***"  # "---" could be read as front matter or a heading's underline
-    elif name == "table":
-        yield from _write_table(element)
+def _finish_blocks(pieces: Iterable[_Piece]) -> list[str]:
+    return [*filter(None, map(_write_paragraph, _join_runs(pieces)))]
+
+
+def _write_paragraph(piece: _Piece) -> str:
+    if piece is None or isinstance(piece, _Block):
+        return piece or ""
+    lines = [_SPACES.sub(" ", line).strip() for line in piece.split(_LINE_BREAK)]
+    return escape_line_starts("\n".join(lines).strip("\n").replace("\n", "\\\n"))
+
+
+def _write_line(pieces: Iterable[_Piece]) -> str:
+    return " ".join("".join(" " if piece is None else piece for piece in pieces).split())
+
+
+def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """Join each run, whose parts come from several elements."""
+    for is_run, group in groupby(pieces, lambda piece: piece is not None and not isinstance(piece, _Block)):
+        if is_run:
+            yield "".join(map(str, group))
+        else:
+            yield from group
+
+
+def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
+    """Write what is in an element. Marks that are already open `around` it are not written again."""
+    pieces = [_write_text(element.text)]
+    for child in element:
+        pieces += [*_write_element(child, around), _write_text(child.tail)]
+    return pieces
+
+
+def _write_text(text: str | None) -> _Piece:
+    return escape_inline(_SPACES.sub(" ", text)) if text else ""
+
+
+def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:
+    match element.tag:
+        case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
+            return _write_heading(element)
+        case "ul" | "ol" | "menu" | "dir":
+            return [*map(_Block, _write_list(element))]
+        case "table":
+            return [*map(_Block, _write_table(element))]
+        case "pre":
+            code = _read_code(element).strip("\n").rstrip()
+            return [_Block(write_code(code, find_code_language(element)) if code.strip() else "")]
+        case "blockquote":
+            text = _join_blocks(_write_blocks(element))
+            return [_Block(_WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", text) if text else "")]
+        case "hr":
+            return [_Block("***")]  # "---" could be read as front matter or a heading's underline
+        case "br":
+            return [_LINE_BREAK]
+        case "img":
+            alt, source = " ".join(element.get("alt", "").split()), element.get("src")
+            # A heading or a cell keeps only the words of an image.
+            if next(element.iterancestors(*HEADINGS, "td", "th"), None) is not None:
+                return [escape_inline(alt)]
+            return [f"![{_BRACKETS.sub(_ESCAPED, alt)}]({source})"] if alt or source else []
+        case "title":
+            return []
+        case name if name in BLOCKS:
+            return [None, *_write_inline(element, around), None]
+        case _:
+            return _write_inline(element, around)
+
+
+def _write_heading(element: Any) -> list[_Piece]:
+    pieces = _write_inline(element, frozenset())
+    # In a broken page, a heading without an end may contain blocks.
+    words = [*takewhile(lambda piece: not isinstance(piece, _Block), pieces)]
+    title = _write_line(words)
+    heading = write_heading(int(element.tag[1]), title) if title else ""
+    return [_Block(heading), *pieces[len(words) :]]
+
+
+def _read_code(element: Any) -> str:
+    """Return the text of a code block, with its lines."""
+    text = element.text or ""
+    for child in element:
+        is_block = child.tag in BLOCKS
+        text += "\n" * (child.tag == "br" or (is_block and not text.endswith("\n"))) + _read_code(child)
+        text += "\n" * (is_block and not text.endswith("\n")) + (child.tail or "")
+    return text.replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
+    """Write an element that marks words, or one that Markdown does not know."""
+    name, href = element.tag, element.get("href", "")
+    mark = "link" if href else _MARKS_BY_NAME.get(name, "")
+    if not mark or mark in around:
+        return _write_content(element, around)
+    if mark == "`":
+        if next(element.iter(*BLOCKS), None) is not None:
+            return _write_content(element, around)
+        for line_break in element.iter("br"):
+            line_break.text = " "
+        pieces: list[_Piece] = [_SPACES.sub(" ", "".join(element.itertext()))]
     else:
-        yield from _write_blocks(children, "b" if name == "dt" else "")
+        pieces = [*_join_runs(_write_content(element, around | {mark}))]
+    return [_mark_run(piece, mark, href) if piece and not isinstance(piece, _Block) else piece for piece in pieces]
 
 
-def _write_list(element: Element) -> Iterator[str]:
-    """Yield a list, or several if an item only arranges blocks."""
-    number = _parse_number(element.attributes.get("start", ""), 1) - 1
+def _mark_run(run: str, mark: str, href: str) -> str:
+    """Put marks around a run. Spaces at its ends are moved outside of them."""
+    words = run.strip()
+    if not words:
+        return run
+    before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
+    if mark == "link":
+        marked = f"<{href}>" if words.replace(r"\_", "_") == href else f"[{words}]({href})"
+    elif mark == "`":
+        ticks = max(map(len, _TICKS.findall(words)), default=0)
+        fence, space = "`" * (ticks + 1), " " * bool(ticks)
+        marked = f"{fence}{space}{words}{space}{fence}"
+    else:
+        marked = f"{mark}{words}{mark}"
+    return f"{before}{marked}{after}"
+
+
+def _write_list(element: Any) -> Iterator[str]:
+    """Yield a list, or several if there are headings in it, because a heading ends a list."""
+    number = _parse_number(element.get("start"), 1) - 1
     items: list[str] = []
-    stray: list[Element | str | None] = []
-    for child in [*element.children, Element("li")]:
-        if not isinstance(child, Element) or child.name != "li":
-            stray.append(child)
+    stray = [_write_text(element.text)]
+    for child in [*element, None]:
+        if child is not None and child.tag != "li":
+            stray += [*_write_element(child, frozenset()), _write_text(child.tail)]
             continue
-        blocks = _write_blocks(stray)
-        stray = []
-        if blocks and items:  # a list within a list, outside of its items, belongs to the item before it
-            items[-1] += f"\n{_LINE_START.sub('  ', _join_blocks(blocks))}"
-        elif blocks:
-            items.append(_write_item("- ", blocks))
-        number = _parse_number(child.attributes.get("value", ""), number + 1)
-        blocks = _write_blocks(child.children)
-        if child.is_layout:
+        # A list or text outside of the items belongs to the item before it.
+        if text := _join_blocks(_finish_blocks(stray)):
+            items.append(_LINE_START.sub("  ", text) if items else text)
+        if child is None:
+            break
+        stray = [_write_text(child.tail)]
+        number = _parse_number(child.get("value"), number + 1)
+        blocks = _write_blocks(child)
+        if next(child.iter(*HEADINGS), None) is not None:
             yield "\n".join(items)
             yield from blocks
             items = []
         elif blocks:
-            items.append(_write_item(f"{number}. " if element.name == "ol" else "- ", blocks))
+            mark = f"{number}. " if element.tag == "ol" else "- "
+            text = _LINE_START.sub(" " * len(mark), _join_blocks(blocks, is_item=True))
+            items.append(mark + text[len(mark) :])
     yield "\n".join(items)
 
 
-def _write_item(mark: str, blocks: Iterable[str]) -> str:
-    return mark + _LINE_START.sub(" " * len(mark), _join_blocks(blocks, is_item=True))[len(mark) :]
-
-
-def _write_table(element: Element) -> Iterator[str]:
-    """Yield text outside the rows, such as a caption, then the rows as a table. A row that arranges blocks ends it."""
-    yield from _write_blocks(
-        [child for child in element.children if not (isinstance(child, Element) and child.name == "tr")]
-    )
+def _write_table(table: Any) -> Iterator[str]:
+    """Yield what is outside the rows, such as a caption, then the rows. A row with a heading or code ends a table."""
+    rows: list[Any] = []
+    for part in table:
+        if part.tag in ("thead", "tbody", "tfoot"):
+            rows += part
+        elif part.tag == "tr":
+            rows.append(part)
+        else:
+            yield from _write_blocks(part)
     lines: list[str] = []
     filled: dict[int, int] = {}
-    for row in [*element.children, Element("tr", is_layout=True)]:
-        if not isinstance(row, Element) or row.name != "tr":
-            continue
-        if row.is_layout:
-            yield "\n".join(lines) if any(line.strip("|- ") for line in lines) else ""
-            yield from _write_blocks(row.children)
+    for row in rows:
+        if next(row.iter(*HEADINGS, "pre"), None) is not None:
+            yield from _finish_table(lines)
+            for cell in row:
+                cell.tag = "div"
+            yield from _write_blocks(row)
             lines, filled = [], {}
         elif cells := _list_cells(row, filled):
             line = "".join(f" {cell} |" for cell in cells)
             if not lines:
-                heads = {cell.name for cell in row.children if isinstance(cell, Element)}
                 # Markdown needs a header row, so a table without one gets an empty header.
+                has_heads = all(cell.tag == "th" for cell in row)
                 rule = f"|{' --- |' * len(cells)}"
-                lines = [f"|{line}", rule] if heads == {"th"} else [f"|{' |' * len(cells)}", rule, f"|{line}"]
+                lines = [f"|{line}", rule] if has_heads else [f"|{' |' * len(cells)}", rule, f"|{line}"]
             else:
                 lines.append(f"|{line}")
+    yield from _finish_table(lines)
 
 
-def _list_cells(row: Element, filled: dict[int, int]) -> list[str]:
+def _finish_table(lines: Sequence[str]) -> Iterator[str]:
+    if any(line.strip("|- ") for line in lines):
+        yield "\n".join(lines)
+
+
+def _list_cells(row: Any, filled: dict[int, int]) -> list[str]:
     """List the cells of a row, with empty cells for the columns and rows that another cell spans.
 
     `filled` is updated. It maps a column to the number of further rows that a cell above spans.
@@ -237,84 +338,18 @@ def _list_cells(row: Element, filled: dict[int, int]) -> list[str]:
             filled[len(cells)] -= 1
             cells.append("")
 
-    for cell in row.children:
-        if not isinstance(cell, Element) or cell.name not in CELLS:
-            continue
+    for cell in row:
         fill()
-        columns = max(1, min(_parse_number(cell.attributes.get("colspan", ""), 1), _COLUMNS_MAX - len(cells)))
-        rows = _parse_number(cell.attributes.get("rowspan", ""), 1)
-        if rows > 1:
-            filled |= dict.fromkeys(range(len(cells), len(cells) + columns), rows - 1)
-        cells += [_write_line(cell.children).replace("|", r"\|"), *[""] * (columns - 1)]
-    if cells:
-        fill()
+        for block in [*cell.iter(*_FLATTENED)][1:]:
+            block.tag = "div"
+        columns = max(1, min(_parse_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
+        if (row_count := _parse_number(cell.get("rowspan"), 1)) > 1:
+            filled |= dict.fromkeys(range(len(cells), len(cells) + columns), row_count - 1)
+        cells += [_write_line(_write_inline(cell, frozenset())).replace("|", r"\|"), *[""] * (columns - 1)]
+    fill()
     return cells
 
 
-def _parse_number(value: str, default: int) -> int:
+def _parse_number(value: str | None, default: int) -> int:
     """Parse an attribute, or return `default` if it is not a number of at most nine digits."""
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else default
-
-
-def _write_line(nodes: _Nodes) -> str:
-    """Write a heading or a cell on one line."""
-    return " ".join(_write_words(nodes, frozenset(), end=" ").split())
-
-
-def _write_paragraph(nodes: _Nodes) -> str:
-    lines = [line.strip() for line in _write_words(nodes, frozenset()).split(_LINE_BREAK)]
-    while lines and not lines[0]:
-        lines.pop(0)
-    while lines and not lines[-1]:
-        lines.pop()
-    return escape_line_starts(_LINE_BREAK.join(_SPACES.sub(" ", line) for line in lines))
-
-
-def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _LINE_BREAK) -> str:
-    """Write inline content. A `<br>` becomes `end`. Marks that are already open `around` the content are omitted."""
-    parts = []
-    for node in nodes:
-        if node is None:
-            parts.append(" ")
-        elif isinstance(node, str):
-            text = _SPACES.sub(" ", node)
-            parts.append(text if "code" in around else escape_inline(text))
-        elif node.name == "br":
-            parts.append(" " if "code" in around else end)
-        elif node.name in BLOCKS:
-            parts.append(f" {_write_words(node.children, around, end)} ")
-        elif node.name == "img":
-            alt = _SPACES.sub(" ", node.attributes["alt"]).strip()
-            # A heading or a cell keeps only the words of an image.
-            image = f"![{_BRACKETS.sub(_ESCAPED, alt)}]({node.attributes['src']})"
-            parts.append(escape_inline(alt) if end == " " else image)
-        else:
-            parts.append(_write_inline(node, around, end))
-    return "".join(parts)
-
-
-def _write_inline(element: Element, around: frozenset[str], end: str) -> str:
-    """Write an inline element. Spaces at the ends of its text are moved outside its marks."""
-    name, children = element.name, element.children
-    mark = "code" if name in _CODE_NAMES else _MARKS_BY_NAME.get(name, "")
-    text = _write_words(children, around | {mark}, end)
-    inner = text.strip()
-    is_permalink = name == "a" and "is-permalink" in element.attributes
-    has_image = any(isinstance(child, Element) and child.name == "img" for child in children)
-    if is_permalink and not has_image and is_anchor_sign(inner.replace("\\", "")):
-        return ""
-    if "code" in around or not inner or mark in around - {""}:
-        return text
-    if mark == "code":
-        ticks = max(map(len, _TICKS.findall(inner)), default=0)
-        fence, space = "`" * (ticks + 1), " " * bool(ticks)
-        inner = f"{fence}{space}{inner}{space}{fence}"
-    elif name == "q":
-        inner = f'"{inner}"'
-    elif name == "a":
-        address = element.attributes["href"]
-        if address:
-            inner = f"<{address}>" if inner.replace(r"\_", "_") == address else f"[{inner}]({address})"
-    else:
-        inner = f"{mark}{inner}{mark}"
-    return " " * text.startswith(" ") + inner + " " * text.endswith(" ")
+    return int(value) if value and re.fullmatch(r"[0-9]{1,9}", value) else default
