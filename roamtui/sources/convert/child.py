@@ -6,97 +6,83 @@ It imports little, because a person waits for its start each time that a picture
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 import sys
 import time
-from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import asdict
 from threading import Thread
-from typing import IO, Any
+from typing import Any
+
+import msgspec
 
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.sources.convert.converted import Format
 from roamtui.sources.convert.converters import get_converter
-from roamtui.sources.convert.drawing import DrawingRequest
+from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 from roamtui.sources.decode import replace_surrogates
 
 DRAW = "DRAW"
-"""Name of the job that draws a file. Any other job is the name of a format to convert from.
-
-A job such as ``PDF:eng+deu`` runs OCR in these languages.
-"""
+"""Name of the job that draws a file. Any other job is the name of a format to convert from."""
 SECONDS_MAX = 300
 SCAN_SECONDS_MAX = 3_600
 """Time limit if OCR runs."""
 REPORT_SECONDS = 0.1
+PROBLEM = 3
+"""Exit status if the last line is a sentence about a problem instead of the result."""
 _MEMORY_BYTES_MAX = 2_000_000_000
 _DRAWING_MEMORY_BYTES_MAX = 700_000_000
 _CHARACTERS_MAX = 100_000_000
-_INSTALL_COMMAND = '`pip install "roamtui[formats]"`'
 INSTALL_IMAGES = 'To see pictures here, install Pillow: `pip install "roamtui[images]"`.'
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run a job on standard input, and write the result or one sentence about the problem as JSON, on the last line.
+    """Run a job on standard input, and write the result as JSON on the last line.
 
-    Each line before it is a progress report: a JSON array with the arguments of a `PageReport`.
+    The arguments are the job, the name of the file, and options: the languages for OCR, such as ``eng+deu``, or a
+    `DrawingRequest` as JSON. Each line before the result is the arguments of a `PageReport`, as a JSON array.
     """
-    job, name = arguments
+    job, name, options = arguments
     data = sys.stdin.buffer.read()
-    output = sys.stdout
-    verb = "draw" if job == DRAW else "convert"
-    result: dict[str, object]
+    output, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not mix with the result
+    status = 0
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # what a library prints must not mix with the result
-            result = _draw(data, name) if job == DRAW else _convert(job, data, name, output)
+        if job == DRAW:
+            result = msgspec.json.encode(_draw(data, name, msgspec.json.decode(options, type=DrawingRequest)))
+        else:
+            result = _convert(job, data, name, options)
     except RoamtuiError as error:
-        result = {"problem": str(error)}
+        result, status = str(error).encode(), PROBLEM
     except ImportError:
-        result = {
-            "problem": INSTALL_IMAGES if job == DRAW else f"To open {name}, install its reader: {_INSTALL_COMMAND}."
-        }
-    except (MemoryError, RecursionError):
-        result = {"problem": f"Could not {verb} {name}: too large or too deeply nested. Open it in its own program."}
-    except Exception:  # noqa: BLE001 - a library that fails on a file must not show its traceback
-        result = {"problem": f"Could not {verb} {name}: it is damaged. Open it in its own program and save it again."}
-    output.write(json.dumps(result))
+        install = f'To open {name}, install its reader: `pip install "roamtui[formats]"`.'
+        result, status = (INSTALL_IMAGES if job == DRAW else install).encode(), PROBLEM
+    output.buffer.write(result)
+    output.flush()
+    sys.exit(status)
 
 
-def _convert(job: str, data: bytes, name: str, output: IO[str]) -> dict[str, object]:
-    format_name, _, languages = job.partition(":")
-
+def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
     def report(done: int, count: int) -> None:
-        output.write(f"{json.dumps([done, count])}\n")
-        output.flush()
+        os.write(1, f"[{done}, {count}]\n".encode())
 
-    _limit_resources(_MEMORY_BYTES_MAX, SCAN_SECONDS_MAX if languages else SECONDS_MAX)
-    convert = get_converter(Format[format_name])
-    is_pdf = format_name == Format.PDF.name
+    _limit_resources(_MEMORY_BYTES_MAX)
+    is_pdf = job == Format.PDF.name
     options = {"report": report, "ocr_languages": languages.split("+") if languages else ()} if is_pdf else {}
-    converted = convert(data, name, **options)
+    converted = get_converter(Format[job])(data, name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
         raise SourceError(f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it.")
-    return {**asdict(converted), "text": replace_surrogates(converted.text)}
+    return msgspec.json.encode({**msgspec.to_builtins(converted), "text": replace_surrogates(converted.text)})
 
 
-def _draw(data: bytes, name: str) -> dict[str, object]:
-    """Draw the file after the first line of `data`, which is the `DrawingRequest`."""
-    head, _, file_data = data.partition(b"\n")
-    request = DrawingRequest(**json.loads(head))
-    _limit_resources(_DRAWING_MEMORY_BYTES_MAX, SECONDS_MAX)
+def _draw(data: bytes, name: str, request: DrawingRequest) -> Drawing:
+    _limit_resources(_DRAWING_MEMORY_BYTES_MAX)
     if request.page is not None:
-        from roamtui.sources.convert.pdf.drawing import draw_page  # noqa: PLC0415 - each library is heavy
-
-        drawing = draw_page(file_data, name, request)
+        from roamtui.sources.convert.pdf.drawing import draw_page as draw  # noqa: PLC0415 - each library is heavy
     else:
-        from roamtui.sources.convert.picture import draw_picture  # noqa: PLC0415
-
-        drawing = draw_picture(file_data, name, request)
-    return {**asdict(drawing), "data": b64encode(drawing.data).decode()}
+        from roamtui.sources.convert.picture import draw_picture as draw  # noqa: PLC0415
+    return draw(data, name, request)
 
 
-def _limit_resources(memory_bytes_max: int, seconds_max: int) -> None:
+def _limit_resources(memory_bytes_max: int) -> None:
     """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it.
 
     Raises:
@@ -111,7 +97,7 @@ def _limit_resources(memory_bytes_max: int, seconds_max: int) -> None:
 
         for kind, limit in (
             (resource.RLIMIT_AS, memory_bytes_max),
-            (resource.RLIMIT_CPU, seconds_max),
+            (resource.RLIMIT_CPU, SCAN_SECONDS_MAX),
             (resource.RLIMIT_FSIZE, 0),
         ):
             with contextlib.suppress(OSError, ValueError):
@@ -119,9 +105,6 @@ def _limit_resources(memory_bytes_max: int, seconds_max: int) -> None:
 
 
 def _watch_memory(process: Any, memory_bytes_max: int) -> None:  # noqa: ANN401 - psutil is not installed on Linux
-    """End this process when it uses too much memory. The main process then reports memory as a possible cause."""
-    import os  # noqa: PLC0415 - not needed on Linux
-
     while process.memory_info().rss <= memory_bytes_max:
         time.sleep(REPORT_SECONDS)
     os._exit(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -22,18 +21,15 @@ from roamtui.sources.decode import decode_text
 
 _BYTES_MAX = 200_000_000
 _QUICK_BYTES_MAX = 300_000
-"""A web page or table up to this size is converted in this process, because starting another would take longer."""
+"""A page, table or text up to this size is converted in this process, because starting another would take longer."""
 _SAMPLE_LENGTH = 4_096
 _TABLE_SAMPLE_LENGTH = 65_536
-_LOG_COLUMNS_MIN = 3
-"""Minimum number of columns of a table in a log. Many logs have a comma in each of their times."""
 _PDF_START = b"%PDF-"
 _HTML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:(!doctype\s+html)|html[\s>])", re.I | re.S
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<!doctype\s+html", re.IGNORECASE | re.DOTALL
 )
 _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """Suffixes of files that are text even if they start like a web page."""
-_MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _NAMES_BY_FORMAT = {
     Format.PDF: (".pdf", "application/pdf"),
@@ -48,8 +44,8 @@ _NAMES_BY_FORMAT = {
     Format.IPYNB: (".ipynb", "application/x-ipynb+json"),
     Format.SUBTITLES: (".srt", ".vtt", "application/x-subrip", "text/vtt"),
     Format.HTML: (".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml"),
-    Format.RST: (".rst", ".rest", "text/x-rst", "text/prs.fallenstein.rst"),
-    Format.SEPARATED: (".csv", ".tsv", ".log", "text/csv", "text/tab-separated-values"),
+    Format.RST: (".rst", ".rest", "text/x-rst"),
+    Format.SEPARATED: (".csv", ".tsv", "text/csv", "text/tab-separated-values"),
 }
 """The suffixes and media types of each format."""
 _FORMATS_BY_NAME = {name: named for named, names in _NAMES_BY_FORMAT.items() for name in names}
@@ -58,7 +54,6 @@ _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
 SLOW_SUFFIXES = frozenset(suffix for suffix in CONVERTED_SUFFIXES if _FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS)
 """Suffixes of the formats that are always converted in a subprocess."""
 _PACKAGE_SIGNS = {
-    b"mimetypeapplication/epub+zip": Format.EPUB,
     b"mimetypeapplication/vnd.oasis.opendocument.text": Format.ODT,
     b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet": Format.SPREADSHEET,
     b"META-INF/container.xml": Format.EPUB,
@@ -89,7 +84,7 @@ def convert(
         return None
     if len(data) > _BYTES_MAX:
         raise SourceError(f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. Split it, or convert it to text.")
-    if source_format is Format.RST or (source_format in _TEXT_FORMATS and len(data) <= _QUICK_BYTES_MAX):
+    if source_format in _TEXT_FORMATS and len(data) <= _QUICK_BYTES_MAX:
         converted = get_converter(source_format)(data, name)
     else:
         from roamtui.sources.convert.subprocess_converter import convert_in_subprocess  # noqa: PLC0415 - rarely needed
@@ -119,20 +114,11 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
         # In a damaged file, only the name may show the format.
         detected = next((named for sign, named in _PACKAGE_SIGNS.items() if sign in data), declared)
         return detected if detected in _PACKAGE_FORMATS else None
-    start = _HTML_START.match(data[:_SAMPLE_LENGTH])
-    # Markdown may start with an HTML element, but not with a doctype.
-    if start is not None and suffix not in _TEXT_SUFFIXES and (start[1] or suffix not in _MARKDOWN_SUFFIXES):
+    if _HTML_START.match(data[:_SAMPLE_LENGTH]) and suffix not in _TEXT_SUFFIXES:
         return Format.HTML
-    if (declared is Format.PDF or declared in _PACKAGE_FORMATS) and looks_like_text(data):
+    is_text = b"\0" not in data[:_SAMPLE_LENGTH]
+    if is_text and (declared is Format.PDF or declared in _PACKAGE_FORMATS):
         return None
     if declared is Format.SEPARATED:
-        sample = data if len(data) <= _TABLE_SAMPLE_LENGTH else data[:_TABLE_SAMPLE_LENGTH].rpartition(b"\n")[0]
-        columns_min = _LOG_COLUMNS_MIN if suffix == ".log" else 2
-        return declared if find_delimiter(decode_text(sample, name)[0], columns_min) else None
+        return declared if find_delimiter(decode_text(data[:_TABLE_SAMPLE_LENGTH], name)[0]) else None
     return declared
-
-
-def looks_like_text(data: bytes) -> bool:
-    """Check whether a file starts like text: without NUL characters, or with a byte order mark of UTF-16 or UTF-32."""
-    sample = data[:_SAMPLE_LENGTH]
-    return b"\0" not in sample or sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))

@@ -177,7 +177,7 @@ def _write_text(text: str | None) -> _Piece:
     return escape_inline(_SPACES.sub(" ", text)) if text else ""
 
 
-def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:
+def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911 - one for each kind
     match element.tag:
         case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
             return _write_heading(element)

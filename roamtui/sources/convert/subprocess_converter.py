@@ -1,4 +1,4 @@
-"""Convert or draw a file in a subprocess with limits of time and memory, and cache slow conversions on disk.
+"""Convert or draw a file in a subprocess with limits of time and memory, and cache conversions on disk.
 
 The subprocess (`child.py`) works on one file and ends. A hostile file can therefore neither hang nor fill the main
 process, and a large book does not block its threads. A text is cached by the digest of the file and the version. A
@@ -8,15 +8,12 @@ damaged cache file is ignored.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from base64 import b64decode
-from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -26,7 +23,7 @@ import msgspec
 from roamtui import __version__
 from roamtui.errors import SourceError
 from roamtui.paths import make_private_folder, write_private_file
-from roamtui.sources.convert.child import DRAW, REPORT_SECONDS, SCAN_SECONDS_MAX, SECONDS_MAX
+from roamtui.sources.convert.child import DRAW, PROBLEM, REPORT_SECONDS, SCAN_SECONDS_MAX, SECONDS_MAX
 from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
     ConversionOptions,
@@ -42,12 +39,10 @@ _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 _DRAWING_SECONDS_MAX = 30
 _PROCESS_GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
 """Makes the subprocess the leader of a process group, so that it can be killed together with what it starts."""
-_CACHED_SECONDS_MIN = 0.2
-"""A faster conversion is not cached."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
 _DIGEST_SIZE = 16
-_OUTPUT_VERSION = 24
+_OUTPUT_VERSION = 25
 """Increment this when the output of a converter changes."""
 
 
@@ -80,11 +75,10 @@ def convert_in_subprocess(
                 cached = msgspec.json.decode(cached_path.read_bytes(), type=ConvertedText)
                 os.utime(cached_path)  # marks it as used
                 return cached
-    started = time.perf_counter()
-    job = f"{source_format.name}:{languages}" if languages else source_format.name
     seconds_max = SCAN_SECONDS_MAX if languages else SECONDS_MAX
-    converted = msgspec.convert(_run_job(job, data, name, report, seconds_max), ConvertedText)
-    if path is not None and (languages or time.perf_counter() - started >= _CACHED_SECONDS_MIN):
+    result = _run_job((source_format.name, name, languages), data, report, seconds_max)
+    converted = msgspec.json.decode(result, type=ConvertedText)
+    if path is not None:
         with contextlib.suppress(OSError):
             _store_in_cache(path, converted)
     return converted
@@ -107,13 +101,16 @@ def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, repor
     Raises:
         SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
     """
-    head = json.dumps(asdict(request)).encode() + b"\n"
-    result = _run_job(DRAW, head + data, name, report, _DRAWING_SECONDS_MAX)
-    return msgspec.convert({**result, "data": b64decode(result["data"])}, Drawing)
+    options = msgspec.json.encode(request).decode()
+    return msgspec.json.decode(_run_job((DRAW, name, options), data, report, _DRAWING_SECONDS_MAX), type=Drawing)
 
 
-def _run_job(job: str, data: bytes, name: str, report: PageReport | None, seconds_max: float) -> dict[str, Any]:
-    """Run a job in a subprocess, and return its result. When this call ends, it kills the subprocess."""
+def _run_job(arguments: tuple[str, str, str], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
+    """Run a job in a subprocess, pass its progress reports on, and return its result.
+
+    When this call ends, it kills the subprocess.
+    """
+    job, name, _ = arguments
     verb = "draw" if job == DRAW else "convert"
     try:
         # A pipe would have to be fed while progress is read; a file without a name is read as the subprocess likes.
@@ -121,49 +118,40 @@ def _run_job(job: str, data: bytes, name: str, report: PageReport | None, second
             file.write(data)
             file.seek(0)
             process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
-                [sys.executable, *_COMMAND, job, name],
+                [sys.executable, *_COMMAND, *(argument.replace("\0", "") for argument in arguments)],
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 **_PROCESS_GROUP,
             )
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None
+    deadline = time.monotonic() + seconds_max
+    output: bytes | None = None
+    progress = (0, 0)
     with process:
         try:
-            result: dict[str, Any] = json.loads(_read_result(process, report, seconds_max))
-        except TimeoutError:
-            raise SourceError(
-                f"{name} takes more than {seconds_max:g} seconds to {verb}. Open it in its own program, or split it."
-            ) from None
-        except ValueError:
-            raise SourceError(
-                f"Could not {verb} {name}: it is damaged, or needs too much memory. Open it in its own program."
-            ) from None
+            while output is None:
+                if report is not None:
+                    report(*progress)
+                if time.monotonic() > deadline:
+                    raise SourceError(f"{name} takes more than {seconds_max:g} seconds to {verb}. Split it.")
+                try:
+                    output, _ = process.communicate(timeout=min(REPORT_SECONDS, seconds_max))
+                except subprocess.TimeoutExpired as running:
+                    lines = (running.output or b"").rpartition(b"\n")[0].splitlines()  # on Windows, none until the end
+                    progress = msgspec.json.decode(lines[-1]) if lines else progress
         finally:
             # Tesseract may continue after the subprocess has ended. The group's id is the subprocess's until `wait`.
             if sys.platform != "win32":
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
             process.kill()
-    if "problem" in result:
-        raise SourceError(result["problem"])
+    result = output.rpartition(b"\n")[2]
+    if process.returncode == PROBLEM:
+        raise SourceError(result.decode())
+    if process.returncode:
+        raise SourceError(
+            f"Could not {verb} {name}: it is damaged, too large or too deeply nested. Open it in its own program."
+        )
     return result
-
-
-def _read_result(process: subprocess.Popen[bytes], report: PageReport | None, seconds_max: float) -> bytes:
-    """Pass the progress reports of the subprocess on, and return its result: empty if it ended early."""
-    deadline = time.monotonic() + seconds_max
-    progress = (0, 0)
-    while True:
-        if report is not None:
-            report(*progress)
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        try:
-            output, _ = process.communicate(timeout=min(REPORT_SECONDS, seconds_max))
-        except subprocess.TimeoutExpired as running:
-            reports = (running.output or b"").rpartition(b"\n")[0].splitlines()  # Windows shows no output until the end
-            progress = json.loads(reports[-1]) if reports else progress
-        else:
-            return output.rpartition(b"\n")[2]

@@ -28,7 +28,6 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
     ("data", "name", "media_type", "expected"),
     [
         (_PDF, "a.pdf", None, Format.PDF),
-        (_PDF, "a", None, Format.PDF),
         (_PDF, "a.md", None, Format.PDF),
         (b"just text", "a.pdf", None, None),
         (b"\n\0%PDF-1.4", "a.pdf", None, Format.PDF),
@@ -37,17 +36,12 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
         (b"\xd0\xcf\x11\xe0\0", "a.docx", None, Format.DOCX),
         (_HTML, "a", None, Format.HTML),
         (_HTML, "a.md", None, Format.HTML),
-        (b"<html>\n# a", "a.md", None, None),
         (_HTML, "a.txt", None, None),
         (b"words", "a.htm", None, Format.HTML),
         (b"words", "a", "text/html; charset=utf-8", Format.HTML),
-        (b"words", "a", "Application/PDF", None),
-        (b"words", "a.rst", None, Format.RST),
         (b"# words", "a.md", "text/markdown", None),
         (pack({"a.md": "x"}), "a", None, None),
         (_DAMAGED, "a.epub", None, Format.EPUB),
-        (_DAMAGED, "a.docx", None, Format.DOCX),
-        (_DAMAGED, "a", "application/epub+zip", Format.EPUB),
         (_DAMAGED, "a.pdf", None, None),
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else str(value),
@@ -61,7 +55,7 @@ def test_the_first_bytes_take_precedence_over_the_name(
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
 def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _GREEDY))
-    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: too large or too deeply nested"):
+    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged, too large"):
         subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
@@ -98,7 +92,7 @@ def test_a_subprocess_that_starts_slowly_gets_its_whole_file(monkeypatch: pytest
 def test_a_conversion_that_crashes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     program = _PAGED.replace("{then}", "report(1, 4); os._exit(1)")
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
-    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged, or needs too much memory"):
+    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged, too large"):
         subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
@@ -130,8 +124,7 @@ def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monke
     assert "one boat" in converted.text
 
 
-def test_a_slow_conversion_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_converter, "_CACHED_SECONDS_MIN", 0)
+def test_a_conversion_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path / "kept"))
     assert first is not None
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
@@ -148,7 +141,6 @@ def test_a_slow_conversion_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_least_recently_used_conversions_are_deleted_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_converter, "_CACHED_SECONDS_MIN", 0)
     monkeypatch.setattr(subprocess_converter, "_CACHE_BYTES_MAX", 200)
     kept = []
     for words in ("a", "b", "c"):
