@@ -22,7 +22,6 @@ from roamtui.agent.retrieval_context import (
     retrieve_context,
 )
 from roamtui.agent.token_budget import (
-    TokenCalibration,
     compute_step_tokens,
     estimate_request_tokens,
     estimate_request_usd,
@@ -34,7 +33,6 @@ from roamtui.conversation.commands import CostApprovalRequest, ExpandSections, O
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
-    ConversationEvent,
     DraftRecorded,
     QuestionAnswered,
     ReminderSent,
@@ -96,13 +94,12 @@ class StepReply:
     """The calls that have run, with their results."""
     reason: str = ""
     """Why the reply ended, from `ReplyFinished`."""
-    usage: Usage | None = None
-    """Usage of this reply, or None until it is reported."""
+    usage: Usage = field(default_factory=Usage)
 
     def make_step(self, missing_result: str = CALL_NOT_RUN) -> Step:
         """Return the reply as a step. `missing_result` becomes the result of each call that has not run."""
         missing = (ToolUse(call=call, result=missing_result) for call in self.calls[len(self.uses) :])
-        return Step(text=self.text, uses=(*self.uses, *missing), usage=self.usage or Usage())
+        return Step(text=self.text, uses=(*self.uses, *missing), usage=self.usage)
 
 
 @dataclass(slots=True)
@@ -110,25 +107,18 @@ class QuestionRun:
     """Progress of one question."""
 
     reply: StepReply = field(default_factory=StepReply)
+    """The reply that is not recorded as a step yet."""
     usage: Usage = field(default_factory=Usage)
     stopped: StopReason = StopReason.ANSWERED
     steps: int = 0
-    is_running_calls: bool = False
-    has_reminded: bool = False
-    """Whether the model was reminded that its reply was not an answer yet. This happens at most once."""
-    draft: str = ""
-    """The reply before the reminder. It becomes the answer if the model writes nothing more."""
-    last_text: str = ""
-    """Text of the model since its last action."""
+    draft: str | None = None
+    """The reply after which the model was reminded to answer properly, which happens at most once. It becomes the
+    answer if the model writes nothing more."""
 
-    def pop_draft(self) -> tuple[ConversationEvent, ...]:
-        """Return the model's text since its last action as a draft, and clear it."""
-        draft, self.last_text = make_draft_events(self.last_text), ""
-        return draft
-
-    def get_final_text(self) -> str:
-        """Return the last text of the model that could be an answer."""
-        return self.reply.text if self.reply.text.strip() else self.draft
+    @property
+    def final_text(self) -> str:
+        """The last text of the model that could be an answer."""
+        return self.reply.text if self.reply.text.strip() else self.draft or ""
 
 
 class Agent:
@@ -150,9 +140,6 @@ class Agent:
         """Whether the last question got its whole answer."""
         self._consented_id = ""
         """Id of the conversation whose spending limit the person lifted."""
-        self._outline: tuple[Library, int, str] | None = None
-        """The last outline, with the library and budget that it was rendered for."""
-        self._calibration = TokenCalibration()
         self._tools: Mapping[str, Tool] = {}
         """Tools of the current question. They may differ from those of the previous one if the library has grown."""
 
@@ -224,81 +211,38 @@ class Agent:
 
     async def _answer(self, question: str, within: str | None) -> None:
         conversation = self.conversation
-        await conversation.load_all()
-        library = conversation.state.library
+        library = await self.load_library()
         if within is not None and within not in library:
             raise UnknownSectionError(within)
         if self.searcher is not None:
             self.searcher.refresh(library)
         self._tools = make_tools(library, has_search=self.searcher is not None)
-        progress = QuestionRun()
         await warm_up_model(self.model)
-        conversation.set_context_window(self._calibration.get_window(self.model))
+        conversation.set_context_window(self.model.window_tokens)
         number = conversation.state.question_number + 1
+        run = QuestionRun()
         outcome: QuestionAnswered | None = None
         try:
             await self._begin(question, within)
-            try:
-                await (self._read_offline if self.model.name == OFFLINE else self._run_steps)(progress)
-                text, reason = progress.get_final_text(), progress.reply.reason
-                outcome = build_outcome(conversation.state, text, progress.stopped, self.searcher, reason=reason)
-            except ModelError as error:
-                outcome = replace(self._make_partial(progress, StopReason.ERROR), error=str(error))
+            await (self._read_offline if self.model.name == OFFLINE else self._run_steps)(run)
+            reason = run.reply.reason
+            outcome = build_outcome(conversation.state, run.final_text, run.stopped, self.searcher, reason=reason)
+        except ModelError as error:
+            outcome = replace(self._make_partial(run, StopReason.ERROR), error=str(error))
         finally:
-            is_open = conversation.state.is_asking and conversation.state.question_number == number
-            if is_open and outcome is None:
-                outcome = self._make_partial(progress, StopReason.CANCELLED)
-                if progress.is_running_calls:
-                    conversation.fold((StepRecorded(step=progress.reply.make_step()),))
-                    outcome = replace(outcome, is_cut=True)
-            if is_open and outcome is not None:
-                outcome = replace(outcome, usage=progress.usage, steps=progress.steps)
+            if conversation.state.is_asking and conversation.state.question_number == number:
+                if outcome is None:
+                    outcome = self._make_partial(run, StopReason.CANCELLED)
+                    if run.reply.calls:
+                        conversation.fold((StepRecorded(step=run.reply.make_step()),))
+                        outcome = replace(outcome, is_cut=True)
+                outcome = replace(outcome, usage=run.usage, steps=run.steps)
                 await conversation.apply(finish_question(conversation.state, outcome))
 
-    async def _read_offline(self, progress: QuestionRun) -> None:
-        """Answer without a model: open the sections of the best passages, and quote these."""
-        conversation, exchanges = self.conversation, self.conversation.state.transcript.exchanges
-        progress.usage = Usage(cost_usd=0.0)
-        found = await self._search_offline()
-        if pages := list_unread_pages(conversation.state.library, found):
-            await self._open_offline(progress, pages)
-            found = await self._search_offline()
-        library = conversation.state.library
-        if sections := list_openable(library, found.passages):
-            await self._open_offline(progress, sections)
-        answer = write_answer(found, library)
-        is_noted = any(NOTICE in exchange.answer for exchange in exchanges[:-1])
-        answer = answer if is_noted else f"{answer}\n\n{NOTICE}"
-        progress.reply = StepReply(text=answer)
-        conversation.publish(AnswerStreamed(text=answer))
-
-    async def _search_offline(self) -> OfflineSearch:
-        state, needs_certainty = self.conversation.state, self.options.needs_certainty
-        if self.searcher is not None:
-            self.searcher.refresh(state.library)
-        try:
-            found = await asyncio.to_thread(find_passages, state, self.searcher, needs_certainty=needs_certainty)
-        except RoamtuiError:  # an embedder may fail, and titles then propose sections
-            found = await asyncio.to_thread(find_passages, state, None, needs_certainty=needs_certainty)
-        if found.hits:
-            self.conversation.apply_unsaved(make_search_event(state.library, found.question, found.hits))
-        return found
-
-    async def _open_offline(self, progress: QuestionRun, section_ids: tuple[str, ...]) -> None:
-        """Open sections by the same call as a model."""
-        progress.steps += 1
-        arguments = json.dumps({"section_ids": section_ids})
-        call = ToolCall(id=f"offline_{progress.steps}", name=expand.NAME, arguments=arguments)
-        progress.reply = reply = StepReply(calls=[call])
-        await self._run_calls(progress, is_before_last_step=False)
-        progress.reply = StepReply()
-        await self.conversation.apply((StepRecorded(step=reply.make_step()),))
-
-    def _make_partial(self, progress: QuestionRun, stopped: StopReason) -> QuestionAnswered:
+    def _make_partial(self, run: QuestionRun, stopped: StopReason) -> QuestionAnswered:
         """Return the answer so far with its verdicts."""
-        answer = progress.get_final_text()
-        citations = verify_citations(answer, self.conversation.state)
-        return QuestionAnswered(answer=answer, stopped=stopped, citations=citations)
+        citations = verify_citations(run.final_text, self.conversation.state)
+        return QuestionAnswered(answer=run.final_text, stopped=stopped, citations=citations)
 
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
@@ -319,31 +263,25 @@ class Agent:
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
             is_one_shot=self.conversation.is_one_shot,
         )
-        await self.conversation.apply(begin_question(self.conversation.state, question, context))
+        await self.conversation.apply(begin_question(state, question, context))
 
     def _compute_window_share(self, share: float) -> int | None:
         """Return a share of the model's context window in tokens, or None if its size is unknown."""
-        window = self._calibration.get_window(self.model)
+        window = self.model.window_tokens
         return None if window is None else int(window * share)
 
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
-        state = self.conversation.state
-        library = state.library
-        room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
+        state, window = self.conversation.state, self.model.window_tokens
         whole = (
-            list_whole_document(library, self._compute_window_share(_HITS_WINDOW_SHARE))
+            list_whole_document(state.library, self._compute_window_share(_HITS_WINDOW_SHARE))
             if self.options.sends_hits and self.model.name != OFFLINE
             else ()
         )
         outline = WHOLE_NOTE
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
-            window = self._calibration.get_window(self.model)
-            budget = compute_outline_budget(library, window)
-            # rendering can take longer than a step, so the last outline is kept
-            if self._outline is None or self._outline[0] is not library or self._outline[1] != budget:
-                self._outline = (library, budget, render_outline(library, budget_tokens=budget))
-            outline = self._outline[2]
+            outline = render_outline(state.library, budget_tokens=compute_outline_budget(state.library, window))
+        room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         return PromptContext(
             system=SYSTEM,
             outline=outline,
@@ -354,105 +292,95 @@ class Agent:
             instructions=self.options.instructions,
         )
 
-    def _make_request(self, *, allow_calls: bool) -> ModelRequest:
+    async def _run_steps(self, run: QuestionRun) -> None:
+        """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
+        conversation, steps_max = self.conversation, self.options.steps_max
+        for number in range(1, steps_max + 1):
+            run.steps = number
+            is_last = number == steps_max
+            if not await self._ask_model(run, allow_calls=not is_last):
+                run.stopped = StopReason.COST
+                return
+            reply = run.reply
+            if reply.calls and is_last:
+                run.stopped = StopReason.STEP_LIMIT
+                step = replace(reply.make_step(LIMIT_REACHED), text="")  # the text is the answer
+                reply.calls.clear()
+            elif reply.calls:
+                await self._run_calls(reply, is_before_last_step=number + 1 == steps_max)
+                run.reply, step = StepReply(), reply.make_step()
+            else:
+                may_remind = not is_last and run.draft is None
+                reminder = choose_reminder(conversation.state, reply.text, reply.reason) if may_remind else ""
+                if not reminder:
+                    return
+                conversation.fold(make_draft_events(reply.text))
+                conversation.apply_unsaved(ReminderSent(text=reminder))
+                run.reply, run.draft, step = StepReply(), reply.text, replace(reply.make_step(), reminder=reminder)
+            await conversation.apply((StepRecorded(step=step),))
+
+    async def _ask_model(self, run: QuestionRun, *, allow_calls: bool) -> bool:
+        """Send one request, unless it may exceed the spending limit. Return whether it was sent.
+
+        Shrink the transcript first if the request does not fit, and once more if the model rejects it as too long.
+        """
+        conversation = self.conversation
+        request = self._make_request(allow_calls=allow_calls)
+        if not fits_window(request, self.model.window_tokens):
+            await conversation.apply(shrink_transcript(conversation.state, self._build_prompt_context()))
+        for may_retry in (True, False):
+            request = self._make_request(allow_calls=allow_calls)
+            if not await self._confirm_spending(run, request):
+                return False
+            run.reply = StepReply()
+            conversation.publish(StepStarted(number=run.steps, input_tokens=estimate_request_tokens(request)))
+            try:
+                await self._stream_reply(request, run)
+            except ModelError as error:
+                can_shrink = may_retry and error.overflow
+                events = shrink_transcript(conversation.state, self._build_prompt_context()) if can_shrink else ()
+                if not events:
+                    raise
+                await conversation.apply(events)
+            else:
+                break
+        return True
+
+    def _make_request(self, *, allow_calls: bool = True) -> ModelRequest:
         return ModelRequest(
             messages=tuple(self.conversation.state.transcript.iter_messages()),
             tools=tuple(tool.spec for tool in self._tools.values()),
             allow_calls=allow_calls,
         )
 
-    async def _run_steps(self, progress: QuestionRun) -> None:
-        """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
-        conversation, steps_max = self.conversation, self.options.steps_max
-        for number in range(1, steps_max + 1):
-            progress.steps = number
-            is_last = number == steps_max
-            if not await self._confirm_spending(progress):
-                progress.stopped = StopReason.COST
-                return
-            await self._ask_model(progress, allow_calls=not is_last)
-            reply = progress.reply
-            if reply.calls and is_last:
-                progress.stopped = StopReason.STEP_LIMIT
-                step = replace(reply.make_step(LIMIT_REACHED), text="")  # the text is the answer
-            elif reply.calls:
-                await self._run_calls(progress, is_before_last_step=number + 1 == steps_max)
-                progress.reply, step = StepReply(), reply.make_step()
-            else:
-                may_remind = not (is_last or progress.has_reminded)
-                reminder = choose_reminder(conversation.state, reply.text, reply.reason) if may_remind else ""
-                if not reminder:
-                    return
-                self._record_with_draft(progress, ReminderSent(text=reminder))
-                progress.has_reminded, progress.draft = True, reply.text
-                progress.reply, step = StepReply(), replace(reply.make_step(), reminder=reminder)
-            await conversation.apply((StepRecorded(step=step),))
-
-    def _record_with_draft(self, progress: QuestionRun, event: ConversationEvent) -> None:
-        """Keep what the model wrote since its last action and the event in the exchange, and publish the event."""
-        self.conversation.fold(progress.pop_draft())
-        self.conversation.apply_unsaved(event)
-
-    async def _confirm_spending(self, progress: QuestionRun) -> bool:
-        """Check whether the next request stays below the spending limit, or else whether the person approves it."""
-        limit, own_id = self.options.cost_usd_max, self.conversation.state.id
-        if limit is None or self._consented_id == own_id:
+    async def _confirm_spending(self, run: QuestionRun, request: ModelRequest) -> bool:
+        """Check whether a request stays below the spending limit, or else whether the person approves it."""
+        limit, state = self.options.cost_usd_max, self.conversation.state
+        if limit is None or self._consented_id == state.id:
             return True
-        exchanges = self.conversation.state.transcript.exchanges
-        spent = sum(exchange.usage.cost_usd or 0.0 for exchange in exchanges) + (progress.usage.cost_usd or 0.0)
+        spent = sum(usage.cost_usd or 0.0 for usage in (run.usage, *(one.usage for one in state.transcript.exchanges)))
         committed = self.options.committed_usd if self.options.committed_usd is not None else {}
-        committed[own_id] = spent + estimate_request_usd(self.model, self._make_request(allow_calls=True))
+        committed[state.id] = spent + estimate_request_usd(self.model, request)
         if sum(committed.values()) <= limit:
             return True
-        committed[own_id] = spent
-        if not await self.conversation.approver(CostApprovalRequest(spent_usd=spent, cap_usd=limit)):
-            return False
-        self._consented_id = own_id
-        return True
+        committed[state.id] = spent
+        if await self.conversation.approver(CostApprovalRequest(spent_usd=spent, cap_usd=limit)):
+            self._consented_id = state.id
+        return self._consented_id == state.id
 
-    async def _ask_model(self, progress: QuestionRun, *, allow_calls: bool) -> None:
-        """Send one request.
-
-        Shrink the transcript first if the request does not fit, and once more if the model rejects it as too long.
-        """
-        conversation = self.conversation
-        request = self._make_request(allow_calls=allow_calls)
-        if not fits_window(request, self._calibration.get_window(self.model)):
-            await conversation.apply(shrink_transcript(conversation.state, self._build_prompt_context()))
-        for may_retry in (True, False):
-            request = self._make_request(allow_calls=allow_calls)
-            progress.reply = StepReply()
-            # The person may switch models meanwhile, and the new model must not learn from this.
-            model_name = self.model.name
-            conversation.fold(progress.pop_draft())
-            conversation.publish(StepStarted(number=progress.steps, input_tokens=estimate_request_tokens(request)))
-            try:
-                await self._stream_reply(request, progress)
-            except ModelError as error:
-                if not (may_retry and error.overflow):
-                    raise
-                events = shrink_transcript(conversation.state, self._build_prompt_context())
-                if not events:
-                    raise  # nothing is left to drop
-                await conversation.apply(events)
-            else:
-                self._calibration.learn(model_name, request, progress.reply.usage)
-                return
-
-    async def _stream_reply(self, request: ModelRequest, progress: QuestionRun) -> None:
-        """Send a request, fill `progress.reply` from the stream, and publish what arrives.
+    async def _stream_reply(self, request: ModelRequest, run: QuestionRun) -> None:
+        """Send a request, fill `run.reply` from the stream, and publish what arrives.
 
         Raises:
             ModelError: The model could not answer.
         """
-        conversation, reply = self.conversation, progress.reply
+        conversation, reply = self.conversation, run.reply
         call_ids = {call.id for message in request.messages for call in message.tool_calls}
         async with aclosing(self.model.stream(request)) as stream:  # type: ignore[type-var]
             async for event in stream:
                 match event:
                     case TextDelta(text):
                         reply.text += text
-                        progress.last_text += text
                         await self._save_draft(reply.text)
                         conversation.publish(AnswerStreamed(text=text))
                     case ThinkingDelta(text):
@@ -466,10 +394,9 @@ class Agent:
                         reply.calls.append(replace(call, id=call_id))
                     case UsageReported(usage):
                         reply.usage = usage
-                        progress.usage += usage
+                        run.usage += usage
                     case RetryPending(reason, wait_seconds):
-                        retry = RetryScheduled(reason=reason, wait_seconds=wait_seconds)
-                        self._record_with_draft(progress, retry)
+                        conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait_seconds))
                     case ReplyFinished(reason):
                         reply.reason = reason
                     case _:
@@ -478,17 +405,15 @@ class Agent:
     async def _save_draft(self, text: str) -> None:
         """Save the reply so far if at least `_DRAFT_CHARACTERS` of it are new."""
         saved = self.conversation.state.transcript.exchanges[-1].answer
-        start = len(saved) if text.startswith(saved) else 0  # a new reply replaces one that broke off
+        start = len(saved) if text.startswith(saved) else 0  # a new reply replaces the one before
         if len(text) - start >= _DRAFT_CHARACTERS:
             await self.conversation.apply((DraftRecorded(start=start, text=text[start:]),))
 
-    async def _run_calls(self, progress: QuestionRun, *, is_before_last_step: bool) -> None:
+    async def _run_calls(self, reply: StepReply, *, is_before_last_step: bool = False) -> None:
         """Run the calls of a reply, searches last. If `is_before_last_step`, tell the model that they were its last."""
-        reply = progress.reply
         reply.calls.sort(key=lambda call: call.name == search.NAME)  # so that the hits do not repeat opened sections
-        progress.is_running_calls = True
-        self.conversation.fold(progress.pop_draft())
-        room = compute_step_tokens(self._make_request(allow_calls=True), self._calibration.get_window(self.model))
+        self.conversation.fold(make_draft_events(reply.text))
+        room = compute_step_tokens(self._make_request(), self.model.window_tokens)
         for index, call in enumerate(reply.calls):
             if index >= _CALLS_MAX:
                 reply.uses.append(ToolUse(call=call, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step"))
@@ -502,7 +427,6 @@ class Agent:
             self.conversation.publish(result.finished)
         if is_before_last_step:
             reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
-        progress.is_running_calls = False
 
     async def _run_call(self, call: ToolCall, room_tokens: int, excerpts: tuple[Span, ...]) -> ToolResponse:
         tool = self._tools.get(call.name)
@@ -516,6 +440,42 @@ class Agent:
             return await tool.run(parse_tool_arguments(call.arguments), context)
         except RoamtuiError as error:
             return ToolResponse(text=f"{call.name} failed: {error}", finished=ToolFinished(tool=call.name))
+
+    async def _read_offline(self, run: QuestionRun) -> None:
+        """Answer without a model: open the sections of the best passages, and quote these."""
+        conversation, exchanges = self.conversation, self.conversation.state.transcript.exchanges
+        run.usage = Usage(cost_usd=0.0)
+        found = await self._search_offline()
+        if pages := list_unread_pages(conversation.state.library, found):
+            await self._open_offline(run, pages)
+            found = await self._search_offline()
+        library = conversation.state.library
+        if sections := list_openable(library, found.passages):
+            await self._open_offline(run, sections)
+        answer = write_answer(found, library)
+        is_noted = any(NOTICE in exchange.answer for exchange in exchanges[:-1])
+        run.reply = StepReply(text=answer if is_noted else f"{answer}\n\n{NOTICE}")
+        conversation.publish(AnswerStreamed(text=run.reply.text))
+
+    async def _search_offline(self) -> OfflineSearch:
+        state = self.conversation.state
+        if self.searcher is not None:
+            self.searcher.refresh(state.library)
+        needs_certainty = self.options.needs_certainty
+        found = await asyncio.to_thread(find_passages, state, self.searcher, needs_certainty=needs_certainty)
+        if found.hits:
+            self.conversation.apply_unsaved(make_search_event(state.library, found.question, found.hits))
+        return found
+
+    async def _open_offline(self, run: QuestionRun, section_ids: tuple[str, ...]) -> None:
+        """Open sections by the same call as a model."""
+        run.steps += 1
+        arguments = json.dumps({"section_ids": section_ids})
+        call = ToolCall(id=f"offline_{run.steps}", name=expand.NAME, arguments=arguments)
+        run.reply = reply = StepReply(calls=[call])
+        await self._run_calls(reply)
+        run.reply = StepReply()
+        await self.conversation.apply((StepRecorded(step=reply.make_step()),))
 
 
 def _warm_caches(library: Library) -> None:

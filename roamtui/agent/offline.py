@@ -1,4 +1,4 @@
-"""Answers without a model: the passages of the document that hold most of a question, at most one of each section.
+"""Answers without a model: the passages of the document that hold most of a question.
 
 Search proposes sections. Their paragraphs are ranked by the words of the question, its synonyms and corrections. If no
 passage holds enough of the question, and no title fits it, the answer is "Not found".
@@ -10,8 +10,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter
 
 from roamtui.agent.retrieval_context import list_history_texts
@@ -19,13 +20,13 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
+from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import find_unread_pages, suggest_ids
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language, detect_language, get_implied_words, get_synonyms
-from roamtui.search.passages import Passage, QuestionWords, find_passage, find_question_words, split_passages
-from roamtui.search.query import has_pronoun, is_continuation
+from roamtui.search.passages import Passage, find_passage, find_question_words, split_passages
 from roamtui.search.sentences import get_first_sentence, rank_sentences
 from roamtui.search.terms import (
     extract_code_names,
@@ -44,32 +45,30 @@ _PAGES_MAX = 3
 _SECTIONS_MAX = 5
 _SECTION_PASSAGES_MAX = 3
 _CHAPTER_FACTOR = 0.9
+"""Factor on the score of a section for each other section of its chapter in the answer."""
 _ANSWER_TOKENS_MAX = 1_100
 """Maximum tokens of all passages."""
 _WIDENED_TOKENS_MAX = 900
 """Maximum tokens of passages with the paragraphs around them."""
 _SCORE_SHARE_MIN = 0.4
 """A further passage has at least this share of the best score."""
-_FOLLOW_UP_TERMS_MAX = 3
 _EVIDENCE_MIN = 0.54
 """Minimum share of the question's subject in a passage that is an answer. It refuses 2.5 % of 563 answerable questions,
 and 93 % of 400 about a document of another set."""
-_CERTAIN_EVIDENCE = 0.75
-"""With less evidence, synonyms of the question's words are searched for too."""
 _CELL_SCORE_MIN = 0.42
 """Minimum score for a cell of a table, which has no room for a doubtful passage. On eight contracts that were not used
 to choose this value, it raises "not found" from 15 to 56 % of the cells without a clause."""
 _TITLE_FIT_MIN = 0.4
 """Minimum share of the question's subject in the titles of a section that is never "not found"."""
 _ENGLISH_DOUBT = 0.4
-"""Added to the weight of an English question, because half of two words is weaker evidence than half of six."""
+"""Added to the weight of an English question, because half of two words is weaker evidence than half of six. Fewer
+forms of words are known in other languages."""
 _QUESTION_WEIGHT_MAX = 6.0
 """Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
 _SCORE_EVIDENCE_MAX = 0.2
 """Maximum evidence that the score of the best passage adds. It is higher if the words are close together."""
 _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
-_SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
 _PASSAGE_BONUS, _SECTION_BONUS, _PATH_BONUS, _TITLE_BONUS = 0.5, 0.2, 0.6, 0.8
@@ -84,19 +83,11 @@ pairs join two words, so their absence means little."""
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
-_BESIDE_MAX = 50
-"""Maximum number of sections beside a passage in which its exceptions are looked for."""
-_LIMITING_TITLE = re.compile(
-    r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|restrictions?|ausnahmen?|excepciones)\b", re.IGNORECASE
-)
-"""A title that announces exceptions to the sections around it."""
 _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("〝", "〟"))
 """A passage is put between the first pair that it does not contain, so that it is one quotation."""
-_WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』〝〞〟＂', "'"))
-_MARKUP = re.compile(r"[\[\]*_`<>|\\]")
+_MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
+"""Characters of a title that Markdown, or the reader of quotes, would take for something else."""
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
-_FILE_NAME = re.compile(r"\S[^/]*\.[A-Za-z0-9]{1,8}")
-"""The first title of a section in a folder. A passage names it, because files may have the same headings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +96,10 @@ class FoundPassage:
 
     section_id: str
     span: Span
-    score: float = 0.0
-    terms: frozenset[str] = frozenset()
+    score: float
+    terms: frozenset[str]
     """Words of the question in the passage and in the path of its section."""
-    title_terms: frozenset[str] = frozenset()
+    title_terms: frozenset[str]
     """The same in the title of the section and in the one above it."""
 
 
@@ -120,8 +111,6 @@ class OfflineSearch:
     hits: tuple[Hit, ...] = ()
     passages: tuple[FoundPassage, ...] = ()
     """The passages of the answer, best first. Empty if nothing holds enough of the question."""
-    evidence: float = 0.0
-    """Share of the question's subject in the best passage, from 0 to about 1."""
 
 
 def find_passages(
@@ -131,41 +120,28 @@ def find_passages(
 
     Args:
         state: The conversation with the question.
-        searcher: Proposes sections. Without one, titles do.
+        searcher: Proposes sections. Without one, and if it fails, titles do.
         needs_certainty: Whether a doubtful passage is no answer, as in a cell of a table.
-
-    Raises:
-        RoamtuiError: The search failed.
     """
-    exchange, library = state.transcript.exchanges[-1], state.library
+    exchange, earlier, library = state.transcript.exchanges[-1], state.transcript.exchanges[:-1], state.library
     question, within = exchange.question, exchange.within
     terms = extract_query_terms(question)
     if not terms:
         return OfflineSearch(question=question)
-    earlier = state.transcript.exchanges[:-1]
-    query = question
-    kept: tuple[str, ...] = ()
-    if earlier and _is_follow_up(question):
-        query = f"{question} {' '.join(extract_query_terms(earlier[-1].question))}"
-        kept = tuple(section_id for section_id in state.open_ids if section_id in library)
-    searched = [query, " ".join(get_synonyms(terms))]
-    hits: tuple[Hit, ...] = ()
+    hits: dict[str, Hit] = {}
     ranks: dict[str, int] = {}
-    found = OfflineSearch(question=question)
-    for words in filter(None, searched if searcher is not None else ()):
-        assert searcher is not None
-        more = searcher.search(words, limit=_HITS_MAX, within=within, earlier=list_history_texts(earlier))
-        hits += tuple(hit for hit in more if hit.section_id not in ranks)
-        ranks = {hit.section_id: rank for rank, hit in enumerate(more)} | ranks
-        sections = ranks | dict.fromkeys(kept, _HITS_MAX)
-        found = replace(_choose_passages(library, question, sections, needs_certainty=needs_certainty), hits=hits)
-        if found.evidence >= _CERTAIN_EVIDENCE:
-            return found
-    if searcher is None or (within is not None and not hits):
+    if searcher is not None:
+        with suppress(RoamtuiError):  # an embedder may fail
+            for words in filter(None, (question, " ".join(get_synonyms(terms)))):
+                found = searcher.search(words, limit=_HITS_MAX, within=within, earlier=list_history_texts(earlier))
+                for rank, hit in enumerate(found):
+                    hits.setdefault(hit.section_id, hit)
+                    ranks.setdefault(hit.section_id, rank)
+    if not ranks:
         proposed = suggest_ids(library, question) if within is None else (within,)
-        sections = {section_id: rank for rank, section_id in enumerate((*proposed, *kept))}
-        found = _choose_passages(library, question, sections, needs_certainty=needs_certainty)
-    return found
+        ranks = {section_id: rank for rank, section_id in enumerate(proposed)}
+    passages = _choose_passages(library, question, ranks, needs_certainty=needs_certainty)
+    return OfflineSearch(question=question, hits=tuple(hits.values()), passages=tuple(passages))
 
 
 def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
@@ -185,14 +161,11 @@ def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[s
 
 def list_unread_pages(library: Library, found: OfflineSearch) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
-    unread = tuple(hit.section_id for hit in found.hits if _is_unread(library, hit.section_id))[:_PAGES_MAX]
-    if unread or found.evidence >= _EVIDENCE_MIN or not extract_query_terms(found.question):
-        return unread
+    hit_ids = (hit.section_id for hit in found.hits)
+    unread = tuple(hit_id for hit_id in hit_ids if not library.is_loaded(hit_id) and not library.problem_of(hit_id))
+    if unread or found.passages or not extract_query_terms(found.question):
+        return unread[:_PAGES_MAX]
     return find_unread_pages(library, found.question)
-
-
-def _is_unread(library: Library, section_id: str) -> bool:
-    return not library.is_loaded(section_id) and not library.problem_of(section_id)
 
 
 def write_answer(found: OfflineSearch, library: Library) -> str:
@@ -207,13 +180,12 @@ def write_answer(found: OfflineSearch, library: Library) -> str:
 
 
 def _write_passage(passage: FoundPassage, library: Library) -> str:
-    path = format_path(library, passage.section_id).split(" > ")
     words = library.clean_text(passage.span).strip()
     opening, closing = next(
         (pair for pair in _QUOTATION_MARKS if pair[0] not in words and pair[1] not in words), ('"', '"')
     )
-    named = path[-2:] if len(path) < 3 or not _FILE_NAME.fullmatch(path[0]) else [path[0], *path[-2:]]
-    titles = filter(None, (" ".join(_MARKUP.sub(" ", title).translate(_WITHOUT_QUOTES).split()) for title in named))
+    path = format_path(library, passage.section_id).split(" > ")
+    titles = filter(None, (" ".join(_MARKUP.sub(" ", title).split()) for title in path[-2:]))
     # a list, a table or code needs lines of its own
     gap_before = "\n\n" if _STARTS_AS_BLOCK.match(words) else ""
     gap_after = "\n\n" if _STARTS_AS_BLOCK.match(words.rpartition("\n")[2]) else ""
@@ -222,16 +194,9 @@ def _write_passage(passage: FoundPassage, library: Library) -> str:
     return f"**{heading}**\n\n{quote}" if heading else quote
 
 
-def _is_follow_up(question: str) -> bool:
-    """Return whether a question refers to the previous one."""
-    is_short = len(extract_query_terms(question)) <= _FOLLOW_UP_TERMS_MAX
-    is_why = question.strip().lower().startswith("why")
-    return is_why or is_continuation(question) or (is_short and has_pronoun(question))
-
-
 def _choose_passages(
     library: Library, question: str, sections: Mapping[str, int], *, needs_certainty: bool
-) -> OfflineSearch:
+) -> list[FoundPassage]:
     """Choose the passages of an answer from `sections`, which have their ranks, and from those below them."""
     ranks: dict[str, int] = {}
     for section_id, rank in sections.items():
@@ -242,15 +207,14 @@ def _choose_passages(
     scored = (_score_section(library, node_id, texts[node_id], ranks[node_id], weighing) for node_id in ranks)
     ranked = sorted(chain.from_iterable(scored), key=lambda passage: -passage.score)
     best_score = ranked[0].score if ranked else 0.0
-    chosen = _take_varied(library, ranked, best_score, weighing)
-    bonus = _SCORE_EVIDENCE_MAX * min(1.0, best_score)
-    evidence = max((weighing.compute_found_share(passage.terms) + bonus for passage in chosen), default=0.0)
     if needs_certainty and best_score < _CELL_SCORE_MIN:
-        chosen = []
-    elif evidence < _EVIDENCE_MIN:  # a section whose title fits the question is never "not found"
-        fitting = [passage for passage in ranked if weighing.fits_title(passage.title_terms)][:1]
-        chosen = _take_varied(library, fitting, best_score, weighing)
-    return OfflineSearch(question=question, passages=tuple(chosen), evidence=evidence)
+        return []
+    chosen = _take_varied(library, ranked)
+    bonus = _SCORE_EVIDENCE_MAX * min(1.0, best_score)
+    evidence = max((weighing.compute_evidence(passage.terms) + bonus for passage in chosen), default=0.0)
+    if evidence < _EVIDENCE_MIN:  # a section whose title fits the question is never "not found"
+        chosen = _take_varied(library, [one for one in ranked if weighing.fits_title(one.title_terms)][:1])
+    return _widen_all(library, chosen)
 
 
 def _list_nodes(library: Library, section_id: str) -> Iterator[str]:
@@ -269,81 +233,59 @@ def _read(library: Library, section_id: str) -> str:
     return library.clean_text(own.get_part(0, min(len(own), _TEXT_LENGTH_MAX)))
 
 
-def _take_varied(
-    library: Library, ranked: Sequence[FoundPassage], best_score: float, weighing: _Weighing
-) -> list[FoundPassage]:
-    """Take the best passages of up to five sections, each with its exception. Those of one section come together.
+def _take_varied(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPassage]:
+    """Take the best passages of up to five sections. Those of one section come together.
 
     Each section of a chapter that is taken lowers the score of the chapter's other sections.
     """
     taken: dict[str, list[FoundPassage]] = {}
     chapters: Counter[tuple[str, ...]] = Counter()
     room = _ANSWER_TOKENS_MAX
-    left = [passage for passage in ranked if passage.score >= _SCORE_SHARE_MIN * best_score]
+    left = [passage for passage in ranked if passage.score >= _SCORE_SHARE_MIN * ranked[0].score]
+
+    def get_chapter(passage: FoundPassage) -> tuple[str, ...]:
+        return library.node(passage.section_id).path[:-1]
 
     def compute_score(passage: FoundPassage) -> float:
         is_taken = passage.section_id in taken
-        return passage.score * (1 if is_taken else _CHAPTER_FACTOR ** chapters[_get_chapter(library, passage)])
+        return passage.score * (1 if is_taken else _CHAPTER_FACTOR ** chapters[get_chapter(passage)])
 
     while left:
         best = max(left, key=compute_score)
         left.remove(best)
-        for passage in (best, _find_limit(library, best, weighing)):
-            if passage is None or (passage.section_id not in taken and len(taken) == _SECTIONS_MAX):
-                continue
-            tokens = estimate_tokens(library.text_at(passage.span))
-            if (taken and tokens > room) or passage in taken.get(passage.section_id, ()):
-                continue
-            room -= tokens
-            if passage.section_id not in taken:
-                chapters[_get_chapter(library, passage)] += 1
-            taken.setdefault(passage.section_id, []).append(passage)
-    together = [passage for passages in taken.values() for passage in passages]
+        tokens = estimate_tokens(library.text_at(best.span))
+        is_new = best.section_id not in taken
+        if (taken and tokens > room) or (is_new and len(taken) == _SECTIONS_MAX):
+            continue
+        room -= tokens
+        chapters[get_chapter(best)] += is_new
+        taken.setdefault(best.section_id, []).append(best)
+    return [passage for passages in taken.values() for passage in passages]
+
+
+def _widen_all(library: Library, passages: Sequence[FoundPassage]) -> list[FoundPassage]:
+    """Add the neighbouring paragraphs of passages as long as there is room, those below first."""
+    room = _WIDENED_TOKENS_MAX - sum(estimate_tokens(library.text_at(passage.span)) for passage in passages)
     widened: list[FoundPassage] = []
-    room -= _ANSWER_TOKENS_MAX - _WIDENED_TOKENS_MAX
-    for passage in together:  # a short answer has room for the paragraphs around it
-        if not any(_covers(other, passage) for other in widened):
-            widened.append(_widen(library, passage, together, room))
-            room -= estimate_tokens(library.text_at(widened[-1].span)) - estimate_tokens(library.text_at(passage.span))
+    for passage in passages:
+        own = library.get_own_content_span(passage.section_id)
+        start, end = passage.span.start - own.start, passage.span.end - own.start
+        if any(one.span.doc == own.doc and one.span.start <= passage.span.start < one.span.end for one in widened):
+            continue
+        text = _read(library, passage.section_id)
+        others = split_passages(text)
+        below, above = (
+            (other for other in others if other.start >= end),
+            (other for other in others if other.end <= start),
+        )
+        for other in (*below, *reversed([*above])):
+            low, high = min(start, other.start), max(end, other.end)
+            is_next = not text[min(end, other.end) : max(start, other.start)].strip()
+            tokens = estimate_tokens(text[low:start] + text[end:high])
+            if is_next and tokens <= room:
+                start, end, room = low, high, room - tokens
+        widened.append(replace(passage, span=own.get_part(start, end)))
     return widened
-
-
-def _get_chapter(library: Library, passage: FoundPassage) -> tuple[str, ...]:
-    return library.node(passage.section_id).path[:-1]
-
-
-def _covers(passage: FoundPassage, other: FoundPassage) -> bool:
-    span, inner = passage.span, other.span
-    return span.doc == inner.doc and span.start <= inner.start and inner.end <= span.end
-
-
-def _widen(library: Library, passage: FoundPassage, taken: Sequence[FoundPassage], room_tokens: int) -> FoundPassage:
-    """Add the neighbouring paragraphs of a section as long as there is room, those below first."""
-    own, text = library.get_own_content_span(passage.section_id), _read(library, passage.section_id)
-    start, end = passage.span.start - own.start, passage.span.end - own.start
-    known = [(one.span.start - own.start, one.span.end - own.start) for one in taken if one.span.doc == own.doc]
-    others = split_passages(text)
-    for other in (
-        *(other for other in others if other.start >= end),
-        *(other for other in reversed(others) if other.end <= start),
-    ):
-        low, high = min(start, other.start), max(end, other.end)
-        is_next = not text[min(end, other.end) : max(start, other.start)].strip()
-        is_taken = (other.start, other.end) in known
-        tokens = 0 if is_taken else estimate_tokens(text[low:start] + text[end:high])
-        if is_next and tokens <= room_tokens:
-            start, end, room_tokens = low, high, room_tokens - tokens
-    return replace(passage, span=own.get_part(start, end))
-
-
-def _find_limit(library: Library, passage: FoundPassage, weighing: _Weighing) -> FoundPassage | None:
-    """Find the passage of a section below or beside a passage whose title announces exceptions."""
-    above = library.parent(passage.section_id)
-    beside = library.children(above) if above is not None else ()
-    for section_id in (*library.children(passage.section_id)[:_BESIDE_MAX], *beside[:_BESIDE_MAX]):
-        if section_id != passage.section_id and _LIMITING_TITLE.match(library.title_of(section_id)):
-            return next(_score_section(library, section_id, _read(library, section_id), 0, weighing), None)
-    return None
 
 
 class _Weighing:
@@ -351,26 +293,25 @@ class _Weighing:
 
     def __init__(self, question: str, texts: Sequence[str]) -> None:
         self.terms = extract_query_terms(question)
-        self._words: QuestionWords = find_question_words(question, texts)
-        self._term_by_related: dict[str, str] = {}
-        language = detect_language(tokenise(question))
+        self._words = find_question_words(question, texts)
+        self.forms = self._words.forms
+        """The term of each inflected form."""
         self.weights = self._weigh_terms(texts)
+        """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self.total = sum(self.weights.values())
+        self._term_by_related: dict[str, str] = {}
         for term in self.terms:
             factor = _PRESENT_SYNONYM_WEIGHT if term in self._words.present else _SYNONYM_WEIGHT
             for word in sorted(self._words.get_others(term) - {*self.terms}):
                 self.weights[word], self._term_by_related[word] = factor * self.weights[term], term
-        implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
-        self._implied = frozenset(implied)
-        self.weights |= dict.fromkeys(sorted(implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
-        self._evidence = self._weigh_evidence(question, language)
-        # fewer forms of words are known in other languages
-        self._doubt = _ENGLISH_DOUBT if language is Language.ENGLISH else 0.0
-
-    @property
-    def forms(self) -> Mapping[str, str]:
-        """The term of each inflected form."""
-        return self._words.forms
+        self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
+        self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
+        is_english = detect_language(tokenise(question)) is Language.ENGLISH
+        names = extract_code_names(question)
+        if is_english:  # in other languages, words that are not names have capital letters too
+            names |= {fold_term(name) for name in _NAME.findall(question)}
+        self._evidence = {term: self._get_factor(term) * (_NAME_WEIGHT if term in names else 1) for term in self.terms}
+        self._evidence_total = min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX) + is_english * _ENGLISH_DOUBT
 
     def locate(self, text: str) -> list[tuple[int, str]]:
         """Return the offset of each word of the question in a text, and the word, in order."""
@@ -384,42 +325,26 @@ class _Weighing:
             best[term] = max(best.get(term, 0.0), self.weights[word])
         return sum(best.values()) / self.total
 
-    def compute_found_share(self, terms: frozenset[str]) -> float:
+    def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
-        found = 0.0
-        for term, weight in self._evidence.items():
-            if term in terms or not terms.isdisjoint(self._words.corrections.get(term, ())):
-                found += weight
-            elif not terms.isdisjoint(self._words.synonyms[term]):
-                found += _SYNONYM_EVIDENCE * weight
-        return min(1.0, found / (min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX) + self._doubt))
+        has_term = (term in words or not words.isdisjoint(self._words.get_others(term)) for term in self._evidence)
+        found = sum(compress(self._evidence.values(), has_term))
+        return min(1.0, found / self._evidence_total)
 
-    def fits_title(self, title_terms: frozenset[str]) -> bool:
-        """Return whether a title with these terms is about the question."""
-        has_implied = not title_terms.isdisjoint(self._implied)
-        return has_implied or self.compute_found_share(title_terms) >= _TITLE_FIT_MIN
+    def fits_title(self, words: frozenset[str]) -> bool:
+        """Return whether a title with these words is about the question."""
+        return not words.isdisjoint(self._implied) or self.compute_evidence(words) >= _TITLE_FIT_MIN
 
     def _weigh_terms(self, texts: Sequence[str]) -> dict[str, float]:
-        """Weigh each term: more if it is rare in the texts."""
-        found = [{term for _, term in locate_terms(text, self.terms, self.forms)} for text in texts]
-        weights = {}
-        for term in self.terms:
-            count = sum(term in terms for terms in found)
-            factor = _UNSEEN_PAIR_WEIGHT if not count and is_unspaced(term) else 1.0
-            weights[term] = math.log(1 + (len(texts) + 1) / (count + 1)) * factor
-        return weights
+        counts = Counter(
+            chain.from_iterable({term for _, term in locate_terms(text, self.terms, self.forms)} for text in texts)
+        )
+        return {
+            term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * self._get_factor(term) for term in self.terms
+        }
 
-    def _weigh_evidence(self, question: str, language: Language) -> dict[str, float]:
-        """Weigh each term as evidence: more for names."""
-        names = extract_code_names(question)
-        if language is Language.ENGLISH:  # in other languages, words that are not names have capital letters too
-            names |= {fold_term(name) for name in _NAME.findall(question)}
-        weights = {}
-        for term in self.terms:
-            weight = _NAME_WEIGHT if term in names else 1.0
-            is_unseen_pair = is_unspaced(term) and term not in self._words.present
-            weights[term] = weight * (_UNSEEN_PAIR_WEIGHT if is_unseen_pair else 1.0)
-        return weights
+    def _get_factor(self, term: str) -> float:
+        return _UNSEEN_PAIR_WEIGHT if is_unspaced(term) and term not in self._words.present else 1.0
 
 
 def _score_section(

@@ -104,11 +104,6 @@ async def test_other_answers_have_no_passages(change: dict[str, object]) -> None
     [
         ("How long is the grace period for a late bicycle?", "grace period of 24 hours", 0),
         (
-            "Can I drop the folding bike off in the night locker on my way home?",
-            "anything with wheels may never be left in the locker",
-            1,
-        ),
-        (
             "I've done the Saturday petrol course. Is that enough to take a chainsaw home?",
             "lent only to members who show a chainsaw certificate as well as the petrol induction",
             0,
@@ -120,7 +115,7 @@ async def test_other_answers_have_no_passages(change: dict[str, object]) -> None
             1,
         ),
     ],
-    ids=["grace period", "locker", "chainsaw", "clock", "report"],
+    ids=["grace period", "chainsaw", "clock", "report"],
 )
 async def test_passages_answer_the_questions_of_the_handbook(question: str, answer: str, place: int) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")

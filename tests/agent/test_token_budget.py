@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import pytest
 
 from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.conversation.commands import PinSections
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.state import DROPPED
-from roamtui.conversation.transcript import StopReason, Usage
+from roamtui.conversation.transcript import StopReason
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelRequest
 from tests.agent.asking import WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedReply
@@ -79,23 +75,3 @@ async def test_no_request_exceeds_a_small_window(window: int) -> None:
         await desk.ask(f"{title}, please?", desk.opening(title), desk.quoting(title, quote))
     assert all(estimate_request_tokens(request) <= window for request in desk.model.requests)
     assert all(event.stopped is StopReason.ANSWERED for event in desk.events[-1:])  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("source", ["provider", "estimate"])
-async def test_counts_of_the_provider_correct_the_estimates(source: str) -> None:
-    """The model counts twice our estimate, so without calibration requests exceed its window."""
-    desk = make_desk(window_tokens=12_000)
-    counted: list[int] = []
-
-    def count(reply: ScriptedReply) -> Callable[[ModelRequest], ScriptedReply]:
-        def answer(request: ModelRequest) -> ScriptedReply:
-            counted.append(2 * estimate_request_tokens(request))
-            return replace(reply, usage=Usage(input_tokens=counted[-1], output_tokens=9, source=source))
-
-        return answer
-
-    for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 8:
-        answer = count(desk.quoting(title, f"{quote}{' and more' * 60}"))
-        await desk.ask(f"{title}, {'please' * 60}?", count(desk.opening(title)), answer)
-    assert (max(counted) <= 12_000) is (source == "provider")
-    check_messages(desk.sent)
