@@ -26,6 +26,7 @@ from roamtui.agent.token_budget import (
     estimate_request_tokens,
     estimate_request_usd,
     fits_window,
+    share_window,
 )
 from roamtui.agent.tools import expand, make_tools, search
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_tool_arguments
@@ -68,14 +69,6 @@ from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.base import Hit, Progress, Searcher
 
-_HITS_WINDOW_SHARE = 0.15
-"""Share of the context window for the search results that come with a question."""
-_PREFACE_WINDOW_SHARE = 0.4
-"""Share of the context window for the open sections that come with a question."""
-_PREFACE_TOKENS_MAX = 32_000
-"""Maximum tokens of these sections, however large the window is."""
-_HISTORY_WINDOW_SHARE = 0.2
-"""Share of the context window for earlier questions and answers after a rebuild."""
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
 _DRAFT_CHARACTERS = 500
@@ -247,7 +240,7 @@ class Agent:
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, RetrievedContext()
-        library, room = state.library, self._compute_window_share(_HITS_WINDOW_SHARE)
+        library, room = state.library, share_window(self.model.window_tokens).hits
         if self.options.sends_hits and self.model.name != OFFLINE:
             if whole := list_whole_document(library, room) or list_whole_section(library, within, room):
                 unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
@@ -265,29 +258,24 @@ class Agent:
         )
         await self.conversation.apply(begin_question(state, question, context))
 
-    def _compute_window_share(self, share: float) -> int | None:
-        """Return a share of the model's context window in tokens, or None if its size is unknown."""
-        window = self.model.window_tokens
-        return None if window is None else int(window * share)
-
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state, window = self.conversation.state, self.model.window_tokens
+        shares = share_window(window)
         whole = (
-            list_whole_document(state.library, self._compute_window_share(_HITS_WINDOW_SHARE))
+            list_whole_document(state.library, shares.hits)
             if self.options.sends_hits and self.model.name != OFFLINE
             else ()
         )
         outline = WHOLE_NOTE
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
             outline = render_outline(state.library, budget_tokens=compute_outline_budget(state.library, window))
-        room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         return PromptContext(
             system=SYSTEM,
             outline=outline,
             model=self.model.name,
-            delivery_tokens_max=_PREFACE_TOKENS_MAX if room is None else min(_PREFACE_TOKENS_MAX, room),
-            history_tokens_max=self._compute_window_share(_HISTORY_WINDOW_SHARE),
+            delivery_tokens_max=shares.preface,
+            history_tokens_max=shares.history,
             auto_opened=opened,
             instructions=self.options.instructions,
         )

@@ -1,18 +1,47 @@
-"""Estimate the tokens and the cost of a request and the room for the next step."""
+"""Share out a model's context window, and estimate the tokens and the cost of a request."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import Model, ModelRequest, Prices
 
 WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model whose window is unknown."""
+_HITS_SHARE = 0.15
+_PREFACE_SHARE = 0.4
+_PREFACE_TOKENS_MAX = 32_000
+_HISTORY_SHARE = 0.2
 _ANSWER_TOKENS = 4_000
 """Reserved for the answer."""
 _MESSAGE_TOKENS = 6
 _TOOL_TOKENS = 120
 _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowShares:
+    """Maximum tokens of the parts of a request, or None for no limit."""
+
+    hits: int | None
+    """Of the search results that come with a question."""
+    preface: int
+    """Of the open sections that come with a question."""
+    history: int | None
+    """Of earlier questions and answers after a rebuild."""
+
+
+def share_window(window_tokens: int | None) -> WindowShares:
+    """Share out a context window, whose size may be unknown."""
+    if window_tokens is None:
+        return WindowShares(hits=None, preface=_PREFACE_TOKENS_MAX, history=None)
+    return WindowShares(
+        hits=int(window_tokens * _HITS_SHARE),
+        preface=min(_PREFACE_TOKENS_MAX, int(window_tokens * _PREFACE_SHARE)),
+        history=int(window_tokens * _HISTORY_SHARE),
+    )
 
 
 def estimate_request_tokens(request: ModelRequest) -> int:
