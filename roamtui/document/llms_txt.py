@@ -18,18 +18,17 @@ from itertools import groupby
 
 from roamtui.document.document import Columns, Document, NodeRow, build_columns
 from roamtui.document.front_matter import find_body_start, measure_front_matter
-from roamtui.document.headings import restore_offsets, scan_headings
+from roamtui.document.headings import parse_title, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import make_title_from_url, sanitise_line, shorten
+from roamtui.document.text import normalise_line_ends
 from roamtui.markdown.blocks import Block, Details, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.sources.web.urls import resolve_href
 
-_LIST_NAME = re.compile(r"llms(?!-full)[\w.-]*\.(?:txt|md)", re.IGNORECASE)
+_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)", re.IGNORECASE)
 _ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$", re.MULTILINE)
 _LINK_START = re.compile(r"(?:\*\*)?\[[^\]\n]+\]\([^)\s][^)\n]*\)|<?https?://")
-_TITLE_AND_QUOTE = re.compile(r"\s*# [^\n]+\n\s*>[^\n]*\n")
-_SECTION = re.compile(r"^## ", re.MULTILINE)
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
 _BARE_URL_END = ".,;:!?)*_]"
 """Characters at the end of a bare URL that do not belong to it."""
@@ -37,25 +36,29 @@ _AROUND_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _TITLE_LENGTH_MAX = 300
 _LINKS_MIN = 3
 _ITEMS_SHARE_MIN = 0.7
-"""Minimum share of list items that start with a link, in a list of links whose name does not say what it is."""
+"""Minimum share of list items that start with a link."""
 _TEXT_SHARE_MIN = 0.5
 """Minimum share of all characters that are in these items."""
 _LENGTH_MAX = 1_500_000
 """Maximum length of a list of links, in characters."""
 
 
-def is_link_list(text: str, name: str, *, is_fetched: bool) -> bool:
-    """Check whether a text is an llms.txt, by its file name or by its shape.
+def parse_site_file(document: Document, name: str) -> Document:
+    """Parse a document again if it is a list of links, or a file of pages, by its file `name` or by its shape.
 
-    The shape is a title and a block quote at the start, lists of links below H2 headings, and little else. A fetched
-    page needs neither title nor quote.
+    Only a fetched page may be a list by its shape: most of its text is list items that start with a link.
     """
-    if len(text) > _LENGTH_MAX or ("[" not in text and "http" not in text):
-        return False
-    if _LIST_NAME.fullmatch(name):
-        return True
-    if text.count("](") < _LINKS_MIN or not (is_fetched or (_TITLE_AND_QUOTE.match(text) and _SECTION.search(text))):
-        return False
+    is_named = _NAME.fullmatch(name) is not None
+    normalised = normalise_line_ends(document.text)
+    if is_named and (boundaries := detect_page_boundaries(normalised)):
+        return split_into_pages(document, normalised, boundaries)
+    is_list = (is_named and "full" not in name.lower()) or (document.url and _has_shape_of_list(normalised))
+    if not is_list or len(normalised) > _LENGTH_MAX:
+        return document
+    return replace(document, columns=add_links(document.columns, document.text, document.url))
+
+
+def _has_shape_of_list(text: str) -> bool:
     items = _ITEM_LINE.findall(text)
     links = [item for item in items if _LINK_START.match(item)]
     characters = sum(map(len, text.split()))
@@ -146,45 +149,36 @@ def _make_title(words: str) -> str:
 
 
 _LEVEL_MAX = 6
-_PAGES_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx)", re.IGNORECASE)
-_NAMED_MIN = 2
-"""Minimum number of boundaries of one kind, each with a URL, in a file whose name says that it has all pages."""
-_UNNAMED_MIN = 3
-"""The same minimum for any other file, or if a boundary has no URL."""
-_UNNAMED_LENGTH_MAX = 8_000_000
-"""A longer file, in characters, is split into pages only if its name says what it is."""
-
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_PAGES_MIN = 3
+"""Minimum number of boundaries. Fewer may be examples or ordinary text."""
+_CODE = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^`\n]*\n(?:(?! {0,3}(?:```|~~~))[^\n]*\n)* {0,3}(?P=fence)[`~]*[ \t]*$",
+    re.MULTILINE,
+)
+"""A block of code. A block that a page leaves open ends with the page, so that it is not taken for code here."""
 # Spaces and closing marks around a title are stripped later: a pattern that did so would backtrack for hours.
 _TITLE_LINE = r"#{1,6}[ \t](?P<title>[^\n]+)\n"
 _URL_LINE = (
     r"(?:>[ \t]*)?\**(?:Source|URL|Url|source|url)(?: URL)?:\**[ \t]*<?(?P<url>(?:https?://|/)[^\s<>]*)>?[ \t]*\n"
 )
 _RULE_LINE = r"-{3,}[ \t]*\n"
-_YAML_LINE = re.compile(
-    r"^(title|url|source|source_url|canonical_url|permalink|slug|path)[ \t]*:[ \t]*((?:\S.*)?)$", re.M
-)
+_YAML_LINE = re.compile(r"^(title|url|source|source_url|canonical_url|permalink|slug)[ \t]*:[ \t]*((?:\S.*)?)$", re.M)
+_URL_NAMES = ("url", "source_url", "canonical_url", "source", "permalink", "slug")
 _NO_LINE_END = re.compile(r"[^\n]")
 _KEY_LINE = r"[A-Za-z_][\w.-]*[ \t]*:(?:[ \t][^\n]*)?\n"
 _FRONT_MATTER = re.compile(
     rf"^---[ \t]*\n(?P<yaml>{_KEY_LINE}(?:{_KEY_LINE}|[ \t]+\S[^\n]*\n|- [^\n]*\n|\#[^\n]*\n)*?)(?:---|\.\.\.)[ \t]*\n",
     re.MULTILINE,
 )
-_URL_NAMES = ("url", "source_url", "canonical_url", "source", "permalink", "path", "slug")
-
-_BOUNDARIES = {
-    "title and address": re.compile(
-        rf"^(?:{_RULE_LINE}\n?)?(?P<marks>{_TITLE_LINE})\n?{_URL_LINE}(?:{_RULE_LINE})?", re.MULTILINE
-    ),
-    "rule and address": re.compile(rf"^[-=*_]{{3,}}[ \t]*\n\n?{_URL_LINE}(?:\n?{_RULE_LINE})?", re.MULTILINE),
-    "front matter": _FRONT_MATTER,
-    "skip link": re.compile(
+_BOUNDARIES = (
+    re.compile(rf"^(?:{_RULE_LINE}\n?)?(?P<marks>{_TITLE_LINE})\n?{_URL_LINE}(?:{_RULE_LINE})?", re.MULTILINE),
+    re.compile(rf"^{_RULE_LINE}\n?{_URL_LINE}(?:\n?{_RULE_LINE})?", re.MULTILINE),
+    re.compile(
         rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]++)[^)\n]*\)[^\n]*\n", re.MULTILINE
     ),
-}
-"""Boundaries that programs write between pages. Each has a URL or a title."""
-_RULE_AND_TITLE = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", re.MULTILINE)
-"""Boundary that consists of a rule and a title. It counts only if the file name says what the file is."""
+    _FRONT_MATTER,
+)
+"""What programs write between pages: a title, a rule or both, with the page's URL, or front matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,34 +196,17 @@ class PageBoundary:
     """URL or path on the site; empty if the boundary has none."""
 
 
-def detect_page_boundaries(text: str, name: str) -> list[PageBoundary]:
+def detect_page_boundaries(text: str) -> list[PageBoundary]:
     """Find where the pages of a text start. Return an empty list if the text does not consist of pages."""
-    is_named = _PAGES_NAME.fullmatch(name) is not None
-    if not is_named and len(text) > _UNNAMED_LENGTH_MAX:
-        return []
-    found: list[PageBoundary] = []
-    for kind, pattern in _BOUNDARIES.items():
-        candidates = list(map(_parse_boundary, pattern.finditer(text)))
-        if kind == "front matter":
-            candidates = [boundary for boundary in candidates if boundary.title or boundary.url]
-        # A few boundaries of a kind, or many without a URL, may be examples or ordinary text.
-        with_url = sum(bool(boundary.url) for boundary in candidates)
-        count_min = _NAMED_MIN if is_named and with_url == len(candidates) else _UNNAMED_MIN
-        needs_urls = not is_named and kind == "front matter"
-        if len(candidates) >= count_min and not (needs_urls and with_url < len(candidates) / 2):
-            found += candidates
-    if not found and is_named:
-        after_rules = list(map(_parse_boundary, _RULE_AND_TITLE.finditer(text)))
-        level = min((boundary.level for boundary in after_rules), default=0)
-        if len(after_rules) >= _UNNAMED_MIN:
-            found = [boundary for boundary in after_rules if boundary.level == level]
+    outside_code = _CODE.sub(lambda block: _NO_LINE_END.sub(" ", block[0]), text)
+    matches = (match for pattern in _BOUNDARIES for match in pattern.finditer(outside_code))
+    found = [boundary for boundary in map(_parse_boundary, matches) if boundary.title or boundary.url]
     separate: list[PageBoundary] = []
     # If boundaries overlap, the first one counts, or the longest one if they start together.
     for boundary in sorted(found, key=lambda boundary: (boundary.start, -boundary.body_start)):
         if not separate or boundary.start >= separate[-1].body_start:
             separate.append(boundary)
-    outside = _keep_outside_fences(text, separate)
-    return outside if len(outside) >= (_NAMED_MIN if is_named else _UNNAMED_MIN) else []
+    return separate if len(separate) >= _PAGES_MIN else []
 
 
 def _parse_boundary(match: re.Match[str]) -> PageBoundary:
@@ -246,37 +223,10 @@ def _parse_boundary(match: re.Match[str]) -> PageBoundary:
     )
 
 
-def _keep_outside_fences(text: str, boundaries: list[PageBoundary]) -> list[PageBoundary]:
-    """Return the boundaries outside blocks of code. A block that a page leaves open ends at the next boundary."""
-    kept: list[PageBoundary] = []
-    fences = list(_FENCE.finditer(text)) if boundaries else []
-    position = 0
-    opening = ""
-    for boundary in boundaries:
-        while position < len(fences) and fences[position].start() <= boundary.start:
-            opening = _get_open_fence(opening, fences[position])
-            position += 1
-        is_code = opening and position < len(fences) and not _get_open_fence(opening, fences[position])
-        if not is_code:
-            kept.append(boundary)
-            opening = ""
-    return kept
-
-
-def _get_open_fence(opening: str, line: re.Match[str]) -> str:
-    """Return the opening fence that applies after a line with a fence, or an empty string if no fence is open then."""
-    fence, rest = line.groups()
-    if not opening:
-        return "" if fence[0] == "`" and "`" in rest else fence
-    closes = fence[0] == opening[0] and len(fence) >= len(opening) and not rest.strip()
-    return "" if closes else opening
-
-
 def split_into_pages(document: Document, normalised: str, boundaries: Sequence[PageBoundary]) -> Document:
     """Make a section for each page of a document, and rows for the text before the first page."""
     ends = [*(boundary.start for boundary in boundaries[1:]), len(normalised)]
-    shown = _FRONT_MATTER.sub(lambda block: _NO_LINE_END.sub(" ", block.group()), normalised)
-    pages = [_read_page(shown, boundary, end) for boundary, end in zip(boundaries, ends, strict=True)]
+    pages = [_read_page(normalised, boundary, end) for boundary, end in zip(boundaries, ends, strict=True)]
     levels = [page.level for page, _ in pages if page.level]
     level = max(sorted(set(levels)), key=levels.count, default=1)
     opening = normalised[: boundaries[0].start]
@@ -302,8 +252,7 @@ def _read_page(normalised: str, boundary: PageBoundary, end: int) -> tuple[NodeR
     heading.
     """
     headings = _scan(normalised[boundary.body_start : end], 0, boundary.body_start)
-    named = _scan(f"# {boundary.title}", 0) if boundary.title else []
-    title = named[0].title if named else ""
+    title = parse_title(boundary.title, {})
     level = boundary.level
     if headings and not normalised[boundary.body_start : headings[0].start].strip():
         first = headings[0]

@@ -28,15 +28,6 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
-_LLMS_TXT_SIGNS = (
-    *("\nSource:", "\nURL:", "\nurl:", "\n[Skip to "),
-    "](http",
-)
-"""A list of links, or a file of pages, contains one of these strings at least three times."""
-_SIGNS_MIN = 3
-_HEAD_LENGTH = 2_000
-_LLMS_TXT_LENGTH_MAX = 8_000_000
-"""A longer text, in characters, is a list of links or a file of pages only if its name says so."""
 
 
 def parse_document(
@@ -97,29 +88,11 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
         # The converter chose the title of a PDF by its cover too, so it is better than the only H1.
         document = replace(document, page_starts=raw.page_starts, title=raw.title or document.title)
     name = raw.name.rpartition("/")[2]
-    if not raw.is_markdown or raw.is_converted or not (url or _may_be_llms_txt(raw.text, name)):
+    if not (raw.is_markdown and has_links) or raw.is_converted or not (url or "llms" in name.lower()):
         return document
-    from roamtui.document.llms_txt import add_links, detect_page_boundaries, is_link_list, split_into_pages  # noqa: PLC0415 - rarely needed
+    from roamtui.document.llms_txt import parse_site_file  # noqa: PLC0415 - rarely needed
 
-    normalised = normalise_line_ends(raw.text)
-    boundaries = detect_page_boundaries(normalised, name)
-    if boundaries:
-        return split_into_pages(document, normalised, boundaries)
-    if has_links and is_link_list(normalised, name, is_fetched=url is not None):
-        return replace(document, columns=add_links(document.columns, raw.text, url))
-    return document
-
-
-def _may_be_llms_txt(text: str, name: str) -> bool:
-    """Check whether a text may be a list of links or a file of pages. Almost no ordinary document passes."""
-    if "llms" in name.lower():
-        return True
-    if len(text) > _LLMS_TXT_LENGTH_MAX:
-        return False
-    # Links are frequent in ordinary documents, so they count only after the title and quote of an llms.txt.
-    head = text[:_HEAD_LENGTH].lstrip()
-    is_quoted = head.startswith("# ") and "\n>" in head
-    return any(text.count(sign) >= _SIGNS_MIN for sign in (_LLMS_TXT_SIGNS if is_quoted else _LLMS_TXT_SIGNS[:-1]))
+    return parse_site_file(document, name)
 
 
 def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list[NodeRow]:

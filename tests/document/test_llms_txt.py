@@ -84,17 +84,18 @@ def test_without_a_url_relative_links_stay_text() -> None:
     ("text", "name", "is_list"),
     [
         (_SHAPE, "notes.md", True),
-        (_SHAPE.replace("> Q\n", "Q\n"), "notes.md", False),
-        (_SHAPE.replace("> Q\n", "Q\n"), "LLMS.txt", True),
-        (_SHAPE.replace("## Docs\n", ""), "notes.md", False),
         (_SHAPE + "- plain\n- plain too\n", "notes.md", False),
         (_SHAPE + "A long paragraph of words. " * 20, "notes.md", False),
         (_SHAPE + "A long paragraph of words. " * 20, "llms-small.txt", True),
+        (_SHAPE + "A long paragraph of words. " * 20, "llms-full.txt", False),
         (_SHAPE, "notes.csv", True),
     ],
 )
-def test_a_file_is_a_list_of_links_by_its_name_or_its_shape(text: str, name: str, *, is_list: bool) -> None:
-    assert bool(list_links(parse(text, name=name, url=None))) is is_list
+def test_a_list_of_links_is_known_by_its_name_or_by_the_shape_of_a_fetched_page(
+    text: str, name: str, *, is_list: bool
+) -> None:
+    assert bool(list_links(parse(text, name=name))) is is_list
+    assert bool(list_links(parse(text, name=name, url=None))) is (is_list and name.startswith("llms"))
 
 
 def count_links(text: str) -> tuple[int, int]:
@@ -123,7 +124,6 @@ def test_a_real_file_has_a_node_for_each_link_of_its_lists(name: str) -> None:
 
 NAME = "llms-full.txt"
 _FULL = list_documents("llms/full/*.txt")
-_ORDINARY = list_documents("books/*.md", "llms/files/*.txt", "sets/*/docs/**/*.md")
 _BODY = "Words.\n\n## More\n\nText.\n\n"
 _PAGES = {
     "title and source": f"# Page %\nSource: https://s.example/p%\n\n{_BODY}",
@@ -146,11 +146,10 @@ def repeat(page: str, count: int = 3) -> str:
     return "".join(page.replace("%", str(number)) for number in range(1, count + 1))
 
 
-@pytest.mark.parametrize("name", [NAME, "docs.md"])
 @pytest.mark.parametrize("page", _PAGES.values(), ids=_PAGES.keys())
-def test_each_page_is_a_section_with_its_url(page: str, name: str) -> None:
+def test_each_page_is_a_section_with_its_url(page: str) -> None:
     text = repeat(page)
-    document = parse_pages(text, name=name)
+    document = parse_pages(text)
     nodes = [node for node in list_nodes(document) if node.level]
     assert [(node.level, node.title) for node in nodes] == [
         one for number in (1, 2, 3) for one in ((1, f"Page {number}"), (2, "More"))
@@ -158,13 +157,7 @@ def test_each_page_is_a_section_with_its_url(page: str, name: str) -> None:
     assert [node.url for node in nodes] == [f"https://s.example/p{number}" for number in (1, 1, 2, 2, 3, 3)]
     assert_is_lossless(document)
     assert_is_nested(document)
-    assert_is_lossless(parse_pages(text.replace("\n", "\r\n"), name=name))
-
-
-def test_titles_after_rules_are_pages_only_in_a_file_with_the_right_name() -> None:
-    text = "# Site\n\nWords.\n\n" + repeat("---\n\n## Page %\n\nWords.\n\n## More\n\n")
-    pages = [(2, "Page 1"), (3, "More"), (2, "Page 2"), (3, "More"), (2, "Page 3"), (3, "More")]
-    assert [(level, title) for level, title, _ in read_sections(parse_pages(text))] == [(1, "Site"), *pages]
+    assert_is_lossless(parse_pages(text.replace("\n", "\r\n")))
     assert read_sections(parse_pages(text, name="docs.md")) == read_sections(parse_document(text))
 
 
@@ -191,17 +184,8 @@ def test_a_real_file_keeps_every_character_and_every_page(name: str) -> None:
 def test_a_real_file_has_a_page_for_each_boundary(name: str, pages: int) -> None:
     if f"llms/full/{name}.txt" not in _FULL:
         pytest.skip("No real documents here: set ROAMTUI_DATA.")
-    for file_name in (NAME, f"{name}.txt"):
-        document = parse_pages(read_document(f"llms/full/{name}.txt"), name=file_name)
-        assert len(set(filter(None, document.columns.urls))) == pages
-
-
-@pytest.mark.slow
-def test_no_ordinary_document_is_taken_for_many_pages() -> None:
-    for name in _ORDINARY[::3]:
-        text = read_document(name)
-        found = [title for _, title, _ in read_sections(parse_pages(text, name=name, url=None))]
-        assert found == [title for _, title, _ in read_sections(parse_document(text))], name
+    document = parse_pages(read_document(f"llms/full/{name}.txt"))
+    assert len(set(filter(None, document.columns.urls))) == pages
 
 
 _LONG = 16_000

@@ -199,8 +199,8 @@ class HostResolver:
             scope = classify_address(address)
             if not allows_local and scope is not AddressScope.PUBLIC:
                 raise BlockedAddressError(
-                    f"{host} leads to {address}, which is not a public address. Only an address that you type yourself "
-                    "may be one."
+                    f"{address} is not a public address, so {host} is not fetched. "
+                    "Only an address that you type yourself may be private."
                 )
             if not allows_local or literal is not None:
                 continue

@@ -194,7 +194,7 @@ async def test_a_picture_on_the_web_is_fetched_only_after_asking(tmp_path: Path,
 
 
 def test_a_private_address_in_a_document_is_not_fetched(site: FakeSite) -> None:
-    with pytest.raises(SourceError, match=r"^127\.0\.0\.1 is not a public address\."):
+    with pytest.raises(SourceError, match=r"^127\.0\.0\.1 is not a public address"):
         Bootstrap().fetch_picture(site.url("/a.png"), "/home/me/guide.md")
     assert site.counts.paths == []
 
