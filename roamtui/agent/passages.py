@@ -96,7 +96,7 @@ def _list_passages(exchange: Exchange, library: Library) -> Iterator[ShownPassag
     for citation in exchange.citations:
         if citation.quote is not None and citation.is_verified:
             span = citation.span
-            text = library.text_at(span) if span is not None and library.has_document(span.doc) else ""
+            text = library.text_at(span) if span is not None and span.doc in library.documents_by_key else ""
             if text.split() == citation.quote.split():
                 yield ShownPassage(citation=citation, text=text, span=span)
             else:

@@ -6,15 +6,15 @@ nodes of other documents. Loading returns a new library that shares the document
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
 
 from roamtui.document.document import Document, hash_text, make_node_id
 from roamtui.document.library_source import LibrarySource
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
+from roamtui.document.numbering import NodeNumbering
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
 
@@ -70,13 +70,14 @@ class Library:
         return owners
 
     @cached_property
-    def _documents_by_key(self) -> dict[str, Document]:
+    def documents_by_key(self) -> Mapping[str, Document]:
+        """Every loaded document by its key."""
         return {document.key: document for document in reversed(self.documents)}
 
     @cached_property
-    def _hosts(self) -> dict[int, str]:
-        """Id of the node above each grafted document, by the document's ``id()``."""
-        return {id(graft): node_id for node_id, graft in self.grafts.items()}
+    def numbering(self) -> NodeNumbering:
+        """Numbers of all loaded nodes, in order."""
+        return NodeNumbering(self.root, self.grafts, self._owners)
 
     def __contains__(self, section_id: object) -> bool:
         return section_id in self._owners
@@ -144,20 +145,16 @@ class Library:
         parent_row = document.columns.parents[row]
         if parent_row >= 0:
             return document.ids[parent_row]
-        return self._hosts.get(id(document))
+        host = self.numbering.host(document)
+        return None if host is None else host[0].ids[host[1]]
 
     def ancestors(self, section_id: str) -> tuple[str, ...]:
         """Return the ids of the nodes above a node, from the top."""
         ids: list[str] = []
-        host: str | None = section_id
-        while host is not None:
-            document, row = self.locate(host)
-            parents = document.columns.parents
-            while (row := parents[row]) >= 0:
-                ids.append(document.ids[row])
-            host = self._hosts.get(id(document))
-            if host is not None:
-                ids.append(host)
+        parent = self.parent(section_id)
+        while parent is not None:
+            ids.append(parent)
+            parent = self.parent(parent)
         return tuple(reversed(ids))
 
     def children(self, section_id: str) -> tuple[str, ...]:
@@ -178,23 +175,12 @@ class Library:
 
     def walk(self, section_id: str | None = None) -> Iterator[str]:
         """Yield the ids of all loaded nodes in order, or only of one node and all nodes below it."""
-        if section_id is None:
-            return self._walk(self.root, 0, len(self.root.columns))
-        document, row = self.locate(section_id)
-        return self._walk(document, row, document.columns.ends[row])
+        numbers = range(len(self)) if section_id is None else self._number_subtree(section_id)
+        for document, start, end in self.numbering.iter_runs(numbers):
+            yield from document.ids[start:end]
 
-    def _walk(self, document: Document, start: int, end: int) -> Iterator[str]:
-        pending: list[tuple[int, Document]] = []
-        ids = document.ids
-        for row in range(start, end):
-            while pending and pending[-1][0] <= row:
-                graft = pending.pop()[1]
-                yield from self._walk(graft, 0, len(graft.columns))
-            yield ids[row]
-            if self.grafts and ids[row] in self.grafts:
-                pending.append((document.columns.ends[row], self.grafts[ids[row]]))
-        for _, graft in reversed(pending):
-            yield from self._walk(graft, 0, len(graft.columns))
+    def _number_subtree(self, section_id: str) -> range:
+        return self.numbering.subtree(self.numbering.number_of(*self.locate(section_id)))
 
     def source_of(self, section_id: str) -> LibrarySource | None:
         """Return the source of a node, or None if the library has only the source that it was opened with."""
@@ -231,15 +217,12 @@ class Library:
         if len(self._nodes) >= _CACHED_NODES_MAX:
             self._nodes.clear()
         document, row = self.locate(section_id)
-        columns, tokens = document.columns, document.tokens_before
+        columns = document.columns
         kind = columns.kinds[row]
         start, end_row = columns.starts[row], columns.ends[row]
         end = columns.starts[end_row]
         first, own_last = self.lines_of(self.own_span(section_id))
-        tokens_below = 0
-        if self.grafts and document.key in self._tokens_below:
-            rows, sums = self._tokens_below[document.key]
-            tokens_below = sums[bisect_left(rows, end_row)] - sums[bisect_left(rows, row)]
+        runs = self.numbering.iter_runs(self._number_subtree(section_id))
         path = columns.path(row)
         node = self._nodes[section_id] = Node(
             id=section_id,
@@ -255,25 +238,12 @@ class Library:
             own_end_line=own_last,
             page=document.page_at(start),
             page_end=document.page_at(max(start, end - 1)),
-            tokens=tokens[end_row] - tokens[row] + tokens_below,
+            tokens=sum(part.tokens_before[last] - part.tokens_before[first] for part, first, last in runs),
             own_tokens=document.own_tokens[row],
             is_loaded=self.is_loaded(section_id),
             problem=self.problem_of(section_id),
         )
         return node
-
-    @cached_property
-    def _tokens_below(self) -> dict[str, tuple[list[int], list[int]]]:
-        """By key of a document, its rows with grafts below, and the running sums of the grafted tokens."""
-        below: dict[str, tuple[list[int], list[int]]] = {}
-        totals: dict[str, int] = {}
-        for node_id, document in reversed([("", self.root), *self.grafts.items()]):
-            rows = sorted(document.rows_by_id[node] for node in document.rows_by_id.keys() & totals.keys())
-            sums = list(accumulate((totals[document.ids[row]] for row in rows), initial=0))
-            if rows:
-                below[document.key] = rows, sums
-            totals[node_id] = document.tokens_before[-1] + sums[-1]
-        return below
 
     def own_span(self, section_id: str) -> Span:
         """Return the span of a node's own text. For a file, it ends at the first section below the title."""
@@ -317,13 +287,9 @@ class Library:
         """Return the text of a node's subtree, up to the next heading of the same or a higher level."""
         return self.text_at(self.span(section_id))
 
-    def has_document(self, key: str) -> bool:
-        """Check whether the document with this key is loaded."""
-        return key in self._documents_by_key
-
     def document(self, key: str) -> Document:
         """Return the loaded document with this key."""
-        return self._documents_by_key[key]
+        return self.documents_by_key[key]
 
     def lines_of(self, span: Span) -> tuple[int, int]:
         """Return the 1-based first and last line of a span, both inclusive."""

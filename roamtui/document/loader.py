@@ -129,7 +129,7 @@ class Loader:
         def load_page(url: str) -> Document:
             if url == library.root.url:
                 return make_error_document(url, f"{url} is what you have open: this link leads to itself.")
-            if library.has_document(url) and not library.document(url).problem:
+            if url in library.documents_by_key and not library.document(url).problem:
                 return library.document(url)
             try:
                 document = parse_page(fetch_markdown(fetch, url), key=url, has_links=depths[url] < _LINK_DEPTH_MAX)

@@ -7,31 +7,31 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from roamtui.document.document import Document
-from roamtui.document.library import Library
 
 
 class NodeNumbering:
-    """Numbers the nodes of a library from 0, in the order of `Library.walk`.
+    """Numbers the nodes of a library from 0.
 
     It stores only runs: sequences of rows of one document that no grafted document interrupts.
     """
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, root: Document, grafts: Mapping[str, Document], owners: Mapping[str, Document]) -> None:
+        """`owners` is the document of each node, by the node's id."""
+        self._owners = owners
         self._hosts: dict[int, tuple[Document, int]] = {}
         """Document and row above each grafted document, by the ``id()`` of the grafted document."""
         self._grafts: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
         """By the ``id()`` of a document, the documents grafted below its rows. Each entry has the first row after the
         graft, the row of the node that it is grafted below (negative, for sorting), and the grafted document."""
-        for section_id, graft in library.grafts.items():
-            host, row = library.locate(section_id)
+        for section_id, graft in grafts.items():
+            host, row = owners[section_id], owners[section_id].rows_by_id[section_id]
             self._hosts[id(graft)] = (host, row)
             self._grafts[id(host)].append((host.columns.ends[row], -row, graft))
-        for grafts in self._grafts.values():
-            grafts.sort(key=lambda entry: entry[:2])  # if hosts end at the same row, the innermost comes first
+        for below in self._grafts.values():
+            below.sort(key=lambda entry: entry[:2])  # if hosts end at the same row, the innermost comes first
         self._sizes: dict[int, int] = {}
         """By the ``id()`` of a document, the number of nodes in it and in all documents below it."""
         self._runs: dict[int, tuple[list[int], list[int]]] = {}
@@ -40,7 +40,7 @@ class NodeNumbering:
         """Number of the first node of each run, in order."""
         self._first_rows: list[tuple[Document, int]] = []
         """Document and first row of each run, in the same order."""
-        self._count = self._add_document(library.root, 0)
+        self._count = self._add_document(root, 0)
 
     def __len__(self) -> int:
         return self._count
@@ -59,7 +59,8 @@ class NodeNumbering:
 
     def find(self, section_id: str) -> int | None:
         """Return the number of the node with this id, or None if no node has it."""
-        return self.number_of(*self._library.locate(section_id)) if section_id in self._library else None
+        document = self._owners.get(section_id)
+        return None if document is None else self.number_of(document, document.rows_by_id[section_id])
 
     def id_of(self, number: int) -> str:
         """Return the id of the node with a number."""

@@ -74,7 +74,7 @@ def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
 
 def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
     """Return the span of a citation in the document as it is now, or None if it is gone."""
-    if citation is None or citation.span is None or not state.library.has_document(citation.span.doc):
+    if citation is None or citation.span is None or citation.span.doc not in state.library.documents_by_key:
         return None
     span, quote = citation.span, citation.quote
     document = state.library.document(span.doc)

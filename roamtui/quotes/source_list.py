@@ -36,7 +36,7 @@ def split_source(citation: Citation, library: Library) -> tuple[str, str]:
 def find_quote_section(citation: Citation, library: Library) -> str:
     """Return the id of the section that contains a quote: the cited one, unless the quote was found in another."""
     span = citation.span
-    if citation.state is not QuoteState.ELSEWHERE or span is None or not library.has_document(span.doc):
+    if citation.state is not QuoteState.ELSEWHERE or span is None or span.doc not in library.documents_by_key:
         return citation.section_id
     return library.section_at(span.doc, span.start) or citation.section_id
 

@@ -66,7 +66,7 @@ class SectionIndex:
         """Bring the store up to date with `library`."""
         self.library = library
         self.store = store or SectionStore()
-        self.layout = NodeNumbering(library)
+        self.layout = library.numbering
         parts = [IndexedDocument.make(document, self.layout, library) for document in library.documents]
         bases = self.store.sync(parts, on_progress)
         self._by_base = sorted(((bases[part.digest], part.document) for part in parts), key=lambda entry: entry[0])

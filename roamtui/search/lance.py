@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.document.library import Library
-from roamtui.document.numbering import NodeNumbering
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, Ranking
@@ -127,7 +126,7 @@ class LanceTable:
         self._vectors = vectors
         self._name = TABLE if vectors is None else f"{TABLE}_{_digest(vectors[0].name)}"
         self._table: Any | None = None
-        layout = NodeNumbering(library)
+        layout = library.numbering
         parts = [IndexedDocument.make(document, layout, library) for document in library.documents]
         wanted = {_digest(_FORMAT_VERSION, str(chunk_size), part.digest): part for part in parts}
         for attempt in range(1, _ATTEMPTS_MAX + 1):

@@ -17,7 +17,6 @@ from roamtui.agent.loop import Agent
 from roamtui.document.counts import format_count
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.numbering import NodeNumbering
 from roamtui.document.plain import sanitise_line
 from roamtui.search.base import Hit
 from roamtui.search.terms import extract_query_terms, fold_term
@@ -148,7 +147,7 @@ class _Pacer:
 async def _find_titles(library: Library, query: str, pacer: _Pacer) -> list[str]:
     """Return the sections whose titles contain every word: first those that start with the query, then short ones."""
     words, found = query.casefold().split(), list[tuple[bool, int, str]]()
-    numbering = NodeNumbering(library)
+    numbering = library.numbering
     for document, first, end in numbering.iter_runs(range(len(numbering) if words else 0)):
         for start in range(first, end, _TITLES_PER_STEP):
             for row in range(start, min(start + _TITLES_PER_STEP, end)):
@@ -178,7 +177,7 @@ async def find_text(library: Library, query: str, pacer: _Pacer | None = None) -
 
 def _list_documents(library: Library) -> list[Document]:
     """List the documents in reading order."""
-    numbering = NodeNumbering(library)
+    numbering = library.numbering
     # A run is a part of a document. Each document has one run that starts at row 0.
     return [document for document, row, _ in numbering.iter_runs(range(len(numbering))) if row == 0]
 

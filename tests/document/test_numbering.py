@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.document.numbering import NodeNumbering
 from roamtui.document.parse import parse_document
 
 _TEXTS = st.lists(st.sampled_from(["# A\n\n", "## B\n\n", "### C\n\n", "Words.\n\n"]), max_size=8).map("".join)
@@ -27,7 +26,7 @@ def _draw_library(draw: st.DrawFn) -> Library:
 @settings(max_examples=200, deadline=None)
 @given(_draw_library(), st.data())
 def test_numbers_follow_the_library(library: Library, data: st.DataObject) -> None:
-    layout = NodeNumbering(library)
+    layout = library.numbering
     walked = list(library.walk())
     assert len(layout) == len(walked)
     for number, section_id in enumerate(walked):

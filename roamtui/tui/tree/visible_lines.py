@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 
 from roamtui.document.library import Library
-from roamtui.document.numbering import NodeNumbering
 
 
 class FoldState(StrEnum):
@@ -37,7 +36,7 @@ class VisibleLines:
 
     def _set_library(self, library: Library) -> None:
         self.library = library
-        self.numbering = NodeNumbering(library)
+        self.numbering = library.numbering
         self._find_end: Callable[[int], int] = library.root.columns.ends.__getitem__
         """Returns the number after a node's last descendant. In one document, numbers are rows, so it is a look-up."""
         if library.grafts:
