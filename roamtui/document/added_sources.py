@@ -23,7 +23,6 @@ from roamtui.sources.listing import format_names
 
 SourceOpener = Callable[[str], tuple[Library, Loader | None]]
 """Opens a source by its name, with all its files. Called in a thread. Raises `RoamtuiError`."""
-_LEVEL_MAX = 255
 
 
 def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
@@ -124,10 +123,6 @@ def _wrap_in_listing(library: Library) -> Library:
         return replace(library, sources=(first,))
     columns = build_columns([NodeRow(NodeKind.FILE, 1, make_short_name(library.source), 0)], 0)
     listing = Document(key=LISTING_KEY, title=root.title, text="", columns=columns)
-    attempt = 0
-    while listing.ids[0] in library:  # otherwise, the first document would get other ids
-        attempt += 1
-        listing = replace(listing, salt=str(attempt))
     return replace(library, root=listing, grafts={listing.ids[0]: root, **library.grafts}, sources=(first,))
 
 
@@ -137,5 +132,5 @@ def _make_source_rows(source: LibrarySource, added: Library) -> list[NodeRow]:
         return [NodeRow(NodeKind.FILE, 1, source.title, 0)]
     if not source.key:
         return list_listing_rows(columns)
-    below = (replace(row, level=min(row.level + 1, _LEVEL_MAX)) for row in list_listing_rows(columns))
+    below = (replace(row, level=row.level + 1) for row in list_listing_rows(columns))
     return [NodeRow(NodeKind.FOLDER, 1, source.key, 0), *below]

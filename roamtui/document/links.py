@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 from roamtui.document.document import make_anchor
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.sources.listing import is_skipped_folder
 from roamtui.sources.pictures import DocumentFile, locate_document
 from roamtui.sources.web.urls import resolve_href
 
@@ -24,8 +20,6 @@ INDEX_NAMES = frozenset({"readme", "index"})
 _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""
-_ENTRIES_MAX = 5_000
-"""Maximum number of files to search for the file of a wikilink."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +67,7 @@ def resolve_link(
     if href.startswith("[^"):
         return _resolve_footnote(href, library, section_id)
     if href.startswith("[["):
-        return _resolve_wikilink(href, library, section_id, with_files=with_files)
+        return _resolve_wikilink(href, library, section_id)
     try:
         parts = urlsplit(href.strip())
     except ValueError:
@@ -167,7 +161,7 @@ def _resolve_path(
     if own is not None and file == own.path.resolve():
         return find_fragment(library, section_id, fragment) or SectionLink(section_id)
     if own is not None and file is not None:
-        return _make_file_link(file, fragment, own)
+        return FileLink(file, fragment, is_outside=not file.is_relative_to(own.root.resolve()))
     return DeadLink(f'No file "{path}" here.')
 
 
@@ -181,49 +175,23 @@ def _find_file(own: DocumentFile, path: str) -> Path | None:
     return None
 
 
-def _make_file_link(file: Path, fragment: str, own: DocumentFile) -> FileLink:
-    return FileLink(file, fragment, is_outside=not file.is_relative_to(own.root.resolve()))
-
-
-def _resolve_wikilink(
-    href: str, library: Library, section_id: str, *, with_files: bool
-) -> SectionLink | FileLink | DeadLink:
-    """Resolve a link such as `[[Name#Part]]`: to a file with this name anywhere, or to a heading of this document."""
+def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLink | DeadLink:
+    """Resolve a link such as `[[Name#Part]]`: to a file of the library anywhere, or to a heading of this document."""
     name, _, part = href.strip("[]").partition("#")
     name, part = name.strip(), part.rpartition("#")[2].strip()
-    wanted, root = name.casefold(), library.root
-    if name and root.columns.has_files:
-        listed = zip(map("/".join, root.columns.paths()), root.ids, root.columns.kinds, strict=True)
-        files = [(path, row_id) for path, row_id, kind in listed if kind is NodeKind.FILE]
-        matching = [(path.count("/"), path, row_id) for path, row_id in files if wanted in _list_wiki_names(path)]
+    if name and library.root.columns.has_files:
+        listed = zip(map("/".join, library.root.columns.paths()), library.root.ids, strict=True)
+        matching = [(path.count("/"), path, row_id) for path, row_id in listed if _is_named(path, name.casefold())]
         if matching:
             return _enter_document(library, min(matching)[2], part)
-    if target := find_fragment(library, section_id, part or name):
-        return target
-    own = locate_section(library, section_id) if with_files else None
-    if own is not None and name:
-        file = next((path for path in _walk_files(own.root) if wanted in _list_wiki_names(path)), None)
-        if file is not None:
-            return _make_file_link((own.root / file).resolve(), part, own)
-    return DeadLink(f'No file or heading "{name or part}" here.')
+    return find_fragment(library, section_id, part or name) or DeadLink(f'No file or heading "{name or part}" here.')
 
 
-def _list_wiki_names(path: str) -> tuple[str, ...]:
-    """Return the forms of a wikilink to a file: its path or its name, with or without the suffix."""
+def _is_named(path: str, name: str) -> bool:
+    """Check whether a wikilink names a file: by its path or its name, with or without the suffix."""
     folded = path.casefold()
     stem = posixpath.splitext(folded)[0]
-    return folded, stem, posixpath.basename(folded), posixpath.basename(stem)
-
-
-def _walk_files(folder: Path) -> Iterator[str]:
-    """Yield the paths of files below a folder, relative to it, without following symbolic links."""
-
-    def walk() -> Iterator[str]:
-        for parent, folders, files in os.walk(folder):
-            folders[:] = sorted(name for name in folders if not is_skipped_folder(name))
-            yield from (Path(parent, name).relative_to(folder).as_posix() for name in sorted(files))
-
-    return islice(walk(), _ENTRIES_MAX)
+    return name in (folded, stem, posixpath.basename(folded), posixpath.basename(stem))
 
 
 def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLink | DeadLink:

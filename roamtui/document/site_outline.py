@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -46,8 +46,6 @@ _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 """Suffix of a page such as `install.html`. `3.12` has none."""
 _MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
 _TITLE_LENGTH_MAX = 200
-_FOLDER_DEPTH_MAX = 4
-"""Maximum depth of nested folders. The headings of the outermost ones have level 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +57,6 @@ class SiteOutline:
     text: str
     note: str
     """A sentence for the person."""
-
-
-@dataclass(slots=True)
-class _Folder:
-    """The pages below a path, as titles and URLs, and the folders in it."""
-
-    pages: list[tuple[str, str]] = field(default_factory=list)
-    folders: dict[str, _Folder] = field(default_factory=dict)
 
 
 def outline_site(
@@ -99,10 +89,15 @@ def outline_site(
             return None
     shown = dict(list(urls.items())[:_PAGES_MAX])
     count = f"the first {len(shown):,} pages" if len(shown) < len(urls) else f"{len(urls):,} pages"
-    root = _Folder(pages=[("Home", home.url)])
+    folders: dict[tuple[str, ...], list[str]] = {(): [_format_link("Home", home.url)]}
     for url, link_text in shown.items():
-        _add_page(root, url, link_text)
-    lines = [f"# {_escape(title)}", "", f"> {count}", "", *_render_folder(root, 2)]
+        parts = urlsplit(url)
+        *folder, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
+        folders.setdefault(tuple(folder), []).append(_format_link(link_text or _make_title(name), url))
+    lines = [f"# {_escape(title)}", "", f"> {count}", ""]
+    for path, links_of_folder in folders.items():
+        heading = f"## {_escape(' / '.join(map(_make_title, path)))}"
+        lines += ["", heading, "", *links_of_folder] if path else links_of_folder
     note = f"{home.url} has no llms.txt; this outline of {count} is from {where}. Pages are fetched when you open them."
     return SiteOutline(source, "\n".join(lines) + "\n", note)
 
@@ -141,16 +136,6 @@ def _list_links(source: str) -> Iterator[tuple[str, str]]:
         yield html.unescape(double or single), shorten(sanitise_line(text), _TITLE_LENGTH_MAX)
 
 
-def _add_page(root: _Folder, url: str, link_text: str) -> None:
-    """Add a page to the folder of its path."""
-    parts = urlsplit(url)
-    *folders, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
-    folder = root
-    for part in folders[:_FOLDER_DEPTH_MAX]:
-        folder = folder.folders.setdefault(part, _Folder())
-    folder.pages.append((link_text or _make_title(name), url))
-
-
 def _make_title(name: str) -> str:
     """Make a title from a part of a path, such as `Getting started` from `getting-started.html`."""
     stem = _PAGE_SUFFIX.sub("", name)
@@ -158,13 +143,8 @@ def _make_title(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _render_folder(folder: _Folder, level: int) -> Iterator[str]:
-    """Yield the lines of a folder: its pages, then its folders as sections."""
-    for title, url in folder.pages:
-        yield f"- [{_escape(title)}](<{url}>)"
-    for name, inner in folder.folders.items():
-        yield from ("", f"{'#' * level} {_escape(_make_title(name))}", "")
-        yield from _render_folder(inner, level + 1)
+def _format_link(title: str, url: str) -> str:
+    return f"- [{_escape(title)}](<{url}>)"
 
 
 def _escape(text: str) -> str:

@@ -35,15 +35,13 @@ def _title(library: Library, link: object) -> str:
 def test_links_from_a_file_opened_alone_lead_to_the_files_beside_it(notes: Path) -> None:
     library = open_library([str(notes / "start.md")])
     origin = _first(library)
-    rules, recipes = (notes / "rules.md").resolve(), (notes / "sub" / "Recipes.md").resolve()
+    rules = (notes / "rules.md").resolve()
     for href, expected in (
         ("rules.md#late-fees", FileLink(rules, "late-fees", is_outside=False)),
         ("rules", FileLink(rules, "", is_outside=False)),
         ("rules.html", FileLink(rules, "", is_outside=False)),
         ("/rules.md", FileLink(rules, "", is_outside=False)),
         ("sub", FileLink(notes.resolve() / "sub", "", is_outside=False)),
-        ("[[Recipes#Rye bread]]", FileLink(recipes, "Rye bread", is_outside=False)),
-        ("[[recipes]]", FileLink(recipes, "", is_outside=False)),
         ("../secret.md", FileLink((notes.parent / "secret.md").resolve(), "", is_outside=True)),
     ):
         assert follow(href, library, origin) == expected
