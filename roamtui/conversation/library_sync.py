@@ -263,7 +263,7 @@ def _hash_texts(state: ConversationState, exchanges: Iterable[Exchange]) -> dict
     spans += (span for exchange in exchanges for span in exchange.iter_excerpts())
     library = state.library
     keys = dict.fromkeys(span.doc for span in spans)
-    return {key: library.document(key).content_hash if library.has_document(key) else "" for key in keys}
+    return {key: library.document(key).content_hash if key in library.documents_by_key else "" for key in keys}
 
 
 def list_links_to(library: Library, node_id: str) -> Iterator[str]:
