@@ -12,7 +12,6 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate, islice, pairwise
 
-from roamtui.document.furniture import blank_footers
 from roamtui.document.node import NodeKind
 from roamtui.document.text import compute_line_starts
 from roamtui.document.tokens import estimate_tokens
@@ -124,6 +123,18 @@ def make_anchor(title: str) -> str:
     return _PUNCTUATION.sub("", title.lower()).strip().replace(" ", "-")
 
 
+_FOOTER = re.compile(
+    r"\n[ \t\r]*\n(?P<line>[ \t]*(?:"
+    r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
+    r"|[-–—][ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*[-–—]"
+    r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4}"
+    r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
+)
+"""A paragraph that has only a page number, or where a filing comes from."""
+_FOOTER_CONTEXT_LENGTH = 12_000
+"""Characters before and after a text that are searched for the footers of other pages."""
+_PAGE_LENGTH_MIN = 1_500
+"""Minimum number of characters between two page numbers. Other numbers are closer together."""
 _CACHED_CHILDREN_MIN = 500
 """If a node has at least this many children, the list of them is cached."""
 _SEPARATOR = "\x1f"
@@ -248,8 +259,24 @@ class Document:
         return {number: row for number, row in rows.items() if counts[number] == 1}
 
     def clean_text(self, start: int, end: int) -> str:
-        """Return the text from `start` to `end` (exclusive), with page furniture replaced by as many spaces."""
-        return blank_footers(self.text, start, end)
+        """Return the text from `start` to `end` (exclusive), with page footers replaced by as many spaces.
+
+        Footers are part of the source, but not of its sentences. A line with only a number n is a footer if the page
+        before ends with n - 1, or the page after with n + 1.
+        """
+        window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(self.text), end + _FOOTER_CONTEXT_LENGTH)
+        found = list(_FOOTER.finditer(self.text, *window))
+        page_numbers: set[int] = set()
+        for before, after in pairwise([footer for footer in found if footer["number"]]):
+            is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
+            if is_page and int(after["number"]) == int(before["number"]) + 1:
+                page_numbers |= {before.start(), after.start()}
+        piece = self.text[start:end]
+        for footer in found:
+            first, last = footer.start("line") - start, footer.end("line") - start
+            if (not footer["number"] or footer.start() in page_numbers) and first >= 0 and last <= len(piece):
+                piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
+        return piece
 
     @cached_property
     def line_starts(self) -> array[int]:
