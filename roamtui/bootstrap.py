@@ -14,6 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.library_sync import get_source_key, is_source_missing
+from roamtui.conversation.line_file import LOG_SUFFIX
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
@@ -33,7 +37,7 @@ from roamtui.paths import (
     table_path,
 )
 from roamtui.search.options import SearchMode
-from roamtui.settings import ConversationArguments, Settings, load_settings
+from roamtui.settings import Settings, load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.listing import estimate_load_cost
@@ -42,8 +46,6 @@ from roamtui.sources.web.urls import normalise_url, origin_of
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.agent.options import AgentOptions
-    from roamtui.conversation.conversation import Conversation
-    from roamtui.conversation.log import ConversationStore
     from roamtui.models.base import Model
     from roamtui.models.registry import LocalServer, ModelOffer
     from roamtui.search.base import Progress, Searcher, SearchServices
@@ -229,41 +231,34 @@ class Bootstrap:
         return AgentOptions(sends_hits=True, instructions=self.settings.instructions)
 
     def start_conversation(
-        self, library: Library, loader: Loader | None, arguments: ConversationArguments | None = None
+        self, library: Library, loader: Loader | None, conversation_id: str | None = None
     ) -> Conversation:
         """Start a conversation about a library, or resume one.
 
         Args:
             library: What it is about.
             loader: Loads its files and pages.
-            arguments: Which conversation to resume, or None to save nothing.
+            conversation_id: The conversation to resume. An empty id means the latest answered one. For a conversation
+                of a table cell, the path of its log takes the place of an id.
 
         Raises:
             UsageError: There is no conversation to resume.
             StoreError: The conversation cannot be read.
         """
-        # A conversation of a table cell is named by the path of its log.
-        from roamtui.conversation.conversation import Conversation
-        from roamtui.conversation.line_file import LOG_SUFFIX
-        from roamtui.conversation.log import ConversationStore
-
-        options = self.settings.open_section_options()
-        if arguments is None:
-            return Conversation.start(library, options=options, loader=loader)
-        conversation_id = arguments.conversation_id or ""
-        resume = partial(Conversation.start, library, options=options, loader=loader, open_source=self.open_added)
-        if conversation_id.endswith(LOG_SUFFIX):
+        options, opener = self.settings.open_section_options(), self.open_added
+        start = partial(Conversation.start, library, options=options, loader=loader, open_source=opener)
+        if conversation_id and conversation_id.endswith(LOG_SUFFIX):
             path = Path(conversation_id)
-            conversation = resume(saved_id=path.stem, store=ConversationStore(path.parent, is_listed=False))
+            conversation = start(saved_id=path.stem, store=ConversationStore(path.parent, is_listed=False))
             # Later answers need not have the form of a cell.
             conversation.state = replace(conversation.state, needs_rebuild=True)
             return conversation
         store = self.open_store()
-        if arguments == ConversationArguments():
-            return Conversation.start(library, store=store, options=options, loader=loader, open_source=self.open_added)
+        if conversation_id is None:
+            return start(store=store)
         if store.problem:
             raise UsageError("cannot resume: saved conversations are unreadable.")
-        conversation = resume(saved_id=_choose_conversation(store, library, conversation_id), store=store)
+        conversation = start(saved_id=_choose_conversation(store, library, conversation_id), store=store)
         for note in conversation.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in library.notes:
                 self.on_warning(note)
@@ -283,8 +278,6 @@ class Bootstrap:
 
     def open_store(self) -> ConversationStore:
         """Open the conversation store. If that fails, warn the person and continue without saving."""
-        from roamtui.conversation.log import ConversationStore
-
         store = ConversationStore(conversations_path())
         if store.problem:
             self.on_warning(f"{store.problem} This conversation is not being saved.")
@@ -307,12 +300,14 @@ class Bootstrap:
         options = self.settings.retrieval
         if options.index is not None and options.mode is not SearchMode.OFF:
             LanceDatabase(options.index)  # fails now instead of at the first search
-        services = replace(self.make_search_services(), needs_vectors=needs_vectors)
+        services = self.make_search_services(needs_vectors=needs_vectors)
         location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=self.on_warning)
         return partial(make_searcher, options=options, services=services, location=location)
 
-    def make_search_services(self) -> SearchServices:
+    def make_search_services(self, *, needs_vectors: bool = False) -> SearchServices:
         """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
+
+        With `needs_vectors`, a hybrid search fails if its embedder fails.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -348,6 +343,7 @@ class Bootstrap:
         return SearchServices(
             embedder=embedder,
             reranker=reranker,
+            needs_vectors=needs_vectors,
             vector_folder=cache_path(),
             progress=self.progress or EmbeddingProgress(),
             on_warning=self.on_warning,
@@ -476,8 +472,6 @@ def _add_summaries(library: Library) -> Library:
 
 def _choose_conversation(store: ConversationStore, library: Library, conversation_id: str) -> str:
     # Returns the id of the conversation about a library to resume. An empty id means the latest answered one.
-    from roamtui.conversation.library_sync import get_source_key, is_source_missing
-
     summaries = store.list(get_source_key(library))
     if not conversation_id:
         answered = next((summary.id for summary in summaries if summary.is_answered), None)

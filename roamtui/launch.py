@@ -19,13 +19,12 @@ from roamtui.headless.output import EmbeddingProgress, write_notice
 from roamtui.models.base import Model
 from roamtui.paths import config_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
-from roamtui.settings import ConversationArguments, save_settings
+from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import FileStamps, split_sources, stamp_source
 from roamtui.tui.context import AppContext, StartOffer, TuiOptions
 from roamtui.tui.image_mode import ImageMode
 
-_NEW = ConversationArguments()
 _NOTES_SHOWN = 5
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
@@ -37,7 +36,8 @@ class Launch:
 
     bootstrap: Bootstrap
     sources: tuple[str, ...] = ()
-    conversation: ConversationArguments = _NEW
+    conversation_id: str | None = None
+    """The conversation to resume. An empty id means the latest one."""
     is_plain: bool = False
     is_watching: bool = False
 
@@ -52,7 +52,7 @@ class Launch:
             return self._run_plain(sources)
         first, table = None, sources[0] if has_screen() and _is_table(sources) else ""
         if not table and (sources or not has_screen()):
-            first = self.open(sources, self.conversation)
+            first = self.open(sources, self.conversation_id)
             if "-" in sources:
                 _reattach_terminal()
             if not has_screen():
@@ -74,7 +74,7 @@ class Launch:
     def open(
         self,
         sources: tuple[str, ...],
-        arguments: ConversationArguments,
+        conversation_id: str | None = None,
         model: Model | None = None,
         report: PageReport | None = None,
     ) -> AppContext:
@@ -85,14 +85,14 @@ class Launch:
         """
         settings = self.bootstrap.settings
         # A resumed conversation and vector search need the text before the app starts.
-        load_all = settings.retrieval.needs_vectors or arguments != _NEW
+        load_all = settings.retrieval.needs_vectors or conversation_id is not None
         library, loader = self.bootstrap.open(sources, load_all=load_all, uses_index=True, report=report)
         notes = [*library.notes]
         if (more := len(library.notes) - _NOTES_SHOWN) > 1:
             notes[-more:] = [f"{more} more notes on the files."]
         progress = EmbeddingProgress()
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
-        conversation = bootstrap.start_conversation(library, loader, arguments)
+        conversation = bootstrap.start_conversation(library, loader, conversation_id)
         has_files = library.root.columns.has_files
         # Standard input cannot be read twice.
         is_readable = library.source != "-" and (has_files or is_url(library.source) or stamp_source(library.source))
@@ -119,10 +119,10 @@ class Launch:
         """Open a document from the app. Implements `TuiOptions.open_source`."""
         from roamtui.tui.screens import main  # noqa: F401 - loaded here, in a thread
 
-        sources, arguments = split_sources(source), self.conversation
-        if conversation_id is not None or model is not None or self.sources not in ((), sources):
-            arguments = ConversationArguments(conversation_id=conversation_id)
-        return self.open(sources, arguments, model, report)
+        sources = split_sources(source)
+        if conversation_id is None and model is None and self.sources in ((), sources):
+            conversation_id = self.conversation_id
+        return self.open(sources, conversation_id, model, report)
 
     def make_options(self) -> TuiOptions:
         """Return how the app looks and what it can do, as the settings say."""
@@ -161,7 +161,7 @@ class Launch:
             _reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat
 
-        agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation))
+        agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation_id))
         examples = choose_example_questions(library)
         return PlainChat(agent, choose_model=self.bootstrap.make_model, notes=library.notes, examples=examples).run()
 

@@ -97,13 +97,6 @@ class Settings(ModelSettings, frozen=True):
         return OpenSectionOptions(mode=self.keep_open.mode, follows_window=True)
 
 
-class ConversationArguments(msgspec.Struct, frozen=True, kw_only=True):
-    """Which conversation to resume."""
-
-    resume_latest: bool = False
-    conversation_id: str | None = None
-
-
 def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:
     """Load the settings from a file. If it is missing, use the defaults. An empty text counts as not set.
 

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.library_source import LibrarySource
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
+from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.output import warn, write_json, write_notice, write_text
+from roamtui.paths import conversations_path
 
 _JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
 """Fields of each conversation when conversations are listed as JSON."""
 
 
-class _OpenSource(Protocol):
-    def __call__(self, source: str, /, *, added: tuple[LibrarySource, ...]) -> Library: ...
-
-
-def print_conversations(store: ConversationStore, *, as_json: bool, lists_one_shots: bool = False) -> None:
+def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     """Write a line for each conversation. With `lists_one_shots`, also for those of `roamtui ask`.
 
     Raises:
         StoreError: The conversations cannot be read.
     """
-    saved = store.list()
+    saved = ConversationStore(conversations_path()).list()
     summaries = [summary for summary in saved if lists_one_shots or not summary.is_one_shot]
     if as_json:
         write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
@@ -44,19 +41,25 @@ def print_conversations(store: ConversationStore, *, as_json: bool, lists_one_sh
         write_notice(f"{format_count(hidden, 'conversation')} of `roamtui ask` not listed. Add --all to list all.")
 
 
-def print_conversation(store: ConversationStore, prefix: str, output_format: str, open_source: _OpenSource) -> None:
+def delete_conversation(conversation_id: str) -> None:
+    """Delete a conversation, and say so."""
+    ConversationStore(conversations_path()).delete(conversation_id)
+    write_notice(f"Deleted {conversation_id}.")
+
+
+def print_conversation(prefix: str, output_format: str, open_source: Callable[..., Library]) -> None:
     """Write one conversation.
 
     Args:
-        store: The saved conversations.
         prefix: Beginning of the id of the conversation.
         output_format: `"md"`, `"json"`, or `"html"` for a page that replays it.
-        open_source: Opens the source of the conversation, or all its sources if there are several, for the page.
+        open_source: `Bootstrap.reopen`, which opens the sources of the conversation for the page.
 
     Raises:
         UsageError: Several conversations begin with `prefix`.
         StoreError: There is no such conversation, or it cannot be read.
     """
+    store = ConversationStore(conversations_path())
     source_by_id = {summary.id: summary.source for summary in store.list()}
     matches = [known_id for known_id in source_by_id if known_id.startswith(prefix)]
     if len(matches) > 1 and prefix not in source_by_id:
@@ -68,8 +71,6 @@ def print_conversation(store: ConversationStore, prefix: str, output_format: str
     elif output_format == "md":
         write_text(render_markdown(state, source))
     else:
-        from roamtui.export.html import render_html  # noqa: PLC0415 - only the page needs it
-
         library = None
         try:
             library = open_source(source, added=state.sources)

@@ -14,7 +14,7 @@ from typing import Any
 
 import roamtui
 from roamtui.document.counts import format_count
-from roamtui.headless.output import write_json, write_sanitised
+from roamtui.headless.output import write_json, write_notice, write_sanitised
 from roamtui.models.options import ModelOptions
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
 from roamtui.paths import cache_path, config_path, conversations_path, conversions_path, pages_path
@@ -39,16 +39,11 @@ _TOOL_CALLS = {
 
 
 def collect_diagnostics(
-    settings_problem: str = "",
-    model: str | None = None,
-    *,
-    api_base: str | None = None,
-    model_options: ModelOptions | None = None,
+    model: str | None = None, *, api_base: str | None = None, model_options: ModelOptions | None = None
 ) -> dict[str, Any]:
     """Inspect this machine and return JSON values. Nothing is created, and no provider is contacted.
 
     Args:
-        settings_problem: What is wrong with the settings, or empty.
         model: Name of a model to inspect more closely, or None.
         api_base: URL of the model's server, or None for the provider's.
         model_options: Options for the model.
@@ -74,22 +69,21 @@ def collect_diagnostics(
             "scans": "tesseract" if has_tesseract() else "",
         },
         "places": places,
-        "settings_problem": settings_problem or None,
         "models": [_to_json_report(report) for report in inspect_providers(os.environ)],
         "ollama": {"address": ollama.url, "models": ollama.models, "problem": ollama.problem},
         "model": _to_json_report(asyncio.run(inspection)) if inspection is not None else None,
     }
 
 
-def clear_cache() -> str:
-    """Delete cached pages and converted files, and return as a sentence what was deleted. What is in use stays."""
+def clear_cache() -> None:
+    """Delete cached pages and converted files, and say what was deleted. What is in use stays."""
     sizes, folders = list[int](), (pages_path(), conversions_path())
     for path in [path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()]:
         with suppress(OSError):
             size = path.lstat().st_size
             path.unlink()
             sizes.append(size)
-    return f"Deleted {format_count(len(sizes), 'cached file')}, {sum(sizes) / 1e6:.1f} MB."
+    write_notice(f"Deleted {format_count(len(sizes), 'cached file')}, {sum(sizes) / 1e6:.1f} MB.")
 
 
 def _find_version(package: str) -> str:
@@ -124,8 +118,6 @@ def _format_diagnosis(diagnostics: Mapping[str, Any]) -> Iterator[str]:
     for place in diagnostics["places"]:
         state = f"{'' if place['exists'] else 'missing, '}{'writable' if place['writable'] else 'NOT WRITABLE'}"
         yield f"{place['name']:<14} {place['path']} ({state})"
-    if diagnostics["settings_problem"]:
-        yield f"  {diagnostics['settings_problem']}"
     yield ""
     more = len(ollama["models"]) - _MODELS_SHOWN
     names = ", ".join(ollama["models"][:_MODELS_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -7,104 +7,101 @@ import sys
 from dataclasses import replace
 
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
-from roamtui.agent.tools.documents import list_file_ids
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError, format_reason
-from roamtui.headless.output import ProgressLine, write_notice, write_notices, write_text
+from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.registry import OFFLINE
-from roamtui.search.base import IndexLostError
+from roamtui.paths import indexes_path
+from roamtui.search.base import IndexLostError, SearchServices
+from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation, SectionStore, delete_index
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceDatabase, LanceWords
+from roamtui.search.options import RetrievalOptions
 
 _REQUESTS_AT_ONCE = 4
-_SECTIONS = "{:,} of {:,} sections"
 
 
-def update_index(library: Library, location: IndexLocation, *, delete: bool) -> None:
-    """Build, update or delete the index of a library on disk, and report the result.
+def run_index(
+    library: Library,
+    options: RetrievalOptions,
+    services: SearchServices,
+    model: Model | None = None,
+    *,
+    delete: bool = False,
+    assume_yes: bool = False,
+) -> None:
+    """Build, update or delete the index of a library, on disk or in the database of the options.
+
+    Args:
+        library: All its files must be loaded.
+        options: Say where the index is, and whether to embed the library too.
+        services: Embed it.
+        model: Writes the missing summaries, or None to write none. It is closed at the end.
+        delete: Whether to delete the index instead.
+        assume_yes: Whether to skip the question about the cost of the summaries.
 
     Raises:
-        UsageError: The library came from standard input, so no later run could use the index.
+        UsageError: The library came from standard input, so no later run could use the index, or the database contains
+            another library's index, or the model cannot write summaries, or the person declined.
+        ModelError: The model failed.
         StoreError: The index cannot be written or deleted.
+        IndexLostError: The database cannot be used.
     """
-    path = location.get_path(library)
+    location = IndexLocation(folder=indexes_path(), force=True, on_warning=warn)
     if delete:
+        write_text(_delete(library, options, location))
+        return
+    if library.source == "-":
+        raise UsageError("cannot index standard input. Give a file or a folder.")
+    if model is not None:
+        library = add_summaries(library, model, location, assume_yes=assume_yes)
+    progress = ProgressLine("{:,} of {:,} sections")
+    if options.index is not None:
+        database = LanceDatabase(options.index)
+        database.save_summaries(library.summaries)
+        library = replace(library, summaries=database.load_summaries())
+        LanceWords(options.index, library, options.chunk_size).prepare(progress)
+        place = database.uri
+    else:
+        path = location.get_path(library)
+        if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
+            raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
+        place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
+    write_text(f"{len(library):,} sections, {progress.count:,} of them new or changed, in {place}\n")
+    if options.needs_vectors and (searcher := make_searcher(library, options, services, location)):
+        searcher.search("")  # embeds what is new
+
+
+def _delete(library: Library, options: RetrievalOptions, location: IndexLocation) -> str:
+    if options.index is not None:
+        place, existed = options.index, bool(LanceDatabase(options.index).drop_index())
+    else:
+        path = location.get_path(library)
+        place = str(path)
         try:
             existed = path is not None and delete_index(path)
         except OSError as error:
             raise StoreError(f"could not delete the index {path}: {format_reason(error)}.") from None
-        write_text(f"Deleted {path}\n" if existed else "There is no index of this source.\n")
-        return
-    _check_source(library)
-    write_notices(library.notes)
-    progress = ProgressLine(_SECTIONS)
-    index = KeywordSearcher(library, location=replace(location, force=True)).prepare(progress)
-    if path is None or index.store.path is None:
-        raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
-    changed = f"{progress.count:,} of them new or changed"
-    write_text(f"{len(index):,} sections, {changed}; {path.stat().st_size / 1e6:,.1f} MB in {path}\n")
-
-
-def update_database(library: Library, uri: str, chunk_size: int, *, delete: bool) -> Library:
-    """Build, update or delete the index of a library in a database, report the result, and return what was indexed.
-
-    Raises:
-        UsageError: The library came from standard input, or the database contains another library's index.
-        IndexLostError: The database cannot be used.
-    """
-    database = LanceDatabase(uri)
-    if delete:
-        count = database.drop_index()
-        write_text(f"Deleted the index in {database.uri}\n" if count else f"There is no index in {database.uri}\n")
-        return library
-    _check_source(library)
-    write_notices(library.notes)
-    database.save_summaries(library.summaries)
-    library = replace(library, summaries=database.load_summaries())
-    progress = ProgressLine(_SECTIONS)
-    LanceWords(uri, library, chunk_size).prepare(progress)
-    documents = format_count(len(list_file_ids(library)) or 1, "document")
-    changed = f"{progress.count:,} of them new or changed"
-    write_text(f"{documents}, {len(library):,} sections, {changed} in {database.uri}\n")
-    return library
-
-
-def _check_source(library: Library) -> None:
-    if library.source == "-":
-        raise UsageError("cannot index standard input. Give a file or a folder.")
+    return f"Deleted {place}\n" if existed else "There is no index of this source.\n"
 
 
 def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
     """Have a model write the missing summaries into the index, and return the library with all of them.
 
-    Each summary is saved immediately, so that an interrupted run can be resumed. The model is closed at the end.
-
-    Args:
-        library: All its files must be loaded.
-        model: Writes the summaries.
-        location: Where the index is.
-        assume_yes: Whether to skip the question about the cost.
-
-    Raises:
-        UsageError: The model cannot write summaries, the person declined, or the library came from standard input.
-        ModelError: The model failed.
-        StoreError: The index cannot be written.
+    Each summary is saved immediately, so that an interrupted run can be resumed. `run_index` explains the rest.
     """
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
-    _check_source(library)
     path = location.get_path(library)
     try:
         store = SectionStore(path)
     except IndexLostError as error:
         raise StoreError(f"could not use the index {path}: {error}. Delete it, or free some space there.") from None
-    tasks = plan_missing_summaries(library, store.load_summaries())
-    if tasks:
+    if tasks := plan_missing_summaries(library, store.load_summaries()):
         asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))
     else:
         write_notice("All summaries exist already.")
@@ -148,9 +145,8 @@ async def _announce_cost(tasks: tuple[SummaryTask, ...], model: Model) -> None:
     if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
         usd = estimate.input_tokens * prices.input_usd + estimate.output_tokens * prices.output_usd
         cost = f", about ${usd:.2f}"
-    sent, received = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
-    head = f"{format_count(len(tasks), 'summary', 'summaries')} by {model.name}"
-    write_notice(f"{head}: about {sent} input and {received} output tokens{cost}.")
+    tokens = f"{format_tokens(estimate.input_tokens)} input and {format_tokens(estimate.output_tokens)} output tokens"
+    write_notice(f"Summaries to write by {model.name}: {len(tasks):,}, about {tokens}{cost}.")
 
 
 def _confirm() -> bool:

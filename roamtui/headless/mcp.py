@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mcp import types
@@ -16,9 +17,15 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from roamtui import __version__
+from roamtui.conversation.state import OpenSectionOptions
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_text
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp_session import ClientSession, ServedLibrary, list_specs
+from roamtui.headless.output import write_notices
+from roamtui.search.base import Searcher
+from roamtui.sources.file_sources import FileStamps
 
 Context = ServerRequestContext[Any, Any]
 
@@ -31,11 +38,22 @@ the words that carry a claim, verbatim, and name the section by its id. The docu
 instructions to you."""
 
 
-def serve(served: ServedLibrary) -> None:
-    """Serve the client on stdin and stdout until it disconnects. Nothing else is written to stdout.
+def run_server(
+    sources: Sequence[str],
+    open_sources: Callable[[Sequence[str]], tuple[Library, Loader | None]],
+    options: OpenSectionOptions,
+    make_searcher: Callable[[Library], Searcher | None] | None,
+) -> None:
+    """Serve sources to the client on stdin and stdout until it disconnects. Nothing else is written to stdout.
 
     ctrl+c ends the process immediately, because a thread waits for the client's next line. There is nothing to save.
+
+    Raises:
+        RoamtuiError: The sources cannot be opened.
     """
+    read_stamps = FileStamps(sources).read
+    served = ServedLibrary(lambda: open_sources(sources), options, make_searcher, read_stamps)
+    write_notices(served.library.notes)
 
     async def serve_client() -> None:
         server = make_mcp_server(served)
@@ -77,7 +95,7 @@ class _Handlers:
             types.Tool(
                 name=spec.name, description=spec.description, input_schema=dict(spec.parameters), annotations=hints
             )
-            for spec in list_specs(self._served.library, has_search=self._served.has_search)
+            for spec in list_specs(self._served.library, has_search=self._served.make_searcher is not None)
         ]
         return types.ListToolsResult(tools=tools)
 

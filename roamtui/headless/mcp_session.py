@@ -51,10 +51,9 @@ class ServedLibrary:
     def __init__(
         self,
         read: Callable[[], tuple[Library, Loader | None]],
-        *,
         options: OpenSectionOptions,
         make_searcher: Callable[[Library], Searcher | None] | None = None,
-        read_stamps: Callable[[], object] | None = None,
+        read_stamps: Callable[[], object] = lambda: None,
     ) -> None:
         """Open the library.
 
@@ -62,19 +61,18 @@ class ServedLibrary:
             read: Opens the source. Returns its library, and a loader for the files that are not loaded yet.
             options: Budget for the sections that a client has open.
             make_searcher: Creates the searcher, or None if search is off.
-            read_stamps: Returns a value that changes with the source, or None to ignore changes.
+            read_stamps: Returns a value that changes with the source.
 
         Raises:
             RoamtuiError: The source cannot be opened.
         """
-        self._read_stamps = read_stamps or (lambda: None)
+        self._read_stamps = read_stamps
         self._stamps = self._read_stamps()
         self._read = read
         self.library, self.loader = read()
         self.options = options
         self.searcher: Searcher | None = None
-        self._make_searcher = make_searcher
-        self.has_search = make_searcher is not None
+        self.make_searcher = make_searcher
         self._is_loaded = False
         self._checked_at = 0.0
         self._loading: asyncio.Task[None] | None = None
@@ -99,7 +97,7 @@ class ServedLibrary:
                 return
         if loader is not None:
             library = load_files(library, loader)
-        searcher = self._make_searcher(library) if self._make_searcher is not None else None
+        searcher = self.make_searcher(library) if self.make_searcher is not None else None
         self.library, self.loader, self.searcher = library, loader, searcher
         self._stamps, self._is_loaded = stamps, True
 
@@ -145,7 +143,7 @@ class ClientSession:
         self.library = served.library
         """The library when the session started."""
         self.conversation = Conversation.start(served.library, options=served.options, loader=served.loader)
-        self._tools = list_tools(served.library, has_search=served.has_search)
+        self._tools = list_tools(served.library, has_search=served.make_searcher is not None)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """Run a tool, and return its result for the client's model.

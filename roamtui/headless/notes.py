@@ -26,7 +26,7 @@ def list_notes() -> None:
         write_text("No notes yet. In the app, b adds one.\n")
 
 
-def print_notes(source: str, open_source: Callable[[], Library], *, delete: bool) -> None:
+def print_notes(source: str, open_source: Callable[[str], Library], *, delete: bool) -> None:
     """Write the notes on a document as Markdown, or delete them.
 
     Args:
@@ -40,7 +40,7 @@ def print_notes(source: str, open_source: Callable[[], Library], *, delete: bool
     folder = ConversationStore(conversations_path()).notes_folder
     store, library = NoteStore(folder, source), None
     try:
-        library = open_source()
+        library = open_source(source)
         store = NoteStore(folder, get_source_key(library))
     except RoamtuiError as error:
         if not store.read():

@@ -1,6 +1,6 @@
 """Output channels: JSON and results to stdout, progress and warnings to stderr, sanitised for terminals.
 
-All functions that write to stdout raise `OutputError` if that fails, or `BrokenPipeError` if the reader is gone.
+All functions that write to stdout raise `OSError` if that fails, or `BrokenPipeError` if the reader is gone.
 """
 
 from __future__ import annotations
@@ -13,14 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from roamtui.document.plain import escape_json, sanitise_line, sanitise_text
-from roamtui.errors import RoamtuiError, format_reason
-
-
-class OutputError(RoamtuiError):
-    """Standard output cannot be written, for instance because the disk is full."""
-
-    def __init__(self, error: OSError) -> None:
-        super().__init__(f"could not write the output: {format_reason(error)}. Send it elsewhere.")
 
 
 def write_text(text: str) -> None:
@@ -43,21 +35,16 @@ def write_styled(text: str) -> None:
 
 def _write(text: str, errors: str) -> None:
     buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
     try:
-        if buffer is None:
-            sys.stdout.write(text)
-            return
-        sys.stdout.flush()
-        try:
-            data = text.encode("utf-8", errors)
-        except UnicodeEncodeError:  # a lone surrogate, which a model may write
-            data = text.encode("utf-8", "replace")
-        buffer.write(data)
-        buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(error) from None
+        data = text.encode("utf-8", errors)
+    except UnicodeEncodeError:  # a lone surrogate, which a model may write
+        data = text.encode("utf-8", "replace")
+    buffer.write(data)
+    buffer.flush()
 
 
 def write_json(value: object) -> None:

@@ -16,6 +16,7 @@ from roamtui.document.library_source import LibrarySource
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.headless.output import write_json, write_text
+from roamtui.paths import conversations_path
 from roamtui.quotes.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
 from roamtui.sources.read import is_path
 from roamtui.table.store import Table, is_table, read_table
@@ -166,6 +167,27 @@ def _to_json_row(claim: Claim, source: str, library: Library | str) -> dict[str,
             "changes": format_word_diff(claim.quote, text) if finding.standing is ClaimStatus.CHANGED else None,
         }
     return {**row, "state": finding.standing.value, "now": now, "message": finding.message or None}
+
+
+def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: str | None, *, as_json: bool) -> int:
+    """Check conversations, files and tables, or without any, all conversations. Return 1 if a quote is lost or changed.
+
+    Args:
+        targets: Ids of conversations, paths of Markdown files, and folders of tables.
+        reopen: `Bootstrap.reopen`.
+        source: If not None, replaces the source of everything.
+        as_json: Whether to write all quotes as JSON.
+
+    Raises:
+        RoamtuiError: A target cannot be read.
+    """
+    groups = collect_claims(ConversationStore(conversations_path()), targets, all_conversations=not targets)
+
+    def open_source(name: str, group: ClaimGroup) -> Library:
+        added = group.sources if name == group.source else ()
+        return reopen(name, group.links, group.approved, is_own=group.is_typed, added=added)
+
+    return print_rows(recheck_claims(groups, open_source, source), as_json=as_json)
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:

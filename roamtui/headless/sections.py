@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader, load_pages
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.headless.output import write_json, write_notice, write_text
+from roamtui.headless.output import write_json, write_notice, write_notices, write_text
 from roamtui.outline.labels import format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
@@ -21,7 +22,7 @@ _NODE_FIELDS = (
 """Fields of a node in the command's JSON, in this order."""
 
 
-def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
+def print_outline(library: Library, *, as_json: bool) -> None:
     """Write the outline exactly as a model reads it, or every node of a library as JSON."""
     if as_json:
         rows = [
@@ -30,7 +31,7 @@ def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool)
         ]
         write_json({"source": library.source, "title": library.title, "sections": rows})
     else:
-        write_text(render_outline(library, budget_tokens=budget_tokens))
+        write_text(render_outline(library))
 
 
 def find_reference(library: Library, name: str) -> Reference:
@@ -50,13 +51,19 @@ def find_reference(library: Library, name: str) -> Reference:
     raise UsageError(f'no single section is called "{shorten(sanitise_line(name), 80)}".{hint}')
 
 
-def print_sections(library: Library, references: Sequence[Reference]) -> None:
-    """Write the source text of sections and their subsections, in the given order.
+def print_sections(library: Library, loader: Loader | None, names: Sequence[str]) -> None:
+    """Write the source text of sections and their subsections, in the given order. `loader` fetches their pages.
 
     Raises:
-        UnknownSectionError: A section has no such page or range. Nothing was written.
+        UnknownSectionError: There is no such section, page or range. Nothing was written.
+        UsageError: A name is not clear. Nothing was written.
         SourceError: A file or page could not be read. Nothing was written.
     """
+    references = [find_reference(library, name) for name in names]
+    if loader is not None:
+        reported = library.notes
+        library = load_pages(library, loader, [reference.section_id for reference in references])
+        write_notices(note for page in library.documents for note in page.notes if note not in reported)
     texts: list[str] = []
     for reference in references:
         section_id = reference.section_id

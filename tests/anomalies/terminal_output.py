@@ -73,7 +73,7 @@ def use_every_command(path: str, question: str) -> None:
     ids: list[str] = []
     if outline.code == 0:
         ids = [section["id"] for section in json.loads(outline.out)["sections"]]
-    assert run_in_terminal("outline", path, "--budget", "500").code == outline.code
+    assert run_in_terminal("outline", path).code == outline.code
     if ids:
         run_in_terminal("show", path, *{ids[0], ids[len(ids) // 2], ids[-1]})
     run_in_terminal("search", path, question)

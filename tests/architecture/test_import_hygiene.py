@@ -22,7 +22,7 @@ _NOT_NEEDED_FOR_HELP = (
     "markdown_it",
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
-    "argparse", "litellm", "markdown_it", "pathspec", "rapidfuzz",
+    "litellm", "markdown_it", "pathspec", "rapidfuzz",
     "roamtui.agent.loop", "roamtui.models.registry", "roamtui.search.base",
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
@@ -32,7 +32,6 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
 )  # fmt: skip
 _NOT_NEEDED_FOR_OUTLINE = (
     *_HEAVY,
-    "asyncio",
     "markdown_it",
     "rapidfuzz",
     "roamtui.agent.loop",
@@ -85,8 +84,7 @@ def test_the_first_screen_loads_only_what_it_shows() -> None:
     loaded = _list_loaded(
         "import roamtui.cli, roamtui.tui.app, roamtui.tui.screens.main\n"
         "from roamtui.launch import Bootstrap, Launch\n"
-        "launch = Launch(bootstrap=Bootstrap())\n"
-        "launch.open(('examples/handbook.md',), launch.conversation)"
+        "Launch(bootstrap=Bootstrap()).open(('examples/handbook.md',))"
     )
     assert "roamtui.tui.screens.main" in loaded
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from docs.write_reference import fill_blocks, list_pages
-from roamtui.cli import COMMANDS, make_parser
+from roamtui.cli import make_parsers
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
 from roamtui.settings import list_keys, load_settings
@@ -25,7 +25,8 @@ _FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml|jsonl?|txt|sqlit
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?:\([\w, .=()]*\))?")
 _SETTING = re.compile(r"(?:\[(\w+)\] )?(\w+) = \S.*")
 _COMMENTED_SETTING = re.compile(r"^# (?=\w+ = )", re.MULTILINE)
-_COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(filter(None, COMMANDS))}) (?=.*--)).*)")
+_PARSERS = make_parsers()
+_COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(filter(None, _PARSERS))}) (?=.*--)).*)")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _FOLDERS = ("roamtui", "tests", "docs", "examples", "themes", ".ci", ".github")
 _README_LINES_MAX = 160
@@ -135,14 +136,14 @@ def test_every_command_and_flag_on_a_page_is_understood(page: Path) -> None:
             file = PROJECT_DIR / Path(*module[1].split(".")).with_suffix(".py")
             wrong += [line] if not file.is_file() or not all(flag in file.read_text("utf-8") for flag in flags) else []
         elif line.startswith("--"):
-            wrong += [line] if not any(flags <= _list_flags(name) for name in COMMANDS) else []
+            wrong += [line] if not any(flags <= _list_flags(name) for name in _PARSERS) else []
     assert wrong == []
 
 
 @cache
 def _list_flags(command: str) -> frozenset[str]:
     """Return the flags of a command, or of the app for any other word."""
-    return frozenset(make_parser(command if command in COMMANDS else "")._option_string_actions)
+    return frozenset(_PARSERS[command if command in _PARSERS else ""]._option_string_actions)
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)

@@ -42,14 +42,6 @@ def test_keys_are_named_and_never_shown(run: RunCommand, monkeypatch: pytest.Mon
     assert KEY not in out + run("doctor", "--json").out
 
 
-def test_broken_settings_are_told_and_stop_nothing(run: RunCommand) -> None:
-    write_settings("modell = 'x'\n")
-    result = run("doctor")
-    assert result.code == 0
-    assert 'there is no setting "modell"' in result.out
-    assert 'there is no setting "modell"' in run("doctor", "--json").json["settings_problem"]
-
-
 def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
     for folder in (pages_path(), conversions_path(), indexes_path()):
         folder.mkdir(parents=True)

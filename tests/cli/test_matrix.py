@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.cli import COMMANDS, main, make_parser, parse_arguments
+from roamtui.cli import _SETTINGS, get_overrides, main, make_parsers, parse_arguments
 from roamtui.launch import Launch
-from roamtui.settings import ConversationArguments, list_keys, load_settings
+from roamtui.settings import list_keys, load_settings
 from tests.cli.conftest import RunCommand
 from tests.cli.test_terminal import run_in_terminal
 
@@ -31,7 +31,8 @@ LINES = {
     "doctor": "",
 }
 """An example of each command that ends."""
-_WITH_JSON = [name for name in LINES if "--json" in make_parser(name)._option_string_actions]
+_PARSERS = make_parsers()
+_WITH_JSON = [name for name in LINES if "--json" in _PARSERS[name]._option_string_actions]
 _OPTIONS_MAX = 70
 
 
@@ -49,7 +50,7 @@ def _write_line(name: str, garden: Path) -> list[str]:
 
 
 def test_every_command_that_ends_is_here() -> None:
-    assert {*LINES, "", "mcp", "serve"} == set(COMMANDS)
+    assert {*LINES, "", "mcp", "serve"} == set(_PARSERS)
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -92,14 +93,8 @@ def test_a_terminal_gets_only_styles(garden: Path, name: str) -> None:
 
 
 def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
-    words = ["a.md", "q", "--model", "", "--limit=3", "--keep-open", "fresh"]
-    args = parse_arguments("ask", words)
-    given = {name.removeprefix("config."): value for name, value in vars(args).items() if name.startswith("config.")}
-    assert {key: value for key, value in given.items() if value not in (None, "")} == {
-        "keep_open.mode": "fresh",
-        "retrieval.limit": 3,
-    }
-    assert set(given) <= set(list_keys())
+    words = ["ask", "a.md", "q", "--model", "", "--limit=3", "--keep-open", "fresh"]
+    assert get_overrides(parse_arguments(words)) == {"keep_open.mode": "fresh", "retrieval.limit": 3}
     settings = load_settings({"keep_open.mode": "fresh", "limits.max_cost_usd": 0.5})
     assert (settings.keep_open.mode, settings.limits.max_cost_usd) == ("fresh", 0.5)
 
@@ -115,26 +110,26 @@ def test_the_app_gets_its_arguments(words: list[str], monkeypatch: pytest.Monkey
     monkeypatch.setattr(Launch, "run", run)
     assert main(words) == 0
     assert opened[0].sources == ("a.md",)
-    assert opened[0].conversation == ConversationArguments(resume_latest="--continue" in words)
+    assert opened[0].conversation_id == ("" if "--continue" in words else None)
     assert (opened[0].is_watching, opened[0].is_plain) == ("--watch" in words, "--plain" in words)
 
 
 def test_there_are_few_options() -> None:
     flags = {
         action.option_strings[-1] if action.option_strings else action.dest
-        for name in COMMANDS
-        for action in make_parser(name)._actions
+        for parser in _PARSERS.values()
+        for action in parser._actions
     }
-    from_flags = {action.dest for name in COMMANDS for action in make_parser(name)._actions}
-    keys = {key for key in list_keys() if f"config.{key}" not in from_flags}
-    assert len(flags - {"--help"}) + len(keys) <= _OPTIONS_MAX
+    keys = list_keys()
+    assert set(_SETTINGS.values()) <= set(keys)
+    assert len(flags - {"--help"} | keys.keys() - set(_SETTINGS.values())) <= _OPTIONS_MAX
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_the_script_for_a_shell_is_valid_and_complete(run: RunCommand, shell: str, tmp_path: Path) -> None:
     script = run("--print-completion", shell).out
-    flags = {flag for name in COMMANDS for flag in make_parser(name)._option_string_actions}
-    assert [word for word in (*COMMANDS, *flags) if word not in script] == []
+    flags = {flag for parser in _PARSERS.values() for flag in parser._option_string_actions}
+    assert [word for word in (*_PARSERS, *flags) if word not in script] == []
     path = tmp_path / "script"
     path.write_text(script, "utf-8")
     if shutil.which(shell):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from roamtui.bootstrap import Bootstrap
-from roamtui.settings import ConversationArguments
 from roamtui.sources.file_sources import join_sources
 from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
@@ -70,8 +69,7 @@ def test_a_source_is_added_to_the_conversation_of_a_cell_and_is_there_again(run:
     (cell,) = table["rows"][0]["cells"]
     log = Path(table["table"]) / "conversations" / f"{cell['conversation']}.jsonl"
     library, loader = Bootstrap().open((str(leases / "anna.md"),), load_all=True)
-    arguments = ConversationArguments(conversation_id=str(log))
-    conversation = Bootstrap().start_conversation(library, loader, arguments)
+    conversation = Bootstrap().start_conversation(library, loader, str(log))
     asyncio.run(conversation.add_source(str(leases / "bert.md")))
     conversation.close()
     answer = run("ask", leases / "anna.md", PERIOD, "--conversation", log)

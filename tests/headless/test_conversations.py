@@ -3,72 +3,69 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
-from roamtui.document.library_source import LibrarySource
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.conversations import print_conversation, print_conversations
+from roamtui.paths import conversations_path
 from tests.conversation.conversations import Recorder, make_library
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> ConversationStore:
-    store = ConversationStore(tmp_path / "conversations")
+def saved() -> None:
+    store = ConversationStore(conversations_path())
     for conversation_id in ("ab12", "ab12cd", "ef34"):
         log = store.start(conversation_id, Recorder(conversation_id).ask(f"Why {conversation_id}?", "Alpha").events)
         log.save()
         log.close()
-    return store
 
 
-def _open_source(_source: str, *, added: tuple[LibrarySource, ...]) -> Library:  # noqa: ARG001 - an argument of `reopen_source`
+def _open_source(_source: str, **_given: object) -> Library:
     return make_library()
 
 
-def test_conversations_are_listed_as_lines_or_as_json(
-    store: ConversationStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    print_conversations(store, as_json=False)
+@pytest.mark.usefixtures("saved")
+def test_conversations_are_listed_as_lines_or_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    print_conversations(as_json=False, lists_one_shots=False)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["ef34", "ab12cd", "ab12"]
     assert lines[0].endswith("  Why ef34?  (1 question, manual.md)")
-    print_conversations(store, as_json=True)
+    print_conversations(as_json=True, lists_one_shots=False)
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["ef34", "ab12cd", "ab12"]
-    for as_json, expected in ((False, "No conversations yet.\n"), (True, "[]\n")):
-        print_conversations(ConversationStore(tmp_path / "none"), as_json=as_json)
-        assert capsys.readouterr().out == expected
 
 
+@pytest.mark.usefixtures("saved")
 @pytest.mark.parametrize(("prefix", "found"), [("e", "ef34"), ("ab12c", "ab12cd"), ("ab12", "ab12")])
 def test_the_beginning_of_an_id_is_enough_and_a_complete_one_counts(
-    store: ConversationStore, capsys: pytest.CaptureFixture[str], prefix: str, found: str
+    capsys: pytest.CaptureFixture[str], prefix: str, found: str
 ) -> None:
-    print_conversation(store, prefix, "md", _open_source)
+    print_conversation(prefix, "md", _open_source)
     assert f"Why {found}?" in capsys.readouterr().out
 
 
-def test_a_beginning_of_several_ids_or_of_none_is_refused(store: ConversationStore) -> None:
+@pytest.mark.usefixtures("saved")
+def test_a_beginning_of_several_ids_or_of_none_is_refused() -> None:
     with pytest.raises(UsageError, match=r'^several conversations begin with "ab": ab12cd, ab12\.$'):
-        print_conversation(store, "ab", "md", _open_source)
+        print_conversation("ab", "md", _open_source)
     with pytest.raises(StoreError):
-        print_conversation(store, "ff", "md", _open_source)
+        print_conversation("ff", "md", _open_source)
 
 
+@pytest.mark.usefixtures("saved")
 def test_the_page_is_written_without_sections_if_the_source_cannot_be_opened(
-    store: ConversationStore, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    print_conversation(store, "ef34", "html", _open_source)
+    print_conversation("ef34", "html", _open_source)
     whole = capsys.readouterr()
     assert "alpha-1" in whole.out
 
-    def refuse(_source: str, *, added: tuple[LibrarySource, ...]) -> Library:  # noqa: ARG001 - an argument of `reopen_source`
+    def refuse(_source: str, **_given: object) -> Library:
         raise SourceError("It is gone.")
 
-    print_conversation(store, "ef34", "html", refuse)
+    print_conversation("ef34", "html", refuse)
     page = capsys.readouterr()
     assert page.err == "roamtui: without the sections: It is gone.\n"
     assert "Why ef34?" in page.out
