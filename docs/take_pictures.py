@@ -41,7 +41,7 @@ async def make_pictures() -> tuple[str, str]:
     """Return the app with its answer as an SVG, and the conversation as a page that replays it."""
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
     model = NamelessModel(_PROJECT / "docs" / "answer.jsonl")
-    agent = Agent(Conversation.start(library), model, KeywordSearcher(library))
+    agent = Agent(Conversation(library), model, KeywordSearcher(library))
     context = AppContext(
         conversation=agent.conversation,
         make_agent=lambda: agent,

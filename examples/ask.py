@@ -14,7 +14,7 @@ async def ask(source: str, question: str, model: str = "offline") -> None:
         if isinstance(event, roamtui.SectionsExpanded):
             print("opened:", *map(library.title_of, event.opened_ids), sep="\n  ")
 
-    conversation = roamtui.Conversation.start(library)
+    conversation = roamtui.Conversation(library)
     conversation.subscribe(show_opened)
     searcher = roamtui.make_searcher(library, roamtui.RetrievalOptions())
     agent = roamtui.Agent(conversation, roamtui.make_model(model), searcher)

@@ -246,7 +246,7 @@ class Bootstrap:
             StoreError: The conversation cannot be read.
         """
         options, opener = self.settings.open_section_options(), self.open_added
-        start = partial(Conversation.start, library, options=options, loader=loader, open_source=opener)
+        start = partial(Conversation, library, options=options, loader=loader, open_source=opener)
         if conversation_id and conversation_id.endswith(LOG_SUFFIX):
             path = Path(conversation_id)
             conversation = start(saved_id=path.stem, store=ConversationStore(path.parent, is_listed=False))

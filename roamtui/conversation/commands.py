@@ -60,11 +60,7 @@ class Undo:
     """Undo the last opening, closing or pinning by the person or the agent."""
 
 
-class CloseAgentOpened:
-    """Close and fold everything that the agent opened and the person did not pin."""
-
-
-Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection | Undo | CloseAgentOpened
+Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection | Undo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from roamtui.conversation.events import (
     ConversationStarted,
     ConversationSwitched,
     InternalEvent,
+    LoadingStarted,
     QuestionAsked,
     QuestionsRewound,
     WarningRaised,
@@ -36,7 +37,6 @@ from roamtui.conversation.library_sync import (
     load_nodes,
     reload_state,
     resume_state,
-    reuse_loaded_pages,
 )
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import rewind
@@ -84,33 +84,34 @@ class Conversation:
     marked for closing.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part that tests and commands leave out
         self,
-        state: ConversationState,
+        library: Library,
         *,
         store: ConversationStore | None = None,
+        options: OpenSectionOptions | None = None,
         loader: Loader | None = None,
         open_source: SourceOpener | None = None,
         saved_id: str = "",
+        new_id: str = "",
     ) -> None:
         """Start a new conversation, or continue a saved one. A new one is saved when something is asked or opened.
 
         Args:
-            state: The state of a new conversation.
+            library: The current version of the document.
             store: Where conversations are saved. Without a store, nothing is saved.
+            options: Limits on what stays open between questions.
             loader: Reads files and pages when they are needed. Without a loader, nothing more is loaded.
             open_source: Opens a source that is added. Without it, none can be added.
             saved_id: Id of the conversation in the store to continue; empty for a new one.
+            new_id: Id of a new conversation; empty for a random one.
 
         Raises:
             StoreError: The saved conversation does not exist or cannot be read.
         """
-        self.state = state
+        self.state = start_conversation(library, options or OpenSectionOptions(), new_id)
         self.store = store
         self.loader = loader
-        self._log = _start_log(state, store)
-        self._warning = ""
-        """A sentence for the first subscriber, about a conversation that was resumed."""
         self.open_source = open_source
         self.approver: Approver = deny
         """Asked before pages are fetched from an origin that the person did not type."""
@@ -119,36 +120,21 @@ class Conversation:
         """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
         self.save_failure = store.problem if store is not None else ""
         """Why the last save failed; empty if it succeeded."""
+        self._identified: Library | None = None
+        """The library that the last `DocumentIdentified` records."""
+        self._warning = ""
+        """A sentence for the first subscriber, about a conversation that was resumed."""
         self._loading: asyncio.Future[None] | None = None
         """Loads all files."""
         self._saving = asyncio.Lock()
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
-        self._unsaved_logs: list[ConversationLog] = []
-        """Conversations that could not be saved before the person switched to another one."""
         self._refused: dict[str, int] = {}
         """For each origin that the person refused, the number of the last question during which this happened."""
         if store is not None and saved_id:
             self._log, self.state, self.loader, self._warning = self._match(*store.open(saved_id))
-
-    @classmethod
-    def start(
-        cls,
-        library: Library,
-        *,
-        store: ConversationStore | None = None,
-        options: OpenSectionOptions | None = None,
-        loader: Loader | None = None,
-        open_source: SourceOpener | None = None,
-        saved_id: str = "",
-    ) -> Conversation:
-        """Start a new conversation about `library`, or continue a saved one with it and load the pages that it needs.
-
-        Raises:
-            StoreError: The saved conversation does not exist or cannot be read.
-        """
-        state = start_conversation(library, options or OpenSectionOptions())
-        return cls(state, store=store, loader=loader, open_source=open_source, saved_id=saved_id)
+        else:
+            self._log = _start_log(self.state, store)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with each event, in order, when `state` includes it. It must not block.
@@ -186,9 +172,10 @@ class Conversation:
         """Fold events into the state without publishing them. They are saved together with the next ones."""
         self.state = apply_all(self.state, events)
         self._log.events += map(strip_texts, events)
-        identified = identify_document(self.state)
-        self.state = apply_all(self.state, identified)
-        self._log.events += identified
+        if self.state.library is not self._identified:
+            identified = identify_document(self.state)
+            self.state, self._identified = apply_all(self.state, identified), self.state.library
+            self._log.events += identified
 
     async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
         async with self._saving:
@@ -208,9 +195,6 @@ class Conversation:
         try:
             if self._is_worth_saving:
                 self._log.save()
-            while self._unsaved_logs:
-                self._unsaved_logs[0].save()
-                self._unsaved_logs.pop(0).close()
             self.save_failure = ""
         except StoreError as error:
             self.save_failure = str(error)
@@ -263,9 +247,8 @@ class Conversation:
         state = self.state
         if self.loader is None:
             return
-        documents, approved = await load_nodes(
-            self.loader, state, node_ids, partial(self._approve, origin), self.publish
-        )
+        self.publish(LoadingStarted(count=len(node_ids)))
+        documents, approved = await load_nodes(self.loader, state, node_ids, partial(self._approve, origin))
         if self.state.id == state.id:
             new_origins = approved - self.state.approved_origins
             library, event = graft_documents(self.state.library, documents, new_origins)
@@ -318,7 +301,7 @@ class Conversation:
         Open sections are looked up in it by their ids, then by their texts.
         """
         async with self.lock:
-            library = reuse_loaded_pages(self.state.library, library)
+            library = await asyncio.to_thread(self._load_pages, library, self.loader, self.state)
             await self._change_library(library, self.loader, reload_state(self.state, library))
 
     async def add_source(self, name: str) -> LibrarySource:
@@ -355,7 +338,7 @@ class Conversation:
                 raise UsageError("this is the only source of the conversation. Add another one first.")
             reopening = run_in_thread(lambda: restore_sources(before, loader, kept, open_source))
             library, loader = await asyncio.wrap_future(reopening)
-            library = reuse_loaded_pages(before, library)
+            library = await asyncio.to_thread(self._load_pages, library, loader, self.state)
             await self._change_library(library, loader, change_sources(self.state, library))
 
     async def _change_library(
@@ -409,11 +392,12 @@ class Conversation:
             if opened is None:
                 return
             self.flush()  # a section command may have changed something meanwhile
-            if self._log.is_saved or not self._is_worth_saving:
-                self._log.close()
-            else:
-                self._unsaved_logs.append(self._log)
+            if self.save_failure:
+                opened[0].close()
+                raise StoreError(self.save_failure)
+            self._log.close()
             self._log, self.state, self.loader, warning = opened
+            self._identified = None
             self.publish(ConversationSwitched(conversation_id=self.state.id))
             if warning:
                 self.publish(WarningRaised(message=warning))
@@ -424,11 +408,15 @@ class Conversation:
         before = fold_events(library, log.events, options)
         if before.sources != library.sources and self.open_source is not None:
             library, loader = restore_sources(library, loader, before.sources, self.open_source)
-        if loader is not None:
-            library = load_pages(library, loader, before.pages, before.approved_origins)
+        library = self._load_pages(library, loader, before)
         state, events = resume_state(log.events, library, options)
         log.events += events
         return log, state, loader, warning
+
+    @staticmethod
+    def _load_pages(library: Library, loader: Loader | None, state: ConversationState) -> Library:
+        """Load the pages that the conversation had loaded."""
+        return library if loader is None else load_pages(library, loader, state.pages, state.approved_origins)
 
 
 def _start_log(state: ConversationState, store: ConversationStore | None) -> ConversationLog:

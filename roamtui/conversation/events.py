@@ -80,8 +80,7 @@ class DocumentIdentified:
     source: str
     """Name of the document, or its digest if it was piped in. All conversations about one source share it."""
     content_hash: str
-    documents: tuple[tuple[str, str], ...] = ()
-    """Key and digest of each document whose text was delivered or shown, unless an earlier event recorded them."""
+    """Digest of all that is loaded of it."""
     sources: tuple[LibrarySource, ...] = ()
     """All sources of the conversation from now on. Empty if it has only the one that it began with."""
 
@@ -147,12 +146,10 @@ class ReadingSectionChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadingProgressed:
-    """Progress of loading files or linked pages."""
+class LoadingStarted:
+    """Files or linked pages are being loaded."""
 
-    done: int
-    total: int
-    are_pages: bool = False
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,7 +364,7 @@ InternalEvent = (
 TransientEvent = (
     AnswerStreamed
     | ConversationSwitched
-    | LoadingProgressed
+    | LoadingStarted
     | ReminderSent
     | RetryScheduled
     | WarningRaised

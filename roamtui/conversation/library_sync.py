@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
-import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from roamtui.conversation.commands import (
     Command,
@@ -23,27 +22,23 @@ from roamtui.conversation.events import (
     ConversationEvent,
     DocumentIdentified,
     DocumentReloaded,
-    LoadingProgressed,
     NodesFolded,
     NodesLoaded,
     QuestionAnswered,
     SectionsClosed,
 )
 from roamtui.conversation.question_flow import finish_question
-from roamtui.conversation.state import ConversationState, Exchange, OpenSectionOptions, apply_all, fold_events
+from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply_all, fold_events
 from roamtui.conversation.transcript import OpenSection, StopReason
 from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text
-from roamtui.document.document import Document
+from roamtui.document.document import Document, hash_text
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
-from roamtui.document.loading import LoadedBatch, get_link_url, is_loadable, make_refusal
+from roamtui.document.loading import get_link_url, is_loadable, make_refusal
 from roamtui.document.parallel import run_in_thread
-from roamtui.errors import SourceError
 from roamtui.outline.structure import resolve_reference
 from roamtui.sources.file_sources import split_sources
 
-_PROGRESS_SECONDS = 0.1
-"""Minimum time between two progress reports."""
 _ROUNDS_MAX = 3
 """Maximum number of rounds of loading. A page may redirect to another origin, which the person must approve first."""
 
@@ -88,31 +83,13 @@ def graft_documents(
     return library.graft_all(added), event
 
 
-def reuse_loaded_pages(before: Library, library: Library) -> Library:
-    """Add the linked pages that are loaded in `before` to the library of the reloaded document."""
-    aliased = {link: before.grafts[host] for link, host in before.aliases.items()}
-    for node_id, page in {**before.grafts, **aliased}.items():
-        url = get_link_url(before, node_id)
-        if url and not page.problem and is_loadable(library, node_id) and get_link_url(library, node_id) == url:
-            library = library.graft_all({node_id: page})
-    return library
-
-
 async def load_nodes(
     loader: Loader,
     state: ConversationState,
     node_ids: tuple[str, ...],
     approve: Callable[[OriginApprovalRequest], Awaitable[bool]],
-    publish: Callable[[LoadingProgressed], None],
 ) -> tuple[dict[str, Document], frozenset[str]]:
-    """Load nodes, pages in parallel.
-
-    Args:
-        loader: Reads the nodes.
-        state: The state before the command.
-        node_ids: Files and links of its library.
-        approve: Asked about each origin that the person has neither typed nor approved.
-        publish: Receives the progress.
+    """Load files and links in a thread, pages in parallel. Ask `approve` about each origin that is not approved yet.
 
     Returns:
         The documents by node id, with an error document for a node that could not be loaded, and all origins that are
@@ -132,44 +109,13 @@ async def load_nodes(
             pending = tuple(node_id for node_id in pending if node_id not in ids)
         if not pending:
             break
-        unapproved = {}
-        batch = await _load_in_thread(loader, library, pending, approved, publish)
+        batch = await asyncio.wrap_future(run_in_thread(partial(loader.load_batch, library, pending, approved)))
         documents |= batch.documents
+        unapproved = {}
         for node_id, web_origin in batch.refused_origins.items():
             unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
         pending = tuple(batch.refused_origins)
     return {node_id: documents[node_id] for node_id in node_ids}, approved
-
-
-async def _load_in_thread(
-    loader: Loader,
-    library: Library,
-    node_ids: tuple[str, ...],
-    approved: frozenset[str],
-    publish: Callable[[LoadingProgressed], None],
-) -> LoadedBatch:
-    """Load nodes in a thread, and publish the progress of pages and of several files."""
-    are_pages = any(get_link_url(library, node_id) for node_id in node_ids)
-    is_silent = len(node_ids) == 1 and not are_pages
-    is_abandoned, loop, newest = threading.Event(), asyncio.get_running_loop(), time.monotonic()
-
-    def show(done: int) -> None:
-        if not (is_silent or is_abandoned.is_set()):
-            publish(LoadingProgressed(done=done, total=len(node_ids), are_pages=are_pages))
-
-    def report(done: int) -> None:
-        nonlocal newest
-        if is_abandoned.is_set():
-            raise SourceError("Loading was cancelled. Open it again.")
-        if done == len(node_ids) or time.monotonic() - newest >= _PROGRESS_SECONDS:
-            newest = time.monotonic()
-            loop.call_soon_threadsafe(show, done)
-
-    show(0)
-    try:
-        return await asyncio.wrap_future(run_in_thread(lambda: loader.load_batch(library, node_ids, approved, report)))
-    finally:
-        is_abandoned.set()
 
 
 def resume_state(
@@ -188,9 +134,7 @@ def resume_state(
         ended = finish_question(state, outcome)
         state = apply_all(state, ended)
     named = (*state.open_ids, *filter(None, (state.reading_id,)))
-    is_same = state.content_hash == library.content_hash and all(node_id in library for node_id in named)
-    hashes = _hash_texts(state, state.transcript.exchanges[state.reloaded_at :])
-    if is_same and hashes.items() <= state.document_hashes.items():
+    if state.content_hash == hash_library(library) and all(node_id in library for node_id in named):
         return state, ended
     matched = reload_state(state, library)
     return apply_all(state, matched), (*ended, *matched)
@@ -199,22 +143,18 @@ def resume_state(
 def reload_state(state: ConversationState, library: Library) -> Events:
     """Continue with the current version of the document, between questions.
 
-    An open section is looked up by its id, then by its own text. If neither finds it, it closes. If the file of a
-    section has changed, the section's text is delivered again with the next question.
+    An open section is looked up by its id, then by its own text. If neither finds it, it closes. The text of open
+    sections is delivered again with the next question.
     """
-    hashes = {document.key: document.content_hash for document in library.documents}
     is_lost = any(open_id not in library for open_id in state.open_ids)
     ids_by_hash = hash_sections(library) if is_lost else {}
     relocated: dict[str, OpenSection] = {}
     lost: list[str] = []
     for section in state.open_sections:
-        keys = {span.doc for span in section.deliveries}
         is_known = section.section_id in library
         section_id = section.section_id if is_known else ids_by_hash.get(section.content_hash)
         if section_id is None:
             lost.append(section.section_id)
-        elif is_known and keys and all(hashes.get(key) == state.document_hashes.get(key) for key in keys):
-            relocated[section_id] = section
         else:
             relocated[section_id] = replace(
                 section,
@@ -248,22 +188,18 @@ def hash_sections(library: Library) -> dict[str, str]:
 
 
 def identify_document(state: ConversationState) -> Events:
-    """Record what finds the delivered and shown texts in a later version of the document, unless it is recorded."""
-    library, newest = state.library, state.transcript.exchanges[state.reloaded_at :][-1:]
-    changed = tuple(sorted(_hash_texts(state, newest).items() - state.document_hashes.items()))
-    source, content_hash = get_source_key(library), library.content_hash
-    if not changed and (state.source, state.content_hash, state.sources) == (source, content_hash, library.sources):
-        return ()
-    return (DocumentIdentified(source=source, content_hash=content_hash, documents=changed, sources=library.sources),)
-
-
-def _hash_texts(state: ConversationState, exchanges: Iterable[Exchange]) -> dict[str, str]:
-    """Return the digest of each document with texts of open sections or excerpts; empty if it was not loaded again."""
-    spans = [span for section in state.open_sections for span in section.deliveries]
-    spans += (span for exchange in exchanges for span in exchange.iter_excerpts())
+    """Record the document and all that is loaded of it, unless that is recorded already."""
     library = state.library
-    keys = dict.fromkeys(span.doc for span in spans)
-    return {key: library.document(key).content_hash if key in library.documents_by_key else "" for key in keys}
+    source, content_hash = get_source_key(library), hash_library(library)
+    if (state.source, state.content_hash, state.sources) == (source, content_hash, library.sources):
+        return ()
+    return (DocumentIdentified(source=source, content_hash=content_hash, sources=library.sources),)
+
+
+def hash_library(library: Library) -> str:
+    """Return the digest of all loaded documents, linked pages too."""
+    loaded = (document for document in library.documents if not document.problem)
+    return hash_text("\n".join(sorted(f"{document.key}\x1f{document.content_hash}" for document in loaded)))
 
 
 def list_links_to(library: Library, node_id: str) -> Iterator[str]:

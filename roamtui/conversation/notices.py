@@ -12,7 +12,7 @@ from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
     ExpandStatus,
-    LoadingProgressed,
+    LoadingStarted,
     NodesLoaded,
     QuestionAnswered,
     ReminderSent,
@@ -103,8 +103,7 @@ def format_section(section_id: str, library: Library) -> str:
 
 def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[str]:
     """Yield the lines that show an event in output that cannot be redrawn. Answers are written elsewhere."""
-    is_repeated = isinstance(event, LoadingProgressed) and bool(event.done)
-    if not isinstance(event, AnswerStreamed | QuestionAnswered) and not is_repeated:
+    if not isinstance(event, AnswerStreamed | QuestionAnswered):
         for notice in make_notices(event, library):
             yield notice.format()
 
@@ -148,10 +147,8 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 yield Notice(NoticeSlot.CHAT, problem, severity=Severity.WARNING)
         case SectionsChanged(action=action, section_ids=ids):
             yield _make_action_notice(NoticeSlot.STATUS, action, ids, library)
-        case LoadingProgressed(done=done, total=total, are_pages=are_pages):
-            verb = ("Fetched" if are_pages else "Loaded") if done else ("Fetching" if are_pages else "Loading")
-            count = format_count(total, "page" if are_pages else "file")
-            yield Notice(NoticeSlot.STATUS, f"{verb} {done:,} of {count}" if done else f"{verb} {count}")
+        case LoadingStarted(count=count):
+            yield Notice(NoticeSlot.STATUS, f"Loading {format_count(count, 'document')}")
         case WarningRaised(message=message):
             yield Notice(NoticeSlot.CHAT, message, severity=Severity.WARNING)
         case _:

@@ -157,10 +157,8 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     cited_ids = tuple(section_id for section_id in opened.open_ids if section_id in cited)
     answered = replace(outcome, number=state.question_number, cited_ids=cited_ids)
     ended = apply(opened, answered)
-    closed: Events = ()
-    for origin in Origin:
-        ids = [section.section_id for section in ended.open_sections if section.closing_by is origin]
-        closed = (*closed, *make_close_events(ended, ids, origin, CloseReason.ASKED))
+    marked = [section.section_id for section in ended.open_sections if section.is_closing]
+    closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
     ended = apply_all(ended, closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
     return (*opening, *closed, *over_budget, answered)

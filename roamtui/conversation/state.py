@@ -6,13 +6,12 @@ It imports little, because the first screen of the app has to wait for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import blake2b
 from typing import assert_never
 
-from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
@@ -59,8 +58,8 @@ OPEN_TOKENS_DEFAULT = 32_000
 _ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
-_EXCERPT_CHARACTERS_MAX = 200_000
-"""Maximum number of characters of the newest excerpts that can be quoted, enough for 30 to 40 questions.
+_EXCERPT_QUESTIONS_MAX = 30
+"""Maximum number of the newest questions whose excerpts can be quoted.
 
 A wrong quote is looked up in all of them while the screen waits (0.15 s).
 """
@@ -228,17 +227,14 @@ class ConversationState:
     """Whether the next question starts with a rebuild of the transcript."""
     model: str = ""
     """Name of the model that was asked last."""
-    title: str = ""
-    is_renamed: bool = False
-    """Whether a person chose the title. Otherwise it is the first question."""
+    chosen_title: str = ""
+    """The title that a person chose, or empty."""
     approved_origins: frozenset[str] = frozenset()
     """Origins that the person allowed, in addition to those that they typed."""
     source: str = ""
     """Key of the source at the last change; see `get_source_key`."""
     content_hash: str = ""
-    """Digest of the library at the last change."""
-    document_hashes: Mapping[str, str] = field(default_factory=dict)
-    """Digest of each document whose text was delivered or shown, by key."""
+    """Digest of all that was loaded of the library at the last change."""
     pages: tuple[str, ...] = ()
     """The links whose pages were loaded, each after those that lead to it."""
     reloaded_at: int = 0
@@ -256,6 +252,12 @@ class ConversationState:
         """
         digest = blake2b((self.copied_from or self.id)[:_ID_LENGTH].encode(), digest_size=8).digest()
         return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)
+
+    @property
+    def title(self) -> str:
+        """The title that a person chose, or else the first question."""
+        first = "".join(exchange.question for exchange in self.transcript.exchanges[:1])
+        return self.chosen_title or shorten(sanitise_line(first), _TITLE_LENGTH)
 
     @property
     def question_number(self) -> int:
@@ -277,20 +279,11 @@ class ConversationState:
         return next((section for section in self.open_sections if section.section_id == section_id), None)
 
     def collect_excerpts(self) -> dict[str, list[Bounds]]:
-        """Collect the ranges of search results that the model may quote, by document key.
-
-        If there are many, only the newest are included.
-        """
-        excerpts: dict[str, set[Bounds]] = {}
-        characters_left = _EXCERPT_CHARACTERS_MAX
-        for exchange in reversed(self.transcript.exchanges[self.reloaded_at :]):
-            if characters_left <= 0:
-                break
+        """Collect the ranges of the newest search results, which the model may quote, by document key."""
+        excerpts: dict[str, list[Bounds]] = {}
+        for exchange in self.transcript.exchanges[self.reloaded_at :][-_EXCERPT_QUESTIONS_MAX:]:
             for span in exchange.iter_excerpts():
-                bounds = excerpts.setdefault(span.doc, set())
-                if (span.start, span.end) not in bounds:
-                    bounds.add((span.start, span.end))
-                    characters_left -= span.end - span.start
+                excerpts.setdefault(span.doc, []).append((span.start, span.end))
         return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
 
     def collect_delivered(self) -> dict[str, list[Bounds]]:
@@ -311,7 +304,7 @@ def make_conversation_id() -> str:
     return os.urandom(_ID_LENGTH // 2).hex()
 
 
-def start_conversation(library: Library, options: OpenSectionOptions) -> ConversationState:
+def start_conversation(library: Library, options: OpenSectionOptions, conversation_id: str = "") -> ConversationState:
     """Start a conversation. If the document has a single top heading, unfold it.
 
     Otherwise, unfold each folder, from the top down, as long as it is the only node on its level.
@@ -324,7 +317,7 @@ def start_conversation(library: Library, options: OpenSectionOptions) -> Convers
         unfolded.append(level[0])
         level = library.children(level[0])
     return ConversationState(
-        id=make_conversation_id(),
+        id=conversation_id or make_conversation_id(),
         library=library,
         options=options,
         unfolded=frozenset(unfolded),
@@ -367,10 +360,9 @@ def _apply(  # noqa: PLR0911, PLR0912 - one case an event
         case ConversationStarted(conversation_id=conversation_id, copied_from=copied_from, unfolded=unfolded):
             return replace(state, id=conversation_id, copied_from=copied_from, unfolded=frozenset(unfolded))
         case ConversationRenamed(title=title):
-            return replace(state, title=title, is_renamed=bool(title))
+            return replace(state, chosen_title=title)
         case DocumentIdentified(source=source, content_hash=content_hash, sources=sources):
-            hashes = {**state.document_hashes, **dict(event.documents)}
-            return replace(state, source=source, content_hash=content_hash, document_hashes=hashes, sources=sources)
+            return replace(state, source=source, content_hash=content_hash, sources=sources)
         case NodesFolded(section_ids=ids, is_folded=False):
             return replace(state, unfolded=state.unfolded | set(ids))
         case NodesFolded(section_ids=ids):
@@ -388,10 +380,8 @@ def _apply(  # noqa: PLR0911, PLR0912 - one case an event
             )
         case SectionsChanged(sections=sections):
             return put_open(state, sections)
-        case SectionsClosed(section_ids=ids, origin=origin, is_pending=True):
-            by_person = (section for section in state.open_sections if section.closing_by is Origin.PERSON)
-            kept = {section.section_id for section in by_person}
-            return _change_open(state, {*ids} - kept, lambda section: replace(section, closing_by=origin))
+        case SectionsClosed(section_ids=ids, is_pending=True):
+            return _change_open(state, ids, lambda section: replace(section, is_closing=True))
         case SectionsClosed(section_ids=ids):
             closed = [section for section in state.open_sections if section.section_id in ids]
             remaining = tuple(section for section in state.open_sections if section.section_id not in ids)
@@ -429,8 +419,7 @@ def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> C
                 state = _change_last(state, stopped=StopReason.CANCELLED)
             # not the locals above, because the line before may have changed the last exchange
             transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
-            title = state.title or shorten(sanitise_line(event.question), _TITLE_LENGTH)
-            state = replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
+            state = replace(state, transcript=transcript, is_asking=True, model=event.model)
             return put_open(state, event.sections)
         case TranscriptRebuilt():
             if event.dropped_steps:
@@ -482,7 +471,6 @@ def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> C
                 undo_stack=(),
                 is_asking=False,
                 needs_rebuild=state.needs_rebuild or was_rebuilt,
-                title=state.title if kept_count or state.is_renamed else "",
             )
         case _:
             assert_never(event)

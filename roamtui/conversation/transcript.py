@@ -184,17 +184,11 @@ class OpenSection:
     last_cited: int = 0
     """Number of the last question whose answer cites the section; 0 if no answer does."""
     is_pinned: bool = False
-    closing_by: Origin | None = None
-    """Who marked the section for closing at the end of the current question, or None. If a person did, the agent cannot
-    keep it open."""
+    is_closing: bool = False
+    """Whether the section closes when the current question ends."""
     deliveries: tuple[Span, ...] = ()
     """Text of the section in the transcript. If a person opened the section, this is empty until the next question."""
     tokens: int = 0
     """Estimated tokens of the deliveries, or, as long as there are none, of the whole section."""
     content_hash: str = ""
     """Digest of the section's own text, used to find the section in a changed document."""
-
-    @property
-    def is_closing(self) -> bool:
-        """Whether the section closes when the current question ends."""
-        return self.closing_by is not None

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from roamtui.conversation.commands import (
-    CloseAgentOpened,
     CloseSections,
     Command,
     ExpandSections,
@@ -95,13 +94,11 @@ def _make_section(state: ConversationState, section_id: str, origin: Origin) -> 
 
 
 def _deliver(state: ConversationState, section: OpenSection, block: ExpandedBlock) -> OpenSection:
-    """Add text to a section. If the agent marked it for closing, it stays open after all."""
     return replace(
         section,
         deliveries=(*section.deliveries, *block.spans),
         tokens=block.tokens + (section.tokens if section.deliveries else 0),
         last_used=state.question_number,
-        closing_by=None if section.closing_by is Origin.AGENT else section.closing_by,
     )
 
 
@@ -152,7 +149,7 @@ def expand_for_person(state: ConversationState, section_ids: Iterable[str]) -> S
         else:
             status = ExpandStatus.OPENED
             section = already_open or _make_section(state, section_id, Origin.PERSON)
-            sections[section_id] = replace(section, last_used=state.question_number, closing_by=None)
+            sections[section_id] = replace(section, last_used=state.question_number, is_closing=False)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     return SectionsExpanded(results=tuple(results), origin=Origin.PERSON, sections=tuple(sections.values()))
 
@@ -260,14 +257,6 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
             return (ReadingSectionChanged(section_id=section_id),)
         case Undo():
             return _undo(state)
-        case CloseAgentOpened():
-            by_agent = [
-                section.section_id
-                for section in state.open_sections
-                if section.opened_by is Origin.AGENT and not section.is_pinned
-            ]
-            folded = _fold(state, sorted(state.unfolded_by_agent))
-            return (*make_close_events(state, by_agent, Origin.PERSON, CloseReason.ASKED), *folded)
         case _:
             assert_never(command)
 
@@ -276,25 +265,18 @@ def _pin(state: ConversationState, command: PinSections) -> Events:
     """Pin or unpin sections. Pinning opens the closed ones first."""
     ids = tuple(map(state.library.get_canonical_link, command.section_ids))
     sections = {section.section_id: section for section in state.open_sections}
-    events: Events = ()
-    if command.is_pinned and (closed := [section_id for section_id in ids if section_id not in sections]):
-        expanded = expand_for_person(state, closed)
-        sections |= {section.section_id: section for section in expanded.sections}
-        failed = tuple(result for result in expanded.results if result.status is not ExpandStatus.OPENED)
-        events = (replace(expanded, results=failed, sections=()),) if failed else ()
+    if command.is_pinned:
+        closed = [section_id for section_id in ids if section_id not in sections]
+        sections |= {section.section_id: section for section in expand_for_person(state, closed).sections}
     changed = tuple(
         replace(
-            sections[one],
-            is_pinned=command.is_pinned,
-            closing_by=None if command.is_pinned else sections[one].closing_by,
+            sections[one], is_pinned=command.is_pinned, is_closing=sections[one].is_closing and not command.is_pinned
         )
         for one in ids
         if one in sections
     )
-    if not changed:
-        return events
     action, changed_ids = "Pinned" if command.is_pinned else "Unpinned", tuple(one.section_id for one in changed)
-    return (*events, SectionsChanged(action=action, section_ids=changed_ids, sections=changed))
+    return (SectionsChanged(action=action, section_ids=changed_ids, sections=changed),) if changed else ()
 
 
 def _close_requested(state: ConversationState, command: CloseSections) -> Events:
@@ -343,15 +325,15 @@ def _undo(state: ConversationState) -> Events:
     restored: list[OpenSection] = []
     for section in before.values():
         current = state.get_open(section.section_id)
-        closing_by = section.closing_by if state.is_asking else None
+        is_closing = section.is_closing and state.is_asking
         changed = replace(
-            current or replace(section, deliveries=()), is_pinned=section.is_pinned, closing_by=closing_by
+            current or replace(section, deliveries=()), is_pinned=section.is_pinned, is_closing=is_closing
         )
         if changed != current:
             restored.append(changed)
     closed = make_close_events(state, closing, Origin.PERSON, CloseReason.UNDO)
     ids = (*closing, *(section.section_id for section in restored))
-    return (*closed, SectionsChanged(action="Undid", section_ids=ids, sections=tuple(restored), is_undo=True))
+    return (*closed, SectionsChanged(action="Changed back", section_ids=ids, sections=tuple(restored), is_undo=True))
 
 
 def make_close_events(

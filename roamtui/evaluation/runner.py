@@ -170,10 +170,10 @@ async def _ask_agent(
     Raises:
         ModelError: The model did not answer.
     """
-    conversation = Conversation.start(corpus.library)
+    conversation = Conversation(corpus.library)
     if question.history:
         state = replace(conversation.state, transcript=Transcript(exchanges=make_exchanges(question.history)))
-        conversation = Conversation(state)
+        conversation.state = state
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)
     await Agent(conversation, model, corpus.searcher, options).ask(question.question)

@@ -21,7 +21,6 @@ from roamtui.conversation.events import (
     EVENT_NAMES,
     CloseReason,
     ConversationEvent,
-    LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
@@ -265,8 +264,6 @@ def to_json_event(
             }
         case SectionsClosed(kept=kept):
             fields["kept"] = _reasons_to_json(kept)
-        case LoadingProgressed():
-            del fields["are_pages"]
         case NodesLoaded(problems=problems):
             fields["problems"] = _reasons_to_json(problems)
             del fields["pages"], fields["approved_origins"]

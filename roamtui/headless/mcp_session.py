@@ -142,7 +142,7 @@ class ClientSession:
         self._has_changed = has_changed
         self.library = served.library
         """The library when the session started."""
-        self.conversation = Conversation.start(served.library, options=served.options, loader=served.loader)
+        self.conversation = Conversation(served.library, options=served.options, loader=served.loader)
         self._tools = list_tools(served.library, has_search=served.make_searcher is not None)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:

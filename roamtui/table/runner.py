@@ -13,7 +13,7 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import OpenSectionOptions, make_conversation_id, start_conversation
+from roamtui.conversation.state import OpenSectionOptions, make_conversation_id
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
@@ -183,8 +183,13 @@ class _Filler:
         conversation_id: str,
     ) -> None:
         plan, run = self._plan, self._run
-        state = replace(start_conversation(library, plan.open_section_options), id=conversation_id)
-        conversation = Conversation(state, store=self._conversations, loader=loader)
+        conversation = Conversation(
+            library,
+            store=self._conversations,
+            options=plan.open_section_options,
+            loader=loader,
+            new_id=conversation_id,
+        )
         conversation.is_one_shot = True
         if searcher is None:
             searcher = await asyncio.to_thread(plan.make_searcher, library)

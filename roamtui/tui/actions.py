@@ -204,13 +204,6 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
     _action(
-        "tree.tidy_up",
-        "z",
-        "tidy up",
-        "Close and fold everything the model opened that you did not pin.",
-        "screen.apply('close_agent')",
-    ),
-    _action(
         "tree.undo", "u", "undo", "Undo the last open, close or pin, yours or the model's.", "screen.apply('undo')"
     ),
     _action("tree.take_out", "delete", "take out", "Take the source out of this conversation.", "app.take_out_source"),

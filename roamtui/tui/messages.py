@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from roamtui.conversation.commands import (
-    CloseAgentOpened,
     CloseSections,
     Command,
     ExpandSections,
@@ -145,10 +144,6 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
             nodes = map(state.library.get_label, state.library.walk(section_id))
             parent_ids = (section_id, *(node.id for node in nodes if node.has_children))
             command = make_unfold_command(state, *dict.fromkeys(parent_ids))
-        case "close_agent":
-            from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
-
-            command = CloseAgentOpened() if update(state, CloseAgentOpened()) else "The model has no open sections"
         case "undo":
             command = Undo() if state.undo_stack else "Nothing to undo"
         case _:

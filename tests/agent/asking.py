@@ -79,7 +79,7 @@ def make_agent(
     keep: OpenSectionOptions | None = None,
     window_tokens: int | None = 128_000,
 ) -> Agent:
-    conversation = Conversation.start(make_library(text), store=store, options=keep)
+    conversation = Conversation(make_library(text), store=store, options=keep)
     return Agent(conversation, ScriptedModel(replies, window_tokens=window_tokens), searcher, options)
 
 

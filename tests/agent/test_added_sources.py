@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 def make(folder: Path, *replies: Reply) -> tuple[Agent, ScriptedModel]:
     library, loader = Bootstrap().open([str(folder / "manual.md")])
     store = ConversationStore(folder / "conversations")
-    conversation = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
+    conversation = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
     model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
     options = AgentOptions(sends_hits=True)
     return Agent(conversation, model, KeywordSearcher(library), options), model
@@ -49,7 +49,7 @@ def resume(agent: Agent, folder: Path) -> Conversation:
     conversation.close()
     library, loader = Bootstrap().open([str(folder / "manual.md")])
     assert conversation.store is not None
-    return Conversation.start(
+    return Conversation(
         library,
         saved_id=conversation.state.id,
         store=conversation.store,

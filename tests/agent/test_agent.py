@@ -213,7 +213,7 @@ async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conve
 
     with FakeSite({"/llms.txt": "# Site\n\n- [a](/a.md)\n", "/a.md": "# A\n\nWords.\n"}, before=hold) as site:
         library, loader = open_sources([site.url("/llms.txt")])
-        _, conversation, _ = watch(Agent(Conversation.start(library, loader=loader), ScriptedModel()))
+        _, conversation, _ = watch(Agent(Conversation(library, loader=loader), ScriptedModel()))
         link = find(library, "a")
         command = ExpandSections(section_ids=(link,), origin=Origin.PERSON)
         opening = asyncio.create_task(conversation.dispatch(lambda _: command))

@@ -84,7 +84,7 @@ def make_talk(text: str = FERRY, *, has_search: bool = True) -> Talk:
     """Return a new conversation about `text`."""
     library = Library(source="ferry.md", root=parse_document(text))
     searcher = KeywordSearcher(library) if has_search else None
-    return Talk(agent=Agent(Conversation.start(library), NoModel(), searcher))
+    return Talk(agent=Agent(Conversation(library), NoModel(), searcher))
 
 
 _PAGES = {
@@ -286,7 +286,7 @@ async def test_chinese_is_answered_although_half_of_its_pairs_stand_nowhere() ->
 
 def _make_talk(site: FakeSite) -> Talk:
     library, loader = open_sources([site.url("/llms.txt")])
-    return Talk(agent=Agent(Conversation.start(library, loader=loader), NoModel(), KeywordSearcher(library)))
+    return Talk(agent=Agent(Conversation(library, loader=loader), NoModel(), KeywordSearcher(library)))
 
 
 async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> None:

@@ -40,7 +40,7 @@ Rye comes by boat on Mondays.
 
 async def _ask(question: str, *, text: str = MILL, has_search: bool = True) -> tuple[Exchange, Library]:
     library = Library(source="mill.md", root=parse_document(text))
-    session = Conversation.start(library)
+    session = Conversation(library)
     agent = Agent(session, NoModel(), KeywordSearcher(library) if has_search else None)
     await agent.ask(question)
     return session.state.transcript.exchanges[-1], library

@@ -65,7 +65,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     tmp_path: Path,
 ) -> None:
     store = ConversationStore(tmp_path / "conversations")
-    conversation = Conversation.start(_open(folder), store=store)
+    conversation = Conversation(_open(folder), store=store)
     agent = _make_agent(conversation, NOT_FOUND, MADE_UP, MADE_UP)
     await answer(agent, QUESTION)
     assert verify_citations(f'They "{QUOTE}".', conversation.state)[0].is_verified, "search showed it"
@@ -73,7 +73,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     change(folder / "b.md")
     if is_resumed:
         conversation.close()
-        conversation = Conversation.start(_open(folder), saved_id=conversation.state.id, store=store)
+        conversation = Conversation(_open(folder), saved_id=conversation.state.id, store=store)
         agent = _make_agent(conversation, MADE_UP, MADE_UP)
     else:
         changed = frozenset({"b.md", "c.md"})
@@ -91,7 +91,7 @@ async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(tmp_path
     store = ConversationStore(tmp_path / "conversations")
     with FakeSite({"/llms.txt": "# Site\n\n> Birds.\n\n## Pages\n\n- [b](/b.md): birds\n", "/b.md": HERONS}) as site:
         library, loader = open_sources([site.url("/llms.txt")])
-        conversation = Conversation.start(library, store=store, loader=loader)
+        conversation = Conversation(library, store=store, loader=loader)
         page_id = next(node_id for node_id in library.walk() if library.title_of(node_id) == "b")
         await conversation.execute(ReadSection(section_id=page_id))
         await answer(_make_agent(conversation, NOT_FOUND), QUESTION)
@@ -100,12 +100,12 @@ async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(tmp_path
 
         conversation.close()
         same, loader = open_sources([site.url("/llms.txt")])
-        resumed = Conversation.start(same, saved_id=conversation.state.id, store=store, loader=loader)
+        resumed = Conversation(same, saved_id=conversation.state.id, store=store, loader=loader)
         assert resumed.state.collect_excerpts() == conversation.state.collect_excerpts()
         resumed.close()
         site.pages["/b.md"] = "# Herons\n\nOwls turn their heads in the deep wood.\n"
         changed, loader = open_sources([site.url("/llms.txt")])
-        resumed = Conversation.start(changed, saved_id=conversation.state.id, store=store, loader=loader)
+        resumed = Conversation(changed, saved_id=conversation.state.id, store=store, loader=loader)
         assert resumed.state.collect_excerpts() == {}
         final = await answer(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
         assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
@@ -114,7 +114,7 @@ async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(tmp_path
 async def test_a_second_file_adds_the_tool_that_lists_documents(folder: Path) -> None:
     other = folder.parent / "b.md"
     (folder / "b.md").rename(other)
-    conversation = Conversation.start(_open(folder))
+    conversation = Conversation(_open(folder))
     listing = ScriptedReply(calls=(("list_documents", {}),))
     agent = _make_agent(conversation, NOT_FOUND, listing, NOT_FOUND)
     await answer(agent, QUESTION)

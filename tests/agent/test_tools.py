@@ -187,7 +187,7 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     library = open_library((str(tmp_path / "animals"),))
-    context = ToolContext(conversation=Conversation.start(library), searcher=None, room_tokens=20_000)
+    context = ToolContext(conversation=Conversation(library), searcher=None, room_tokens=20_000)
 
     async def call(**arguments: object) -> str:
         return (await make_tools(library, has_search=True)["list_documents"].run(arguments, context)).text

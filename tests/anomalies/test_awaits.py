@@ -63,7 +63,7 @@ class Case:
     @classmethod
     def open(cls, folder: Path, ids: tuple[str, str]) -> Case:
         store = ConversationStore(folder)
-        conversation = Conversation.start(_LIBRARY, saved_id=ids[0], store=store)
+        conversation = Conversation(_LIBRARY, saved_id=ids[0], store=store)
         case = cls(Agent(conversation, WaitingModel(), FakeSearcher()), store, ids[1], conversation.state)
         conversation.subscribe(case.shown.append)
         return case
@@ -156,7 +156,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     folder = tmp_path_factory.mktemp("awaits") / "conversations"
 
     async def talk(*questions: str) -> str:
-        conversation = Conversation.start(_LIBRARY, store=ConversationStore(folder))
+        conversation = Conversation(_LIBRARY, store=ConversationStore(folder))
         for question in questions:
             await Agent(conversation, WaitingModel(), FakeSearcher()).ask(question)
         conversation.close()

@@ -71,7 +71,7 @@ async def _check(agent: Agent, shown: list[ConversationEvent], store: Conversati
     conversation.close()
     conversations = [conversation]
     if state.transcript.exchanges:
-        conversations.append(Conversation.start(state.library, saved_id=state.id, store=store))
+        conversations.append(Conversation(state.library, saved_id=state.id, store=store))
     for number, one in enumerate(conversations):
         again = Agent(one, ScriptedModel([expanding(*ids(agent, "Fees", "Lost books")), saying("Not found: no.")]))
         await ask(again, f"And now? ({number})")

@@ -42,7 +42,7 @@ def _check_saved(agent: Agent, path: Path) -> None:
     state = agent.conversation.state
     store = ConversationStore(path)
     agent.conversation.close()
-    assert Conversation.start(state.library, saved_id=state.id, store=store).state == state
+    assert Conversation(state.library, saved_id=state.id, store=store).state == state
 
 
 async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_later(

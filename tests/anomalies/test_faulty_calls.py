@@ -121,7 +121,7 @@ def ask_and_open(folder: Path, failing: Failing) -> None:
     assert state.transcript.exchanges[-1].stopped is StopReason.ANSWERED
     agent.conversation.close()
     assert agent.conversation.save_failure == ""
-    resumed = Conversation.start(state.library, saved_id=state.id, store=store)
+    resumed = Conversation(state.library, saved_id=state.id, store=store)
     assert resumed.state == state
     resumed.close()
 

@@ -91,7 +91,7 @@ def bench_step() -> list[Finding]:
     replies.append(ScriptedReply(text=f'It says "words" [{ids[3]}]. ' * 20))
 
     async def ask(store: ConversationStore) -> None:
-        agent = Agent(Conversation.start(library, store=store), ScriptedModel(replies))
+        agent = Agent(Conversation(library, store=store), ScriptedModel(replies))
         await agent.ask("What does it say?")
 
     with tempfile.TemporaryDirectory() as folder:

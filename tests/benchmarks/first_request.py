@@ -30,7 +30,7 @@ _SETS = ("anthropic-docs", "ray-docs", "vespa-docs", "cuad-contracts")
 async def _ask(library: Library, searcher: KeywordSearcher, question: str) -> ModelRequest:
     model = ScriptedModel([ScriptedReply(text="Not found: nothing.")])
     options = AgentOptions(sends_hits=True)
-    await Agent(Conversation.start(library), model, searcher, options).ask(question)
+    await Agent(Conversation(library), model, searcher, options).ask(question)
     return model.requests[0]
 
 

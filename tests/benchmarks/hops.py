@@ -57,7 +57,7 @@ async def trace_question() -> list[str]:
     with TemporaryDirectory() as folder:
         library = open_library((str(PROJECT_DIR / "examples" / "handbook.md"),))
         model, tracer, gate = ScriptedModel(), CallTracer(), asyncio.Event()
-        session = Conversation.start(library, store=ConversationStore(Path(folder) / "conversations"))
+        session = Conversation(library, store=ConversationStore(Path(folder) / "conversations"))
         app = RoamApp(context_of(Agent(session, model, KeywordSearcher(library))))
         app.animation_level = "none"
         async with app.run_test(size=(120, 35)) as pilot:

@@ -140,7 +140,7 @@ async def run_session(
     library: Library, questions: list[GoldQuestion], searcher: Searcher, mode: KeepOpenMode, tally: Tally
 ) -> None:
     """Ask the questions in one conversation and add what it cost."""
-    session = Conversation.start(library, options=OpenSectionOptions(mode=mode, budget_tokens=BUDGET_TOKENS))
+    session = Conversation(library, options=OpenSectionOptions(mode=mode, budget_tokens=BUDGET_TOKENS))
     model = GoldModel(tally)
     agent = Agent(session, model)
     tally.opened_before = set()

@@ -52,7 +52,7 @@ def _open(path: Path) -> tuple[Library, KeywordSearcher]:
 
 async def _ask(path: Path, question: str, gold: str) -> _Outcome:
     library, searcher = _open(path)
-    agent = Agent(Conversation.start(library), NoModel(), searcher)
+    agent = Agent(Conversation(library), NoModel(), searcher)
     await agent.ask(question)
     exchange = agent.conversation.state.transcript.exchanges[-1]
     passages = [_normalise(passage.text) for passage in list_passages(exchange, library)]

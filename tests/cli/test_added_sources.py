@@ -26,7 +26,7 @@ def acts(tmp_path: Path) -> Path:
 def test_a_conversation_says_which_of_its_sources_is_gone(run: RunCommand, garden: Path, acts: Path) -> None:
     library, loader = Bootstrap().open((str(garden),))
     store = ConversationStore(conversations_path())
-    conversation = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
+    conversation = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
     agent = Agent(conversation, ScriptedModel([ScriptedReply(text="So.")]))
 
     async def converse() -> None:

@@ -120,15 +120,6 @@ def test_a_reader_that_leaves_ends_it_without_a_word(garden: Path) -> None:
     assert json.loads(first)["event"] == "question_asked"
 
 
-def test_what_a_saved_conversation_lost_is_an_event(run: RunCommand, garden: Path) -> None:
-    run("ask", garden, QUESTION)
-    garden.write_text("# Garden manual\n\n## Plots\n\nA plot costs 24 euros.\n", "utf-8")
-    result = run("ask", garden, "What does a plot cost?", "--continue", "--events")
-    events = read_events(result.out.encode())
-    assert (events[0]["event"], events[0]["reason"]) == ("sections_closed", "gone")
-    assert events[-1]["event"] == "answer"
-
-
 @pytest.mark.slow
 def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
     garden: Path, monkeypatch: pytest.MonkeyPatch, forking_program: tuple[str, ...]
@@ -203,7 +194,7 @@ def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, gard
     assert "1 conversation of `roamtui ask` not listed. Add --all" in hidden.err
     assert run("conversations", "list", "--format", "json").out == "[]\n"
     assert run("conversations", "--all").out.startswith(summary.id)
-    conversation = Conversation.start(open_library([str(garden)]), saved_id=summary.id, store=store)
+    conversation = Conversation(open_library([str(garden)]), saved_id=summary.id, store=store)
     asyncio.run(_ask_in_app(Agent(conversation, make_model("offline"))))
     assert not store.list()[0].is_one_shot
     assert run("conversations").out.startswith(summary.id)

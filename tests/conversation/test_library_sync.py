@@ -25,7 +25,7 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ExpandResult,
     ExpandStatus,
-    LoadingProgressed,
+    LoadingStarted,
     NodesLoaded,
     QuestionAnswered,
     ReadingSectionChanged,
@@ -81,7 +81,7 @@ def open_folder(folder: Path) -> tuple[Library, Loader]:
 def start(folder: Path) -> tuple[Conversation, CountingLoader]:
     library, loader = open_folder(folder)
     counting = CountingLoader(loader)
-    return Conversation.start(library, loader=counting), counting
+    return Conversation(library, loader=counting), counting
 
 
 def find(conversation: Conversation, title: str) -> str:
@@ -109,7 +109,7 @@ async def test_the_agent_opens_a_file_that_is_not_loaded(folder: Path) -> None:
     conversation, loader = start(folder)
     a = find(conversation, "a.md")
     events = await dispatch(conversation, ExpandSections(section_ids=(a, f"{a}:1", "deadbeef"), origin=Origin.AGENT))
-    assert events[0] == NodesLoaded(section_ids=(a,))
+    assert events[:2] == [LoadingStarted(count=1), NodesLoaded(section_ids=(a,))]
     expanded = events[-1]
     assert isinstance(expanded, SectionsExpanded)
     statuses = [result.status for result in expanded.results]
@@ -140,7 +140,7 @@ async def test_an_unreadable_file_fails_with_a_reason_and_can_be_retried(folder:
     a = find(conversation, "a.md")
     (folder / "a.md").rename(folder / "kept")
     command = ExpandSections(section_ids=(a,), origin=Origin.AGENT)
-    loaded, expanded = await dispatch(conversation, command)
+    _, loaded, expanded = await dispatch(conversation, command)
     assert isinstance(loaded, NodesLoaded)
     assert isinstance(expanded, SectionsExpanded)
     assert expanded.results[0].status is ExpandStatus.FAILED
@@ -159,16 +159,15 @@ async def test_all_files_are_loaded_once_with_progress(folder: Path) -> None:
     await dispatch(conversation, ReadSection(section_id=find(conversation, "a.md")))
     events = await load_all(conversation)
     ids_loaded = (find(conversation, "b.md"), find(conversation, "c.md"))
-    assert events[0] == LoadingProgressed(done=0, total=2)
-    assert events[-2:] == [LoadingProgressed(done=2, total=2), NodesLoaded(section_ids=ids_loaded)]
+    assert events == [LoadingStarted(count=2), NodesLoaded(section_ids=ids_loaded)]
     assert await load_all(conversation) == []
     assert loader.loaded == ["a.md", "b.md", "c.md"]
 
 
-async def test_resuming_redelivers_only_sections_of_changed_files(folder: Path, tmp_path: Path) -> None:
+async def test_resuming_redelivers_open_sections_if_anything_has_changed(folder: Path, tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "c")
     library, loader = open_folder(folder)
-    conversation = Conversation.start(load_files(library, loader), store=store, loader=loader)
+    conversation = Conversation(load_files(library, loader), store=store, loader=loader)
     await conversation.apply(begin_question(conversation.state, "Why?", PROMPT_CONTEXT))
     wanted = (find(conversation, "a.md"), find(conversation, "b.md"))
     await dispatch(conversation, ExpandSections(section_ids=wanted, origin=Origin.AGENT))
@@ -176,15 +175,14 @@ async def test_resuming_redelivers_only_sections_of_changed_files(folder: Path, 
         finish_question(conversation.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED))
     )
     conversation.close()
-    same = Conversation.start(conversation.state.library, saved_id=conversation.state.id, store=store)
+    same = Conversation(conversation.state.library, saved_id=conversation.state.id, store=store)
     assert same.state.open_sections == conversation.state.open_sections
     assert not same.state.needs_rebuild
+    same.close()
     (folder / "b.md").write_text("# B\n\nOther words.\n", "utf-8")
-    conversation.close()
-    changed = Conversation.start(load_files(*open_folder(folder)), saved_id=conversation.state.id, store=store)
+    changed = Conversation(load_files(*open_folder(folder)), saved_id=conversation.state.id, store=store)
     assert changed.state.needs_rebuild
-    assert [bool(section.deliveries) for section in changed.state.open_sections] == [True, False]
-    assert changed.state.open_sections[0] == conversation.state.open_sections[0]
+    assert [section.deliveries for section in changed.state.open_sections] == [(), ()]
 
 
 def write_list(*urls: str) -> str:
@@ -201,7 +199,7 @@ def open_site(*names: str) -> Iterator[FakeSite]:
 
 def start_fetching(site: FakeSite, store: ConversationStore | None = None) -> Conversation:
     library, loader = open_sources([site.url("/llms.txt")])
-    return Conversation.start(library, store=store, loader=loader)
+    return Conversation(library, store=store, loader=loader)
 
 
 async def expand(conversation: Conversation, *titles: str, origin: Origin = Origin.AGENT) -> list[ExpandResult]:
@@ -215,10 +213,7 @@ async def test_a_batch_of_links_is_fetched_and_delivered_in_the_requested_order(
         conversation = start_fetching(site)
         ids = tuple(find(conversation, name) for name in ("c.md", "a.md"))
         events = await dispatch(conversation, ExpandSections(section_ids=ids, origin=Origin.AGENT))
-        assert events[0] == LoadingProgressed(done=0, total=2, are_pages=True)
-        progress = [event for event in events if isinstance(event, LoadingProgressed)]
-        assert progress[-1].done == 2
-        assert NodesLoaded(section_ids=ids, pages=ids) in events
+        assert events[:2] == [LoadingStarted(count=2), NodesLoaded(section_ids=ids, pages=ids)]
         (expanded,) = [event for event in events if isinstance(event, SectionsExpanded)]
         assert [result.section_id for result in expanded.results] == list(ids)
         assert ["Words of c." in result.text for result in expanded.results] == [True, False]
@@ -329,7 +324,7 @@ async def test_resuming_loads_the_pages_again(tmp_path: Path) -> None:
         library, loader = open_sources([site.url("/llms.txt")])
         site.forget()
         conversation.close()
-        resumed = Conversation.start(library, saved_id=conversation.state.id, store=store, loader=loader)
+        resumed = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert resumed.state.open_sections == before
         assert resumed.state.library.text_at(before[0].deliveries[0]) == conversation.state.library.text_at(
             before[0].deliveries[0]
@@ -347,7 +342,7 @@ async def test_resuming_notices_changed_and_missing_pages(tmp_path: Path) -> Non
         site.pages["/a.md"] = PAGE.format("a") + "\nChanged.\n"
         library, loader = open_sources([site.url("/llms.txt")])
         conversation.close()
-        changed = Conversation.start(library, saved_id=conversation.state.id, store=store, loader=loader)
+        changed = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert [section.deliveries for section in changed.state.open_sections] == [()]
         assert changed.state.needs_rebuild
         await expand(changed, "More of a")
@@ -355,7 +350,7 @@ async def test_resuming_notices_changed_and_missing_pages(tmp_path: Path) -> Non
         site.pages["/a.md"] = SitePage(status=404)
         library, loader = open_sources([site.url("/llms.txt")])
         changed.close()
-        gone = Conversation.start(library, saved_id=conversation.state.id, store=store, loader=loader)
+        gone = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert find(changed, "More of a") in changed.state.open_ids
         assert find(changed, "More of a") not in gone.state.open_ids
 
@@ -370,23 +365,23 @@ async def test_approvals_are_saved_with_the_conversation(tmp_path: Path) -> None
         await ask(conversation)
         library, loader = open_sources([site.url("/llms.txt")])
         conversation.close()
-        resumed = Conversation.start(library, saved_id=conversation.state.id, store=store, loader=loader)
+        resumed = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert resumed.state.approved_origins == {other.origin}
-        assert Conversation.start(library, loader=loader).state.approved_origins == frozenset()
+        assert Conversation(library, loader=loader).state.approved_origins == frozenset()
 
 
 async def test_a_reloaded_document_keeps_its_pages() -> None:
     with open_site("a", "b") as site:
         conversation = start_fetching(site)
         await expand(conversation, "a.md")
-        open_before = conversation.state.open_sections
+        open_before = conversation.state.open_ids
         site.pages["/llms.txt"] = write_list("/b.md", "/a.md", "/new.md")
         library, _ = open_sources([site.url("/llms.txt")])
         site.forget()
         await conversation.reload(library)
         assert conversation.state.library.is_loaded(find(conversation, "a.md"))
-        assert conversation.state.open_sections == open_before
-        assert site.counts.paths == []
+        assert conversation.state.open_ids == open_before
+        assert "/b.md" not in site.counts.paths
 
 
 async def test_leaving_does_not_wait_for_a_page() -> None:
@@ -397,7 +392,7 @@ async def test_leaving_does_not_wait_for_a_page() -> None:
         seen: list[ConversationEvent] = []
         conversation.subscribe(seen.append)
         reading = asyncio.create_task(conversation.execute(ReadSection(section_id=find(conversation, "a.md"))))
-        while not any(isinstance(event, LoadingProgressed) for event in seen):  # noqa: ASYNC110 - ends with the test
+        while not any(isinstance(event, LoadingStarted) for event in seen):  # noqa: ASYNC110 - ends with the test
             await asyncio.sleep(0)
         assert seen[0] == ReadingSectionChanged(section_id=find(conversation, "a.md"))
         reading.cancel()

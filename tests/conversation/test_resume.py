@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from roamtui.conversation.commands import CloseSections, ExpandSections, Origin, ReadSection
 from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, to_stored_event
-from roamtui.conversation.library_sync import resume_state
+from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.question_flow import rewind
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, apply_all
 from roamtui.conversation.transcript import StopReason
 from roamtui.conversation.update import update
 from tests.conversation.conversations import (
@@ -32,11 +31,8 @@ from tests.conversation.conversations import (
 
 
 def _save(state: ConversationState) -> ConversationState:
-    """Return a state with the digests that a log would have."""
-    library = state.library
-    keys = dict.fromkeys(span.doc for section in state.open_sections for span in section.deliveries)
-    documents = {key: library.document(key).content_hash for key in keys}
-    return replace(state, source=library.source, content_hash=library.content_hash, document_hashes=documents)
+    """Return a state with the digest that a log would have."""
+    return apply_all(state, identify_document(state))
 
 
 def _list_reported(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:

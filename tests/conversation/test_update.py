@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.conversation.commands import (
-    CloseAgentOpened,
     CloseSections,
     Command,
     ExpandSections,
@@ -18,7 +17,6 @@ from roamtui.conversation.commands import (
     Undo,
 )
 from roamtui.conversation.events import (
-    CloseReason,
     ExpandStatus,
     NodesFolded,
     QuestionAnswered,
@@ -40,7 +38,6 @@ from tests.conversation.conversations import (
     make_library,
     make_state,
     messages,
-    open_by_person,
     pin,
     read_all,
     step,
@@ -127,25 +124,20 @@ def test_a_person_opens_sections_without_text_or_unfolding() -> None:
 
 
 def test_during_a_question_closing_only_marks() -> None:
-    commands: list[Command] = [Undo(), CloseAgentOpened()]
     for origin in Origin:
         asking = step(begin(make_state()), "Alpha")
         alpha = find(asking, "Alpha")
         sent = messages(asking)
-        for command in [*commands, CloseSections(section_ids=(alpha,), origin=origin)]:
-            marker = command.origin if isinstance(command, CloseSections) else Origin.PERSON
+        for command in (Undo(), CloseSections(section_ids=(alpha,), origin=origin)):
             after, events = fold(asking, update(asking, command))
             assert after.open_ids == (alpha,)
             assert after.open_sections[0].is_closing
-            assert after.open_sections[0].closing_by is marker
             assert [event.is_pending for event in events if isinstance(event, SectionsClosed)] == [True]
             assert messages(after) == sent
             assert not after.needs_rebuild
             done, ending = finish_with_events(after)
             assert done.open_sections == ()
             assert [type(event) for event in ending] == [SectionsClosed, QuestionAnswered]
-            assert isinstance(ending[0], SectionsClosed)
-            assert ending[0].origin is marker
             assert done.needs_rebuild
 
 
@@ -190,25 +182,6 @@ def test_folding_does_not_affect_open_sections() -> None:
     assert update(unfolded, unfolding) == ()
 
 
-def test_closing_the_agents_sections_keeps_the_persons_and_pinned_ones() -> None:
-    state = open_by_person(make_state(), "Delta")
-    state = pin(ask(state, "Alpha", "Child one", "Gamma"), "Gamma")
-    after, events = fold(state, update(state, CloseAgentOpened()))
-    assert after.open_ids == (find(state, "Delta"), find(state, "Gamma"))
-    assert after.unfolded == frozenset()
-    assert events == (
-        SectionsClosed(
-            section_ids=(find(state, "Alpha"), find(state, "Child one")),
-            origin=Origin.PERSON,
-            reason=CloseReason.ASKED,
-        ),
-        NodesFolded(section_ids=(find(state, "Manual"), find(state, "Parent")), is_folded=True),
-    )
-    assert update(after, CloseAgentOpened()) == ()
-    again = do(do(after, Undo()), CloseAgentOpened())
-    assert (again.open_ids, again.unfolded) == (after.open_ids, after.unfolded)
-
-
 def test_the_next_question_folds_what_an_answer_unfolded_but_did_not_cite() -> None:
     manual, parent, long = (find(make_state(), title) for title in ("Manual", "Parent", "Long"))
     person = do(make_state(), FoldNodes(section_ids=(manual,), is_folded=False))
@@ -225,7 +198,6 @@ _KINDS: dict[str, Callable[[tuple[str, ...]], Command]] = {
     "close as agent": lambda ids: CloseSections(section_ids=ids, origin=Origin.AGENT),
     "pin": lambda ids: PinSections(section_ids=ids, is_pinned=True),
     "unpin": lambda ids: PinSections(section_ids=ids, is_pinned=False),
-    "tidy up": lambda _: CloseAgentOpened(),
 }
 _ids = st.lists(st.sampled_from([*_IDS.values()]), min_size=1, max_size=2, unique=True).map(tuple)
 _commands = st.builds(lambda kind, ids: _KINDS[kind](ids), st.sampled_from([*_KINDS]), _ids)

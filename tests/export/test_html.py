@@ -40,14 +40,14 @@ def _make_page(text: str, quote: str | None = None, *, is_there: bool = True) ->
     quote = quote or library.own_text(ids[-1])[:60]
     answer = f'It says "{quote}" [{ids[-1]}]. <script>alert(1)</script> [x](javascript:alert(1))'
     opening = ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),))
-    session = Conversation.start(library)
+    session = Conversation(library)
     agent = Agent(session, ScriptedModel([opening, ScriptedReply(text=answer), ScriptedReply(text=answer)]))
 
     async def ask() -> None:
         await agent.ask(f"What? </script><script>alert(1)</script> {escape(quote)}")
 
     asyncio.run(ask())
-    state = replace(session.state, title="<b>What?</b>")
+    state = replace(session.state, chosen_title="<b>What?</b>")
     return render_html(state, "x.md", library if is_there else None), ids
 
 

@@ -99,7 +99,7 @@ async def test_passages_are_laid_out_with_path_place_and_words_of_the_question()
     table = "| Season | Price |\n|---|---|\n| Summer | 30 crowns |\n"
     text = f"# Ferry\n\n## Tickets\n\n### Cars\n\nA car costs this much:\n\n{table}"
     library = Library(source="ferry.md", root=parse_document(text))
-    session = Conversation.start(library)
+    session = Conversation(library)
     question = "What is the price of a car?"
     await Agent(session, NoModel(), KeywordSearcher(library)).ask(question)
     passages = list_passages(session.state.transcript.exchanges[-1], library)
@@ -118,7 +118,7 @@ async def test_passages_are_laid_out_with_path_place_and_words_of_the_question()
 async def test_a_passage_shows_its_footnotes() -> None:
     text = "# Pump\n\nPour water.[^1] Then start.\n\n[^1]: Distilled.\n"
     library = Library(source="pump.md", root=parse_document(text))
-    session = Conversation.start(library)
+    session = Conversation(library)
     await Agent(session, NoModel(), KeywordSearcher(library)).ask("What do I pour into the pump?")
     passages = list_passages(session.state.transcript.exchanges[-1], library)
     shown = render_passages(passages, "water", library, width=40, is_styled=False)

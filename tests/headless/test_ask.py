@@ -35,7 +35,7 @@ EVENTS: tuple[events.ConversationEvent, ...] = (
     events.RetryScheduled(reason="Busy.", wait_seconds=1.5),
     events.SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),
     events.SectionsClosed(section_ids=IDS, origin=Origin.PERSON, reason=events.CloseReason.BUDGET),
-    events.LoadingProgressed(done=0, total=300),
+    events.LoadingStarted(count=300),
     events.NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),
     events.WarningRaised(message="The disk is full."),
     events.QuestionAnswered(

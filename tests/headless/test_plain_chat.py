@@ -56,7 +56,7 @@ class Chat:
     def __init__(self, replies: Iterable[Reply] = (), store: ConversationStore | None = None) -> None:
         self.library = build_library(RawText(text=TEXT, source="harbour.md", name="harbour"))
         self.model = ScriptedModel(replies)
-        self.conversation = Conversation.start(self.library, store=store)
+        self.conversation = Conversation(self.library, store=store)
         self.agent = Agent(self.conversation, self.model, KeywordSearcher(self.library))
         self.chosen: dict[str, Model] = {}
 

@@ -133,7 +133,7 @@ _SOURCE_EXITS = frozenset({"json", "pipe", "Markdown", "JSON export", "MCP tools
 
 async def _ask(text: str, output_format: str) -> tuple[Conversation, str]:
     """Ask a model that says a text. Return the session, and what `ask` writes into a pipe."""
-    session = Conversation.start(_make_library("# Manual\n"))
+    session = Conversation(_make_library("# Manual\n"))
     written = io.StringIO()
     with redirect_stdout(written):
         model = ScriptedModel([ScriptedReply(text=text, chunk_size=LONG)] * 2)

@@ -36,7 +36,7 @@ QUESTIONS = ("How much?", "And owls?")
 
 
 async def _talk(model: Model, store: ConversationStore | None = None) -> tuple[Exchange, ...]:
-    conversation = Conversation.start(LIBRARY, store=store)
+    conversation = Conversation(LIBRARY, store=store)
     agent = Agent(conversation, model, KeywordSearcher(LIBRARY))
     for question in QUESTIONS:
         await agent.ask(question)

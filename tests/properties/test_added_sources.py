@@ -67,7 +67,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
     store = ConversationStore(folder / "conversations")
     library, loader = Bootstrap().open([str(folder / first)], load_all=True)
     plain_ids = _list_ids(library)[""]
-    conversation = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
+    conversation = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
     model = ScriptedModel([ScriptedReply(text="So.")] * 20)
     await Agent(conversation, model).ask("Why?")
     for change, number in changes:
@@ -96,7 +96,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     plain, plain_loader = Bootstrap().open([str(folder / first)], load_all=True)
                     state = conversation.state
                     conversation.close()
-                    conversation = Conversation.start(
+                    conversation = Conversation(
                         plain, saved_id=state.id, store=store, loader=plain_loader, open_source=Bootstrap().open_added
                     )
                     assert conversation.state.library.sources == state.library.sources

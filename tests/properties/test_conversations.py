@@ -16,7 +16,6 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.commands import (
-    CloseAgentOpened,
     CloseSections,
     Command,
     ExpandSections,
@@ -68,9 +67,7 @@ class _Script:
 
 _titles = st.sampled_from(_TITLES)
 _wanted = _titles | st.sampled_from(["Long:2", "Long:3", "Manual:c1", "deadbeef", "Manual", "Alpha:9"])
-_command_names = st.sampled_from(
-    ["open", "close", "pin", "unpin", "undo", "close the agent's", "fold", "unfold", "read"]
-)
+_command_names = st.sampled_from(["open", "close", "pin", "unpin", "undo", "fold", "unfold", "read"])
 _scripts = st.builds(
     _Script,
     steps=st.lists(st.lists(_wanted, min_size=1, max_size=4).map(tuple), max_size=3).map(tuple),
@@ -96,7 +93,7 @@ class Conversations(RuleBasedStateMachine):
         self.store = ConversationStore(Path(self.folder.name))
         self.options = OpenSectionOptions(mode=mode, budget_tokens=budget)
         self.window = window
-        self.conversation = Conversation.start(make_library(), store=self.store, options=self.options)
+        self.conversation = Conversation(make_library(), store=self.store, options=self.options)
         self.model_name = "one"
         self.instructions = ""
         self.sent: tuple[Message, ...] = ()
@@ -126,7 +123,6 @@ class Conversations(RuleBasedStateMachine):
             "pin": PinSections(section_ids=ids, is_pinned=True),
             "unpin": PinSections(section_ids=ids, is_pinned=False),
             "undo": Undo(),
-            "close the agent's": CloseAgentOpened(),
             "fold": FoldNodes(section_ids=ids),
             "unfold": FoldNodes(section_ids=ids, is_folded=False),
             "read": ReadSection(section_id=ids[0] if ids[0] in self.state.library else None),
@@ -218,7 +214,7 @@ class Conversations(RuleBasedStateMachine):
 
     def _resume(self) -> None:
         self.conversation.close()
-        self.conversation = Conversation.start(
+        self.conversation = Conversation(
             make_library(self.text), saved_id=self.state.id, store=self.store, options=self.options
         )
 
@@ -263,7 +259,7 @@ class Conversations(RuleBasedStateMachine):
         check_messages(tuple(state.transcript.iter_messages()))
         assert len(set(state.open_ids)) == len(state.open_ids)
         assert all(section_id in state.library for section_id in (*state.open_ids, *state.unfolded))
-        assert not any(section.is_closing or section.closing_by for section in state.open_sections)
+        assert not any(section.is_closing for section in state.open_sections)
         _check_deliveries(state)
         assert [exchange.number for exchange in state.transcript.exchanges] == [
             *range(1, len(state.transcript.exchanges) + 1)

@@ -30,7 +30,7 @@ _ROUNDS_MAX = 20_000
 def open_app(folder: Path, document: Path, model: Model) -> RoamApp:
     """Return an app about a document, which it can read again, with its conversations in a folder."""
     library = open_library((str(document),))
-    session = Conversation.start(library, store=ConversationStore(folder / "conversations"))
+    session = Conversation(library, store=ConversationStore(folder / "conversations"))
     agent = Agent(session, model, KeywordSearcher(library))
     return RoamApp(context_of(agent, reload_library=lambda *_: open_library((str(document),))))
 

@@ -96,7 +96,7 @@ def make_context(
 ) -> AppContext:
     """Return a context over `text` whose model says `replies`; without a store nothing is saved."""
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
-    agent = Agent(Conversation.start(library, store=store), ScriptedModel(replies))
+    agent = Agent(Conversation(library, store=store), ScriptedModel(replies))
     return context_of(agent, options=options or TuiOptions(examples=EXAMPLES), notices=notes)
 
 

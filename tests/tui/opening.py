@@ -47,9 +47,9 @@ class Opener:
         """Return a document of one section that is called as its source."""
         library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
         if conversation_id is not None and self.store is not None:
-            session = Conversation.start(library, saved_id=conversation_id, store=self.store)
+            session = Conversation(library, saved_id=conversation_id, store=self.store)
         else:
-            session = Conversation.start(library, store=self.store)
+            session = Conversation(library, store=self.store)
         agent = Agent(session, model or ScriptedModel())
         return context_of(agent)
 

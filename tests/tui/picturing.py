@@ -262,7 +262,7 @@ def make_reading_app(theme: str, source: Path) -> RoamApp:
     """Return such an app over a file, with pictures as half cells."""
     library = open_library([str(source)])
     options = TuiOptions(theme=theme, examples=EXAMPLES, image_mode=ImageMode.CELLS)
-    app = RoamApp(context_of(Agent(Conversation.start(library), ScriptedModel(())), options=options))
+    app = RoamApp(context_of(Agent(Conversation(library), ScriptedModel(())), options=options))
     app.animation_level = "none"
     app.main_screen.header.show("Guide", "guide.md")
     return app

@@ -42,10 +42,10 @@ class Tables:
     def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> AppContext:
         library, loader = open_sources((source,))
         if log is None:
-            session = Conversation.start(library, loader=loader)
+            session = Conversation(library, loader=loader)
         else:
             store = ConversationStore(Path(log).parent, is_listed=False)
-            session = Conversation.start(library, saved_id=Path(log).stem, store=store)
+            session = Conversation(library, saved_id=Path(log).stem, store=store)
         return context_of(Agent(session, model or ScriptedModel()))
 
     def make_app(self, theme: str | None = None) -> RoamApp:

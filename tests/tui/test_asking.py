@@ -311,7 +311,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "ovens"}),))
     answer = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
     model = ScriptedModel([search, expand(stone), answer, answer])
-    agent = Agent(Conversation.start(library), model, FakeSearcher(*hits))
+    agent = Agent(Conversation(library), model, FakeSearcher(*hits))
     async with running(RoamApp(context_of(agent)), (120, 40)) as (app, pilot):
         await ask(pilot, "How many loaves?")
         assert last(app, OutcomeView).endswith("1 likely section was not read · o opens it and asks again")
@@ -336,9 +336,9 @@ async def test_whatever_was_done_to_a_section_is_taken_back() -> None:
             ("x", [True], "Section is pinned. Unpin it first"),
             ("p", [False], ""),
             ("x", [], ""),
-            ("u", [False], "Undid closing “Ovens”"),
-            ("u", [True], "Undid changing “Ovens”"),
-            ("u", [], "Undid opening “Ovens”"),
+            ("u", [False], "Changed back “Ovens”"),
+            ("u", [True], "Changed back “Ovens”"),
+            ("u", [], "Changed back “Ovens”"),
             ("u", [], "Nothing to undo"),
         ):
             await pilot.press(key)

@@ -32,7 +32,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def _open_source(source: str, _id: str | None, model: Model | None, _report: PageReport) -> AppContext:
-    agent = Agent(Conversation.start(open_library([source])), model or ScriptedModel())
+    agent = Agent(Conversation(open_library([source])), model or ScriptedModel())
     return context_of(agent)
 
 

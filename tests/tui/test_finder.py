@@ -42,7 +42,7 @@ def make_library(text: str) -> Library:
 )
 async def test_titles_that_start_with_the_words_come_first_and_then_short_ones(pattern: str, found: list[str]) -> None:
     library = make_library("".join(f"# {title}\n" for title in _TITLES))
-    agent = Agent(Conversation.start(library), ScriptedModel())
+    agent = Agent(Conversation(library), ScriptedModel())
     results = [result async for one in find(agent, pattern) for result in one.results if one.is_complete]
     assert [result.title for result in results if result.kind is ResultKind.TITLES] == found
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 def make_app(folder: Path, *replies: Reply) -> RoamApp:
     library, loader = open_sources([str(folder)])
-    session = Conversation.start(library, loader=loader)
+    session = Conversation(library, loader=loader)
     return RoamApp(context_of(Agent(session, ScriptedModel(replies))))
 
 

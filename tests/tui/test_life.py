@@ -65,7 +65,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     usage = Usage(input_tokens=10, output_tokens=10, cost_usd=0.5, source="provider")
     model = ScriptedModel([ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)])
-    agent = Agent(Conversation.start(library), model, options=AgentOptions(cost_usd_max=0.4))
+    agent = Agent(Conversation(library), model, options=AgentOptions(cost_usd_max=0.4))
     async with running(RoamApp(context_of(agent)), (100, 30)) as (app, pilot):
         await ask(pilot, "One?")
         app.main_screen.question_box.fill("Two?")
@@ -83,7 +83,7 @@ async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch
     monkeypatch.setenv("EDITOR", "vim")
     monkeypatch.setattr("subprocess.run", lambda command, **_given: called.append(command))
     library = build_library(RawText(text=TEXT, source=str(file), name="bakery"))
-    app = RoamApp(context_of(Agent(Conversation.start(library), ScriptedModel())))
+    app = RoamApp(context_of(Agent(Conversation(library), ScriptedModel())))
     async with app.run_test(size=(120, 35)) as pilot:
         monkeypatch.setattr(app, "suspend", FakeSuspend)
         await pilot.press("escape")
@@ -165,7 +165,7 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
 @pytest.mark.parametrize("model", [DefectiveModel(), StuckModel()], ids=["failed", "cancelled"])
 async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(model: DefectiveModel) -> None:
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    async with running(RoamApp(context_of(Agent(Conversation.start(library), model))), (100, 30)) as (app, pilot):
+    async with running(RoamApp(context_of(Agent(Conversation(library), model))), (100, 30)) as (app, pilot):
         app.main_screen.question_box.fill("How many?")
         await press_until(pilot, lambda: model.burden is not None, "enter")
         if isinstance(model, StuckModel):

@@ -12,7 +12,6 @@ from tests.tui.driving import app_of, make_app, press_until, wait_until
     [
         ("x", "Section is not open"),
         ("u", "Nothing to undo"),
-        ("z", "The model has no open sections"),
         ("full_stop", "No open sections"),
         ("n", "Nothing to search for"),
         ("N", "Nothing to search for"),

@@ -25,7 +25,7 @@ _PAGES = (
 def _make_paged_app(pages: tuple[str, ...] = _PAGES) -> RoamApp:
     starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
     raw = RawText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
-    agent = Agent(Conversation.start(build_library(raw)), ScriptedModel(()))
+    agent = Agent(Conversation(build_library(raw)), ScriptedModel(()))
     return RoamApp(context_of(agent))
 
 

@@ -41,7 +41,7 @@ def site() -> Iterator[FakeSite]:
 
 def make_app(site: FakeSite, *replies: Reply) -> RoamApp:
     library, loader = open_sources([site.origin])
-    session = Conversation.start(library, loader=loader)
+    session = Conversation(library, loader=loader)
     return RoamApp(context_of(Agent(session, ScriptedModel(replies))))
 
 

@@ -19,7 +19,7 @@ QUESTIONS = ("How many loaves does the deck oven take?", "And the stone oven?")
 
 
 def start_conversation(store: ConversationStore | None = None) -> Conversation:
-    return Conversation.start(build_library(RawText(text=TEXT, source="bakery.md", name="bakery")), store=store)
+    return Conversation(build_library(RawText(text=TEXT, source="bakery.md", name="bakery")), store=store)
 
 
 async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class _Twins:
     @asynccontextmanager
     async def play(self, *replies: Reply, options: AgentOptions | None = None) -> AsyncIterator[Pilot[None]]:
         """Run the live app; when this ends, assert that its twin shows, exports and asks the same."""
-        session = Conversation.start(_make_library(), store=self._store, options=self._keep)
+        session = Conversation(_make_library(), store=self._store, options=self._keep)
         live = self._make_app(session, replies, options)
         async with live.run_test(size=_SIZE) as pilot:
             yield pilot
@@ -79,7 +79,7 @@ class _Twins:
             shown, status = _picture(live), _count_status(live)
         log = f"{session.state.id}.jsonl"
         (self._other._folder / log).write_bytes((self._store._folder / log).read_bytes())
-        again = Conversation.start(_make_library(), saved_id=session.state.id, store=self._other, options=self._keep)
+        again = Conversation(_make_library(), saved_id=session.state.id, store=self._other, options=self._keep)
         twin = self._make_app(again, (), options)
         async with twin.run_test(size=_SIZE) as pilot:
             await wait_until(pilot, lambda: twin.main_screen.chat_log.current is not None)
@@ -262,7 +262,7 @@ async def test_an_answer_whose_quote_no_longer_stands_is_marked(
         await ask(pilot, "How long is steam let in?")
         conversation_id = app_of(pilot).main_screen.conversation.state.id
     changed = _make_library(TEXT.replace("first eight minutes", "first nine minutes"))
-    again = Conversation.start(changed, saved_id=conversation_id, store=stores[0])
+    again = Conversation(changed, saved_id=conversation_id, store=stores[0])
     async with running(RoamApp(context_of(Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
         await wait_until(pilot, lambda: app.main_screen.chat_log.current is not None)
         await pilot.pause()

@@ -35,7 +35,7 @@ def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
     def make_first(source: str) -> AppContext:
         library, loader = Bootstrap().open([source])
         store = ConversationStore(folder / "conversations")
-        session = Conversation.start(library, store=store, loader=loader, open_source=Bootstrap().open_added)
+        session = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
         return context_of(Agent(session, NoModel(), KeywordSearcher(library)))
 
     def open_source(source: str, _id: str | None, _model: Model | None, _report: PageReport) -> AppContext:

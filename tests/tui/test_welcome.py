@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> ConversationStore:
 
 def make_app(store: ConversationStore, text: str = TEXT) -> RoamApp:
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
-    agent = Agent(Conversation.start(library, store=store), ScriptedModel())
+    agent = Agent(Conversation(library, store=store), ScriptedModel())
     return RoamApp(context_of(agent, options=TuiOptions(examples=EXAMPLES)))
 
 
@@ -37,7 +37,7 @@ async def ask_about_deck_oven(store: ConversationStore) -> None:
     library: Library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     deck = next(one for one in library.walk() if library.title_of(one) == "Deck oven")
     model = ScriptedModel([expand(deck), ScriptedReply(text=f'"{QUOTE}" [{deck}].')])
-    session = Conversation.start(library, store=store)
+    session = Conversation(library, store=store)
     await Agent(session, model).ask(QUESTION)
     session.close()
 

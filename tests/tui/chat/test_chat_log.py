@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.tui.app import RoamApp
@@ -49,8 +48,8 @@ def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
         Exchange(number=number, question=f"Question {number}?", answer=f"Answer {number}.", stopped=StopReason.ANSWERED)
         for number in range(1, count + 1)
     )
-    state = replace(context.agent.conversation.state, transcript=Transcript(exchanges=exchanges))
-    context.agent.conversation = Conversation(state)
+    conversation = context.agent.conversation
+    conversation.state = replace(conversation.state, transcript=Transcript(exchanges=exchanges))
     return RoamApp(context)
 
 

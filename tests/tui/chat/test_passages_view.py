@@ -73,7 +73,7 @@ def make_offline_app(
 ) -> RoamApp:
     """Return an app over the handbook of a ferry; without a model, the offline model answers."""
     library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
-    session = Conversation.start(library, store=store)
+    session = Conversation(library, store=store)
     agent = Agent(session, model or NoModel(), KeywordSearcher(library))
     return RoamApp(context_of(agent, options=options or TuiOptions()))
 

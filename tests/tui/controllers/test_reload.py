@@ -58,7 +58,7 @@ def read(file: Path) -> Library:
 
 def make_reading_app(file: Path, *, is_watching: bool = False) -> RoamApp:
     library = read(file)
-    agent = Agent(Conversation.start(library), ScriptedModel(), KeywordSearcher(library))
+    agent = Agent(Conversation(library), ScriptedModel(), KeywordSearcher(library))
     return RoamApp(context_of(agent, reload_library=lambda *_: read(file), reload_on_change=is_watching))
 
 
@@ -180,7 +180,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         assert loader is not None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
         library = load_pages(library, loader, [link])
-        agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
+        agent = Agent(Conversation(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
         context = context_of(agent, reload_library=partial(Bootstrap().reload, sources=sources))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
@@ -205,7 +205,7 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     (folder / "bakery.md").write_text(TEXT, "utf-8")
     (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
     library, loader = Bootstrap().open([str(folder)])
-    session = Conversation.start(library, loader=loader)
+    session = Conversation(library, loader=loader)
     context = context_of(
         Agent(session, ScriptedModel(), KeywordSearcher(library)),
         reload_library=partial(Bootstrap().reload, sources=[str(folder)]),
@@ -258,7 +258,7 @@ class SlowFolder:
     async def running(self, *, is_watching: bool = False) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
         """Run an app over the folder, which has looked at it once."""
         library, loader = Bootstrap().open(self._source)
-        agent = Agent(Conversation.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
+        agent = Agent(Conversation(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
         context = context_of(agent, reload_library=self.read_again, read_stamps=self.look, reload_on_change=is_watching)
         async with running(RoamApp(context), (120, 35)) as (app, pilot):
             await look(pilot)

@@ -168,7 +168,7 @@ async def test_the_page_of_another_document_loads_it_or_says_that_it_cannot(
     app: RoamApp, store: ConversationStore, tmp_path: Path
 ) -> None:
     library = build_library(RawText(text="# Other\n\n## Marmots\n", source="/x/other.md", name="o"))
-    other = Conversation.start(library, store=store)
+    other = Conversation(library, store=store)
     await other.apply(begin_question(other.state, "Elsewhere?", PROMPT_CONTEXT))
     other.close()
     async with app.run_test(size=(120, 35)) as pilot:
@@ -194,7 +194,7 @@ async def test_the_page_of_another_document_loads_it_or_says_that_it_cannot(
 async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goes_on(
     app: RoamApp, store: ConversationStore
 ) -> None:
-    other = Conversation.start(build_library(RawText(text="# Other\n", source="/x/gone.md", name="o")), store=store)
+    other = Conversation(build_library(RawText(text="# Other\n", source="/x/gone.md", name="o")), store=store)
     await other.apply(begin_question(other.state, "Elsewhere?", PROMPT_CONTEXT))
     other.close()
     async with app.run_test(size=(120, 35)) as pilot:

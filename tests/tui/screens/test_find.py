@@ -166,7 +166,7 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
     for name, word in (("a", "boat"), ("b", "rye"), ("c", "rye")):
         (tmp_path / f"{name}.md").write_text(f"# Of {name}\n\nIt is {word}.\n", "utf-8")
     library, loader = open_sources([str(tmp_path)])
-    app = RoamApp(context_of(Agent(Conversation.start(library, loader=loader), ScriptedModel(()))))
+    app = RoamApp(context_of(Agent(Conversation(library, loader=loader), ScriptedModel(()))))
     async with app.run_test(size=(160, 30)) as pilot:
         screen = await find(pilot, "rye")
         assert [told for _, told, _ in list_found(screen)] == ["2 matches"]

@@ -150,7 +150,7 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
         questions = choose_example_questions(library)
         assert questions
         for question in questions:
-            exchange = await Agent(Conversation.start(library), model, searcher).ask(question)
+            exchange = await Agent(Conversation(library), model, searcher).ask(question)
             assert exchange is not None
             assert any("](" not in (citation.quote or "](") for citation in exchange.citations), question
 

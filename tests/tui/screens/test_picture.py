@@ -47,7 +47,7 @@ async def _read(
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
     options = TuiOptions(image_mode=mode, fetch_picture=fetch)
-    app = RoamApp(context_of(Agent(Conversation.start(library), ScriptedModel(())), options=options))
+    app = RoamApp(context_of(Agent(Conversation(library), ScriptedModel(())), options=options))
     async with running(app, (100, 40)) as (_, pilot):
         screen = app.main_screen
         screen.reader_pane.reader.open(next(library.walk()))
