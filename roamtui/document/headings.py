@@ -8,9 +8,7 @@ is known to start at a line, the text from this line on can be parsed separately
 Outside top-level fences and HTML blocks, four kinds of line at column 0 close every open block, even in lists and
 quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a blank one.
 A plain line starts with nothing that could be block markup. Each of the four is a base, and so is the line after each
-of the first three blocks. A fence at columns 1 to 3, with no line inside it indented less, is a top-level block, or
-lies entirely in one list item, or is text of that item: its lines hold no top-level heading and no base. Plain lines
-that follow a base are one paragraph; an underline makes it a heading.
+of the first three blocks. Plain lines that follow a base are one paragraph; an underline makes it a heading.
 
 For any other line that could be a heading or hide one, and for a line with ``|``, which could start a table,
 markdown-it-py parses a *span*: from the last base before the line to the next plain line after a blank one. If the
@@ -53,25 +51,15 @@ _MAY_LACK_END = ("fence", "html_block")
 _TITLE_TOKENS = ("text", "code_inline", "text_special", "softbreak", "hardbreak")
 
 # Every line pattern starts with "\n": `re` searches for a literal much faster than for a character class or an anchor.
-_LINE = (
+_CANDIDATE = (
     r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
     r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(?<!\n\n)(=+|-+)[ \t]*$)"
 )
-_UNMARKED = r"[^\s|#\\`*_\[<&]"
-_HEADING = rf"#(#{{0,5}})[ \t]+({_UNMARKED}(?:[^\n|#\\`*_\[<&]*{_UNMARKED})?)[ \t]*$"
-_WHOLE_FENCE = r"```[^`\n|]*\n[^`]*+(?<=\n)`{3,}[ \t]*$"
-_CANDIDATE = rf"(?:{_HEADING}|{_WHOLE_FENCE}|{_LINE})"
-_MORE_HASHES, _TITLE, _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 9)
+_INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 7)
 """Groups of a candidate. `lastindex`, the last group that matched, shows its kind. `_INDENT` matches only if there is
 an indent."""
-
 _NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
-"""A line that could be a heading or hide one: an ATX heading, a fence, an HTML block or a heading's underline.
-
-Most matches show what the line is. If `_TITLE` matched, the line is a heading at column 0 that cannot belong to another
-block, and the group is its final title. If no group matched, the match is a whole fence at column 0, from its opening
-to its closing line.
-"""
+"""A line that could be a heading or hide one: an ATX heading, a fence, an HTML block or a heading's underline."""
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
 """The same, for the first line of a text."""
 
@@ -82,7 +70,6 @@ _PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
 _PLAIN_START = re.compile(_PLAIN)
 _PROSE = re.compile(rf"(?:{_PLAIN}[^\n|]*\n)+")
 
-_OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
 _TRIMMED = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
     "\u205f\u3000"
@@ -109,12 +96,9 @@ class HeadingTable:
     """Plain titles, which may be empty. Before they are parsed, the inline source, trimmed as in markdown-it-py."""
     is_too_deep: bool = False
     """Whether some quotes or lists were nested too deeply to be parsed."""
-    unparsed: list[int] = field(default_factory=list)
-    """Rows whose entry in `titles` was added as inline source, in order."""
 
     def add(self, level: int, offset: int, content: str) -> None:
         """Append a heading whose inline source must still be parsed."""
-        self.unparsed.append(len(self.levels))
         self.levels.append(level)
         self.offsets.append(offset)
         self.titles.append(content)
@@ -125,8 +109,7 @@ def scan_headings(text: str, start: int = 0) -> HeadingTable:
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     found = HeadingScanner(source, start).scan()
     marked: dict[str, str] = {}
-    for row in found.unparsed:
-        content = found.titles[row]
+    for row, content in enumerate(found.titles):
         if not content:
             # markdown-it-py strips this title to nothing, but CommonMark strips only spaces and tabs.
             line = source[found.offsets[row] : _find_next_line(source, found.offsets[row])].strip(" \t\n")
@@ -141,8 +124,7 @@ def scan_headings(text: str, start: int = 0) -> HeadingTable:
         env = {"references": _parse_reference_definitions(source, start, found.offsets) if has_links else {}}
         for content in marked:
             marked[content] = parse_title(content, env)
-        for row in found.unparsed:
-            found.titles[row] = marked.get(found.titles[row], found.titles[row])
+        found.titles = [marked.get(title, title) for title in found.titles]
     return found
 
 
@@ -173,26 +155,18 @@ class HeadingScanner:
         return self._found
 
     def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
-        """Add headings and skip fences at column 0 up to the first candidate of another kind. Decide what this one is.
+        """Add headings at column 0 up to the first candidate of another kind. Decide what this one is.
 
         Return False if there was such a candidate. The search must then continue from the new position.
         """
-        found = self._found
         last = None
         for candidate in candidates:
-            kind = candidate.lastindex
-            if kind == _TITLE:
-                start, more = candidate.span(_MORE_HASHES)
-                found.levels.append(more - start + 1)
-                found.offsets.append(start - 1)
-                found.titles.append(candidate[_TITLE])
-            elif kind == _REST and not candidate[_INDENT] and "|" not in candidate[_REST]:
-                found.add(len(candidate[_HASHES]), candidate.start(_HASHES), _trim_heading(candidate[_REST]))
-            elif kind is not None:
+            if candidate.lastindex != _REST or candidate[_INDENT] or "|" in candidate[_REST]:
                 if last:
                     self._base = last.end() + 1
                 self._decide_candidate(candidate)
                 return False
+            self._found.add(len(candidate[_HASHES]), candidate.start(_HASHES), _trim_heading(candidate[_REST]))
             last = candidate
         if last:
             self._base = last.end() + 1
@@ -200,27 +174,22 @@ class HeadingScanner:
 
     def _decide_candidate(self, candidate: re.Match[str]) -> None:
         text, start = self._text, candidate.start() + (self._text[candidate.start()] == "\n")
-        marker = candidate[_FENCE]
-        indent, block_end = len(candidate[_INDENT] or ""), None
-        if "|" not in text[start : _find_next_line(text, start)]:
-            if marker is not None:
-                block_end = _find_fence_end(text, candidate.end(), marker)
-                if indent and (block_end == len(text) or _OUTDENTED[indent].search(text, candidate.end(), block_end)):
-                    block_end = None
-            elif not indent:
+        block_end = None
+        if not candidate[_INDENT] and "|" not in text[start : _find_next_line(text, start)]:
+            if candidate[_FENCE] is not None:
+                block_end = _find_fence_end(text, candidate.end(), candidate[_FENCE])
+            elif candidate[_HTML]:
                 block_end = _find_html_end(text, start)
+        if block_end is not None:
+            self._position = self._base = block_end
+            return
         blank = text.rfind("\n\n", max(self._base - 1, 0), start)
         begin = self._base if blank < 0 else blank + 2
         if candidate[_UNDERLINE] and _PROSE.fullmatch(text, begin, start):
             self._found.add(1 if candidate[_UNDERLINE][0] == "=" else 2, begin, text[begin : start - 1].strip(_TRIMMED))
             self._position = self._base = _find_next_line(text, start)
-            return
-        if block_end is None:
+        else:
             self._parse_span(start)
-            return
-        self._position = block_end
-        if not indent:
-            self._base = block_end
 
     def _find_last_base(self, start: int) -> int:
         """Return the last offset at or before `start` from which the text can be parsed on its own.
