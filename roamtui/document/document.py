@@ -7,10 +7,10 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 
 from roamtui.document.node import NodeKind
 from roamtui.document.text import compute_line_starts
@@ -111,8 +111,6 @@ def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
     return parents, ends
 
 
-_LEVEL_ZERO = re.compile(rb"\0")
-"""Finds rows that may be preambles. Their level is always 0."""
 _TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _MARKED_ID = re.compile(r"\{[^{}#\n]*+#([^\s{}]++)[ }]|\b(?:id|name)=[\"']?([^\"'\s>]++)[\"'\s>]")
 _PUNCTUATION = re.compile(r"[^\w\- ]")
@@ -135,8 +133,6 @@ _FOOTER_CONTEXT_LENGTH = 12_000
 """Characters before and after a text that are searched for the footers of other pages."""
 _PAGE_LENGTH_MIN = 1_500
 """Minimum number of characters between two page numbers. Other numbers are closer together."""
-_CACHED_CHILDREN_MIN = 500
-"""If a node has at least this many children, the list of them is cached."""
 _SEPARATOR = "\x1f"
 
 
@@ -159,7 +155,6 @@ class Document:
     """Start offset of each page; empty if the file has no pages."""
     problem: str = ""
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
-    _wide_children: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -178,43 +173,33 @@ class Document:
         row = self.sole_row
         return row if row is not None and self.columns.ends[row] - row > 1 else None
 
-    @cached_property
-    def sole_row(self) -> int | None:
-        """Row of the only top-level node besides preambles, if it is a heading of level 1, else None."""
-        columns = self.columns
-        preamble = NodeKind.PREAMBLE
-        tops = list(islice((row for row in columns.children(-1) if columns.kinds[row] is not preamble), 2))
-        if len(tops) != 1 or columns.kinds[tops[0]] is not NodeKind.SECTION or columns.levels[tops[0]] != 1:
-            return None
-        return tops[0]
+    @property
+    def has_preamble(self) -> bool:
+        """Whether its first row is a preamble."""
+        return self.columns.kinds[:1] == (NodeKind.PREAMBLE,)
 
     @cached_property
+    def sole_row(self) -> int | None:
+        """Row of the only top-level node besides a preamble, if it is a heading of level 1, else None."""
+        columns, row = self.columns, int(self.has_preamble)
+        if row == len(columns) or columns.ends[row] < len(columns):
+            return None
+        return row if columns.kinds[row] is NodeKind.SECTION and columns.levels[row] == 1 else None
+
+    @property
     def head_rows(self) -> int:
-        """Number of rows before the first section below the title: preambles and the title."""
-        if self.sole_row is not None:
-            return self.sole_row + 1
-        return 1 if self.columns.kinds and self.columns.kinds[0] is NodeKind.PREAMBLE else 0
+        """Number of rows before the first section below the title: a preamble and the title."""
+        return int(self.has_preamble) if self.sole_row is None else self.sole_row + 1
 
     @cached_property
     def hidden_ids(self) -> frozenset[str]:
-        """Ids of preambles that are only white space. They exist so that the own texts cover the whole text."""
-        columns = self.columns
-        return frozenset(
-            self.ids[found.start()]
-            for found in _LEVEL_ZERO.finditer(columns.levels)
-            if columns.kinds[found.start()] is NodeKind.PREAMBLE
-            and not self.text[columns.starts[found.start()] : columns.starts[found.end()]].strip()
-        )
+        """Id of a preamble that is only white space. It exists so that the own texts cover the whole text."""
+        is_hidden = self.has_preamble and not self.text[: self.columns.starts[1]].strip()
+        return frozenset(self.ids[:1]) if is_hidden else frozenset()
 
     def list_children(self, row: int) -> tuple[str, ...]:
         """Return the ids of the child rows of `row`, or of the top rows for -1."""
-        children = self._wide_children.get(row)
-        if children is None:
-            ids = self.ids
-            children = tuple([ids[child] for child in self.columns.children(row)])
-            if len(children) >= _CACHED_CHILDREN_MIN:
-                self._wide_children[row] = children
-        return children
+        return tuple([self.ids[child] for child in self.columns.children(row)])
 
     @cached_property
     def anchors(self) -> dict[str, int]:

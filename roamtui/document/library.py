@@ -22,7 +22,6 @@ LISTING_KEY = "/"
 """Key of a listing that was made around a single document, whose own key is empty. No path or URL has this key."""
 _CACHED_NODES_MAX = 1_000
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
-_LOADABLE_KINDS = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,11 +104,8 @@ class Library:
     def is_loaded(self, section_id: str) -> bool:
         """Check whether the children of a node are known. A file or page that could not be read is not loaded."""
         document, row = self.locate(section_id)
-        columns = document.columns
-        if columns.kinds[row] not in _LOADABLE_KINDS or columns.ends[row] - row > 1:
-            return True
-        graft = self.grafts.get(self.get_canonical_link(section_id))
-        return graft is not None and not graft.problem
+        is_known = document.columns.kinds[row] not in LOADED_ON_DEMAND
+        return is_known or self.loaded_document(section_id) is not None
 
     def get_canonical_link(self, section_id: str) -> str:
         """Return the id of the node that the page of a link is grafted below: the first link to it that was opened."""
@@ -117,16 +113,13 @@ class Library:
 
     def problem_of(self, section_id: str) -> str:
         """Return why the file or page of a node could not be read; empty if it was read or not yet tried."""
-        graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
+        graft = self.grafts.get(self.get_canonical_link(section_id))
         return graft.problem if graft is not None else ""
 
     def loaded_document(self, section_id: str) -> Document | None:
         """Return the document of a file or link, or None if the node is neither or is not loaded."""
-        graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
-        if graft is None or graft.problem:
-            return None
-        document, row = self.locate(section_id)
-        return graft if document.columns.kinds[row] in LOADED_ON_DEMAND else None
+        graft = self.grafts.get(self.get_canonical_link(section_id))
+        return None if graft is None or graft.problem else graft
 
     def list_unloaded_files(self) -> tuple[str, ...]:
         """List the files of the folder that have not been read yet, in order."""

@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from roamtui.document.document import Columns, Document, NodeRow, build_columns
-from roamtui.document.front_matter import find_body_start, measure_front_matter
 from roamtui.document.headings import parse_title, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import make_title_from_url, sanitise_line, shorten
-from roamtui.document.text import normalise_line_ends
+from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
 from roamtui.markdown.blocks import Block, Details, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.sources.web.urls import resolve_href

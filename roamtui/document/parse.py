@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from roamtui.document.document import Columns, Document, NodeRow, build_columns, nest_levels
-from roamtui.document.front_matter import find_body_start, measure_front_matter, parse_front_matter_title
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import normalise_line_ends
+from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends, parse_front_matter_title
 from roamtui.markdown.plain_words import extract_words
 from roamtui.sources.read import RawText
 

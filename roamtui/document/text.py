@@ -1,4 +1,4 @@
-r"""Compute where the lines of a text start.
+r"""Find the lines of a text, and its front matter: the block between lines of dashes at the start of a Markdown file.
 
 Lines end only at ``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` also splits elsewhere.
 """
@@ -10,6 +10,9 @@ from array import array
 from bisect import bisect_right
 
 _LINE_END = re.compile("\r\n?|\n")
+_FRONT_OPENING = re.compile(r"---[ \t]*\n(?!\n)")
+_FRONT_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 
 
 def compute_line_starts(text: str) -> array[int]:
@@ -29,3 +32,29 @@ def line_number_at(starts: array[int], offset: int) -> int:
 def normalise_line_ends(text: str) -> str:
     r"""Return `text` with every line end as ``\n``."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def measure_front_matter(text: str) -> int:
+    r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), or 0.
+
+    A block that starts with a blank line is a rule followed by text, not front matter.
+    """
+    opening = _FRONT_OPENING.match(text)
+    closing = _FRONT_CLOSING.search(text, opening.end()) if opening else None
+    return closing.end() if closing else 0
+
+
+def find_body_start(text: str) -> int:
+    """Return the offset after the front matter. The text may have any line ends."""
+    normalised = normalise_line_ends(text)
+    lines = normalised.count("\n", 0, measure_front_matter(normalised))
+    if not lines:
+        return 0
+    starts = compute_line_starts(text)
+    return starts[lines] if lines < len(starts) else len(text)
+
+
+def parse_front_matter_title(front_matter: str) -> str:
+    """Return the value of `title`, or an empty string."""
+    match = _FRONT_TITLE.search(front_matter)
+    return match[1].rstrip().strip("\"'") if match else ""

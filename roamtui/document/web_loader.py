@@ -33,7 +33,6 @@ _TAG_LENGTH_MAX = 4_000
 _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
-_LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 
 Fetch = Callable[[str], FetchedPage]
 """Fetches the page at a URL. Raises `SourceError`."""
@@ -42,11 +41,11 @@ Fetch = Callable[[str], FetchedPage]
 class PageKind(StrEnum):
     """Kind of a fetched page."""
 
-    MARKDOWN = "Markdown"
-    """Markdown or plain text."""
-    HTML = "an HTML page"
-    FILE = "a file such as a PDF"
-    OTHER = "no text"
+    TEXT = "text"
+    HTML = "HTML"
+    FILE = "file"
+    """A file to convert, such as a PDF."""
+    OTHER = "other"
 
 
 def classify_page(page: FetchedPage) -> PageKind:
@@ -59,7 +58,7 @@ def classify_page(page: FetchedPage) -> PageKind:
         return PageKind.FILE
     if page_format is Format.HTML:
         return PageKind.HTML
-    return PageKind.MARKDOWN if media_type.startswith("text/") or media_type in _TEXT_TYPES else PageKind.OTHER
+    return PageKind.TEXT if media_type.startswith("text/") or media_type in _TEXT_TYPES else PageKind.OTHER
 
 
 def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
@@ -70,7 +69,7 @@ def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> D
         text=found.text,
         source=page.url,
         name=make_title_from_url(page.final_url),
-        is_markdown=kind is not PageKind.MARKDOWN or has_headings(urlsplit(page.final_url).path),
+        is_markdown=kind is not PageKind.TEXT or has_headings(urlsplit(page.final_url).path),
         notes=(*page.notes, *found.notes),
         page_starts=found.page_starts,
         is_converted=kind is PageKind.FILE,
@@ -92,7 +91,7 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
                 f"{page.url} holds no text without a browser: it runs JavaScript, or asks whether you are a person. "
                 "Open it in a browser and save it as a file."
             )
-        case PageKind.MARKDOWN:
+        case PageKind.TEXT:
             charset = normalise_charset(page.charset or "utf-8")
             if charset not in (None, "utf-8", "ascii"):
                 with suppress(UnicodeError):
@@ -103,13 +102,9 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
             file = convert(page.body, make_title_from_url(page.final_url), page.media_type)
             assert file is not None  # `classify_page` detected the format
             return file
-        case PageKind.OTHER if not page.body.strip():
-            raise SourceError(f"{page.url} is empty. Try another address.")
         case PageKind.OTHER:
-            media_type = page.media_type or "of no known type"
-            raise SourceError(
-                f"{page.url} is {media_type}, which cannot be opened from the web. Download it and open the file."
-            )
+            what = f"is {page.media_type or 'of no known type'}" if page.body.strip() else "is empty"
+            raise SourceError(f"{page.url} {what}, and cannot be opened from the web. Download it and open the file.")
 
 
 def _decode_page(page: FetchedPage) -> str:
@@ -153,7 +148,7 @@ def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
         if error.status is None:
             raise
         return None
-    return page if classify_page(page) is PageKind.MARKDOWN else None
+    return page if classify_page(page) is PageKind.TEXT else None
 
 
 def open_web_source(url: str, fetch: Fetch) -> Library:
@@ -168,13 +163,10 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
     page = next(filter(None, (_fetch_list(fetch, urljoin(url, path)) for path in _LIST_PATHS if is_site)), None)
     if page is None:
         page = fetch(url)
-        is_html = classify_page(page) is PageKind.HTML
-        if is_html and is_site:
+        if is_site and classify_page(page) is PageKind.HTML:
             if (library := _open_outline(fetch, url, page)) is not None:
                 return library
             notes.append(f"{page.url} has no llms.txt; showing the page itself.")
-        elif is_html and _LIST_NAME.fullmatch(make_title_from_url(url).rpartition("/")[2]):
-            notes.append(f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.")
     document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
 

@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind, NodeLabel, Span
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
-from roamtui.document.text import normalise_line_ends
+from roamtui.document.text import measure_front_matter, normalise_line_ends
 from roamtui.document.tokens import format_tokens
 from roamtui.markdown.plain_words import strip_tags
 

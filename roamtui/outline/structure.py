@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from pathlib import PurePosixPath
 
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.links import INDEX_NAMES
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
-from roamtui.document.text import normalise_line_ends
+from roamtui.document.text import measure_front_matter, normalise_line_ends
 from roamtui.document.tokens import format_tokens
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.headings import parse_blocks
-from roamtui.document.text import compute_line_starts, normalise_line_ends
+from roamtui.document.text import compute_line_starts, measure_front_matter, normalise_line_ends
 
 
 class UnitKind(StrEnum):

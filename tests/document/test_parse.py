@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import GROUP_LENGTH, PIECE_LENGTH, group_paragraphs, parse_document
+from roamtui.document.text import measure_front_matter
 from tests.document.block_texts import markdown_texts
 from tests.document.invariants import (
     assert_ids_follow_the_contract,

@@ -213,19 +213,12 @@ def test_the_list_of_a_site_is_looked_up(found: dict[str, SitePage | str], expec
 
 @pytest.mark.parametrize("media_type", ["text/html", "text/plain"])
 def test_a_site_without_a_list_opens_its_home_page_and_says_so(media_type: str) -> None:
-    with FakeSite({"/llms.txt": SitePage(body=HOME, media_type=media_type), "/": HOME.format("")}) as site:
+    with FakeSite(
+        {"/llms.txt": SitePage(body=f"<!doctype html>{HOME}", media_type=media_type), "/": HOME.format("")}
+    ) as site:
         library = open_site(site)
         assert library.root.text == "# Home\n\nWords.\n"
         assert library.notes == (f"{site.url('/')} has no llms.txt; showing the page itself.",)
-
-
-def test_a_page_in_place_of_a_named_list_is_opened_with_a_note() -> None:
-    answer = SitePage(body=HOME.format(""), media_type="text/html")
-    with FakeSite({"/llms.txt": answer}) as site:
-        library = open_site(site, "/llms.txt")
-        assert library.title == "Home"
-        (note,) = library.notes
-        assert note.startswith(f"{site.url('/llms.txt')} is no such file: the site answers with an HTML page")
 
 
 @pytest.mark.parametrize("name", ["example.com", "docs.site.sh", "site.zip", "a.example/docs/llms.txt", "hanbook.md"])

@@ -15,11 +15,10 @@ from functools import reduce
 from itertools import pairwise
 
 from roamtui.document.document import Document
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-from roamtui.document.text import compute_line_starts, normalise_line_ends
+from roamtui.document.text import compute_line_starts, measure_front_matter, normalise_line_ends
 from roamtui.markdown.fences import update_fence
 from roamtui.tui.labels import format_node
 
