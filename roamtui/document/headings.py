@@ -8,7 +8,9 @@ is known to start at a line, the text from this line on can be parsed separately
 Outside top-level fences and HTML blocks, four kinds of line at column 0 close every open block, even in lists and
 quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a blank one.
 A plain line starts with nothing that could be block markup. Each of the four is a base, and so is the line after each
-of the first three blocks. Plain lines that follow a base are one paragraph; an underline makes it a heading.
+of the first three blocks. A fence at columns 1 to 3, with no line inside it indented less, is a top-level block, or
+lies entirely in one list item, or is text of that item: its lines hold no top-level heading and no base. Plain lines
+that follow a base are one paragraph; an underline makes it a heading.
 
 For any other line that could be a heading or hide one, and for a line with ``|``, which could start a table,
 markdown-it-py parses a *span*: from the last base before the line to the next plain line after a blank one. If the
@@ -70,6 +72,7 @@ _PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
 _PLAIN_START = re.compile(_PLAIN)
 _PROSE = re.compile(rf"(?:{_PLAIN}[^\n|]*\n)+")
 
+_OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
 _TRIMMED = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
     "\u205f\u3000"
@@ -174,14 +177,17 @@ class HeadingScanner:
 
     def _decide_candidate(self, candidate: re.Match[str]) -> None:
         text, start = self._text, candidate.start() + (self._text[candidate.start()] == "\n")
-        block_end = None
-        if not candidate[_INDENT] and "|" not in text[start : _find_next_line(text, start)]:
+        indent, block_end = len(candidate[_INDENT] or ""), None
+        if "|" not in text[start : _find_next_line(text, start)]:
             if candidate[_FENCE] is not None:
                 block_end = _find_fence_end(text, candidate.end(), candidate[_FENCE])
-            elif candidate[_HTML]:
+                if indent and (block_end == len(text) or _OUTDENTED[indent].search(text, candidate.end(), block_end)):
+                    block_end = None
+            elif candidate[_HTML] and not indent:
                 block_end = _find_html_end(text, start)
         if block_end is not None:
-            self._position = self._base = block_end
+            self._position = block_end
+            self._base = self._base if indent else block_end
             return
         blank = text.rfind("\n\n", max(self._base - 1, 0), start)
         begin = self._base if blank < 0 else blank + 2
