@@ -382,11 +382,9 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            await self._key_queue.add(event)
-            return
-        await super().on_event(event)
-        if isinstance(event, events.Key):
-            await self._key_queue.on_key_bubbled(event)
+            self._key_queue.add(event)
+        else:
+            await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
         """Show the message at the foot of the screen, until the next key or click.
@@ -424,8 +422,8 @@ class RoamApp(App[None], inherit_bindings=False):
             self._driver.write_image(event.data)
 
     @on(KeyQueue.HandledMarker)
-    async def _follow_key(self, event: KeyQueue.HandledMarker) -> None:
-        await self._key_queue.on_marker_arrived(event)
+    def _follow_key(self, event: KeyQueue.HandledMarker) -> None:
+        event.has_arrived.set()
 
     @override
     def copy_to_clipboard(self, text: str) -> None:

@@ -52,9 +52,7 @@ class Hands:
         await self.rest()
 
     def _has_taken_all(self) -> bool:
-        order = self._app._key_queue
-        is_there = order._marked_widget.is_attached and order._marked_widget.is_running
-        return not (order._waiting or (order._is_marked and order._rounds_left and is_there))
+        return not self._app._key_queue.is_busy
 
     async def resize(self, width: int, height: int) -> None:
         """Give the terminal another size, and wait until the app has seen it."""

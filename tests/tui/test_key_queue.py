@@ -9,7 +9,6 @@ from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
-from roamtui.tui import key_queue
 from tests.tui.driving import app_of, find_id, make_app, running, screen_text, wait_until
 
 
@@ -42,13 +41,3 @@ async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: i
     async with running(make_app()) as (_, pilot):
         type_at_once(pilot, *(["f1", "escape"] * count), *"abc")
         await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
-
-
-async def test_a_slow_machine_does_not_bring_keys_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_queue, "_CHECK_SECONDS", 0.0001)
-    monkeypatch.setattr(key_queue, "_CHECKS_MAX", 10**9)
-    async with running(make_app()) as (app, pilot):
-        for _ in range(4):
-            type_at_once(pilot, *(["f1", "escape"] * 3), *"abc")
-            await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
-            app.main_screen.question_box.fill("")

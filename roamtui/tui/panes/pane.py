@@ -73,4 +73,7 @@ def _cut_start(text: str, width: int) -> Content:
     parts = text.split(STEP)
     shorter = (STEP.join(("…", *parts[first:])) for first in range(1, len(parts)))
     fitting = (path for path in (text, *shorter) if Content(path).cell_length <= width)
-    return Content(next(fitting, parts[-1])).truncate(width, ellipsis=True)
+    cut = next(fitting, f"……{parts[-1][-width:]}")
+    while Content(cut).cell_length > width:
+        cut = f"…{cut[2:]}"
+    return Content(cut)
