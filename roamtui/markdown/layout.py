@@ -221,12 +221,8 @@ class MarkdownLayout:
         are_heads = [row.is_head for row in rows]
         width_min = _COLUMN_WIDTH_MIN if self.can_scroll else 1
         wrapped = lay_out_rows(cells, are_heads, block.alignments, self._compute_available_width(), width_min)
-        head: tuple[Line, ...] = ()
         for number, (row, lines) in enumerate(zip(rows, wrapped, strict=False)):
-            is_in_head = all(are_heads[: number + 1])
-            self._add_lines(lines, row.start, row.end, is_tight=number > 0, head=() if is_in_head else head)
-            if is_in_head:
-                head += tuple(self.lines[-len(lines) :])
+            self._add_lines(lines, row.start, row.end, is_tight=number > 0)
             if row is hidden:
                 del self.lines[-len(lines) :]
 
@@ -238,7 +234,6 @@ class MarkdownLayout:
         *,
         is_code: bool = False,
         is_tight: bool = False,
-        head: tuple[Line, ...] = (),
     ) -> None:
         """Add lines of one block.
 
@@ -248,7 +243,6 @@ class MarkdownLayout:
             end: Offset after the block.
             is_code: Whether the lines are code.
             is_tight: Whether no blank line may come before the lines.
-            head: The lines of the heading row, if the lines are another row of a table.
         """
         self._block += 1
         lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
@@ -272,7 +266,6 @@ class MarkdownLayout:
                     block_number=self._block,
                     prefix_length=length,
                     is_code=is_code,
-                    head=head,
                 )
             )
             for container in self._containers:

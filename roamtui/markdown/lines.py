@@ -108,8 +108,6 @@ class Line:
     """Whether it has the background of code, up to the right edge."""
     is_page_mark: bool = False
     """Whether it marks the start of a page and has no text from the document."""
-    head: tuple[Line, ...] = ()
-    """The lines of the table's heading row, if this line belongs to another row of the table."""
     picture: PictureLine | None = None
     """The row of a picture that follows the runs."""
 

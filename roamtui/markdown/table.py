@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from roamtui.markdown.lines import Line, Run, RunStyle, TextRole, measure_runs, wrap_runs
+from roamtui.markdown.lines import Run, RunStyle, TextRole, measure_runs, wrap_runs
 
 Cells = Sequence[list[Run]]
 
@@ -45,17 +45,6 @@ def lay_out_rows(
             stroke = "─" if are_heads[number] else "┄"
             lines.append([Run(f"{stroke}┼{stroke}".join(stroke * width for width in widths), _GRID)])
     return wrapped
-
-
-def list_column_starts(line: Line) -> list[int]:
-    """Return the x coordinate at which each column of a table row starts, except the first. Empty for other lines."""
-    starts: list[int] = []
-    width = 0
-    for run in line.runs:
-        width += measure_runs((run,))
-        if run is _COLUMN_GAP:
-            starts.append(width)
-    return starts
 
 
 def _align_figures(rows: Sequence[Cells], alignments: Sequence[str], columns: int) -> list[str]:

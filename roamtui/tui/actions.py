@@ -236,7 +236,7 @@ ACTIONS: tuple[Action, ...] = (
         "chat.select_citation",
         " ".join(DIGITS),
         "citation",
-        "Select the citation with this number, and show its passage.",
+        "Select the citation with this number.",
         is_hinted=True,
     ),
     _hinted_action("chat.toggle_steps", "space", "steps", "Unfold or fold the steps of the selected or last answer."),

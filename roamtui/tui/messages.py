@@ -77,13 +77,9 @@ class LinkClicked(Message):
 
 @dataclass
 class ReadingPositionChanged(Message):
-    """The section or page at the top of the view has changed, or the sides on which lines continue out of view."""
+    """Another section is at the top of the view."""
 
     section_id: str
-    page: int | None = None
-    """None in a document without pages."""
-    overflow_signs: str = ""
-    """The sides on which lines continue out of view: ``◂``, ``▸``, both or none."""
 
 
 @dataclass

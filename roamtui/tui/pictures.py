@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
@@ -33,7 +32,6 @@ from roamtui.tui.terminal_images import (
 CELL_PIXELS = (10, 20)
 """Width and height of a cell in pixels for terminals that scale images to cells themselves."""
 _DRAWN_MAX = 64
-_MEASURED_MAX = 5_000
 _DRAWN_ROWS_MAX = 100
 """Maximum number of cached rows: about two screens. As cells, a row takes a hundred times the memory of its pixels."""
 _HALF = "▀"
@@ -43,7 +41,9 @@ DrawnPicture = bytes | int
 
 
 def choose_image_mode(mode: ImageMode, app: App[None]) -> ImageMode:
-    """Return how to draw pictures in the terminal of an app."""
+    """Return how to draw pictures in the terminal of an app. Without Pillow, there are only their words."""
+    if find_spec("PIL") is None:
+        return ImageMode.OFF
     has_true_colour = app.console.color_system == "truecolor" and not app.no_color
     return resolve_image_mode(mode, os.environ, has_true_colour=has_true_colour)
 
@@ -62,12 +62,9 @@ class PictureStore:
     def __init__(self, mode: ImageMode) -> None:
         """Draw in `mode`, which is `CELLS` or `KITTY`."""
         self.mode = mode
-        self._is_pillow_missing: bool | None = False
-        """Whether a picture could be shown if Pillow were installed. None once the person was told."""
         self._is_closed = False
-        self._has_pillow = find_spec("PIL") is not None
         self._measured: dict[tuple[str, str, str], tuple[PictureFile, int, int] | None] = {}
-        self._drawn: OrderedDict[tuple[PictureFile, int, int], DrawnPicture] = OrderedDict()
+        self._drawn: dict[tuple[PictureFile, int, int], DrawnPicture] = {}
 
     def measure(self, source: str, doc: str, document: Document, href: str) -> tuple[PictureFile, int, int] | None:
         """Return the picture that a link leads to, and its size in pixels, or None if it cannot be shown.
@@ -75,27 +72,15 @@ class PictureStore:
         Pictures of web pages are never shown, because a page would otherwise decide what is fetched.
         """
         key = (source, doc, href)
-        if key not in self._measured and len(self._measured) < _MEASURED_MAX:
+        if key not in self._measured:
             file = find_picture(source, doc, href) if document.url is None else None
             size = measure_picture(file) if file is not None else None
-            if size is not None and not self._has_pillow:
-                self._is_pillow_missing, size = self._is_pillow_missing is not None, None
             self._measured[key] = (file, *size) if file is not None and size is not None else None
-        return self._measured.get(key)
-
-    def take_missing_pillow(self) -> bool:
-        """Return whether to tell the person that Pillow is not installed. Return true once."""
-        if self._is_pillow_missing:
-            self._is_pillow_missing = None
-            return True
-        return False
+        return self._measured[key]
 
     def get(self, picture: PictureLine) -> DrawnPicture | None:
         """Return a picture as it was drawn, or None if it was not drawn yet."""
-        key = (picture.file, picture.columns, picture.rows)
-        if key in self._drawn:
-            self._drawn.move_to_end(key)
-        return self._drawn.get(key)
+        return self._drawn.get((picture.file, picture.columns, picture.rows))
 
     def load(self, picture: PictureLine) -> bytes | str:
         """Draw a picture in a subprocess, or return a sentence if that fails. Called in a thread."""
@@ -115,19 +100,15 @@ class PictureStore:
         if self._is_closed:
             raise OpeningCancelledError
 
-    def reject(self, file: PictureFile) -> None:
-        """From now on, show only the words of a picture, because it cannot be drawn."""
-        self._measured = {key: None if found and found[0] == file else found for key, found in self._measured.items()}
-
     def add(self, picture: PictureLine, loaded: bytes) -> Iterator[str]:
-        """Store a loaded picture. Yield the escape sequences that the terminal must get."""
+        """Store a loaded picture, empty if that failed. Yield the escape sequences that the terminal must get."""
         drawn: DrawnPicture = loaded
-        if self.mode is ImageMode.KITTY:
+        if self.mode is ImageMode.KITTY and loaded:
             drawn = take_image_id()
             yield encode_image(drawn, loaded, picture.columns, picture.rows)
         self._drawn[picture.file, picture.columns, picture.rows] = drawn
         while len(self._drawn) > _DRAWN_MAX:
-            yield from _free(self._drawn.popitem(last=False)[1])
+            yield from _free(self._drawn.pop(next(iter(self._drawn))))
 
     def clear(self) -> Iterator[str]:
         """Drop all pictures, because files may have changed. Yield the escape sequences that the terminal must get."""
@@ -158,7 +139,6 @@ def draw_row(drawn: DrawnPicture, row: int, columns: int) -> tuple[Segment, ...]
     return tuple(Segment(_HALF * sum(1 for _ in same), _make_style(cell)) for cell, same in groupby(cells))
 
 
-@lru_cache(8_192)
 def _make_style(cell: bytes) -> Style:
     """Return the style of a half cell: the colour of its upper pixel, then of its lower one."""
     upper, lower = (Color("", ColorType.TRUECOLOR, None, ColorTriplet(*part)) for part in (cell[:3], cell[3:]))

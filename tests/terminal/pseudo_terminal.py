@@ -28,7 +28,6 @@ class PseudoTerminal:
         home: Path,
         *,
         environ: Mapping[str, str],
-        ignores_hangups: bool = False,
         program: Sequence[str | Path] = (Path(sys.executable).with_name("roamtui"),),
     ) -> None:
         self.written = b""
@@ -37,9 +36,8 @@ class PseudoTerminal:
         unset = ("TMUX", "STY", "NO_COLOR", "TERM_PROGRAM", "TEXTUAL_DRIVER")
         inherited = {key: value for key, value in os.environ.items() if key not in unset}
         folders = {"HOME": str(home), "XDG_CONFIG_HOME": str(home)}
-        before = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh") if ignores_hangups else ()
         self.process = subprocess.Popen(
-            [*before, *program, *arguments],
+            [*program, *arguments],
             stdin=inner,
             stdout=inner,
             stderr=inner,
@@ -69,14 +67,8 @@ class PseudoTerminal:
         """Press keys."""
         os.write(self._terminal, keys)
 
-    def disconnect(self) -> None:
-        """Take the terminal away. The program goes on until it notices."""
-        os.close(self._terminal)
-        self._terminal = -1
-
     def close(self) -> None:
         """End the program."""
         self.process.kill()
         self.process.wait()
-        if self._terminal >= 0:
-            self.disconnect()
+        os.close(self._terminal)

@@ -173,7 +173,7 @@ async def show_focus_mode(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def show_peek(pilot: Pilot[None]) -> None:
+async def show_second_citation(pilot: Pilot[None]) -> None:
     """Show the second source selected, whose quote is not in the text."""
     await show_answer(pilot)
     app_of(pilot).main_screen.chat_log.action_move_sideways(1)

@@ -27,8 +27,8 @@ from tests.tui.picturing import (
     show_focus_mode,
     show_look,
     show_passages,
-    show_peek,
     show_picture,
+    show_second_citation,
     show_source,
     show_sources,
     show_start,
@@ -109,12 +109,12 @@ def _write_guide(folder: Path) -> Path:
     return folder / "guide.md"
 
 
-@_AT_EACH_LAYOUT
+@pytest.mark.parametrize("size", [WIDE], ids=["160x40"])
 class TestCitation:
-    """The passage of a selected citation is below its line, or in the reader where there is room for three panes."""
+    """The reader shows the passage of a selected citation where there is room for three panes."""
 
     def test_citation(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_peek)
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_second_citation)
 
 
 @_AT_EACH_LAYOUT

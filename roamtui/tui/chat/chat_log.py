@@ -102,9 +102,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     BINDINGS = make_bindings(Scope.CHAT, Scope.SECTION, Scope.MOVE)
 
-    has_peek: reactive[bool] = reactive(default=True, init=False, repaint=False)
-    """Whether the passage of a selected citation is shown here, because the reader does not show it."""
-
     has_selected_passage: reactive[bool] = reactive(default=False, init=False, repaint=False)
     """Whether a passage is selected. More keys work then."""
 
@@ -308,9 +305,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
         about = "" if within is None else format_full_path(self._conversation.state.library, within)
-        view = ExchangeView(number, question, about, self._format_source, lambda: self._conversation.state, self._keys)
-        view.sources.has_peek = self.has_peek
-        return view
+        return ExchangeView(number, question, about, self._format_source, self._keys)
 
     def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Make views of saved exchanges and of the notices that followed them. Record them as the first ones shown."""
@@ -362,12 +357,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         self._typed_digit = event.key[-1] if event.key[-1].isdecimal() else ""
-
-    def watch_has_peek(self) -> None:
-        for view in self._shown:
-            view.sources.has_peek = self.has_peek
-        if self._selected is not None:
-            self._selected[0].invalidate()
 
     @property
     def first_citation(self) -> Target | None:

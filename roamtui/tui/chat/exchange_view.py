@@ -31,7 +31,6 @@ from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, attach_target, wrap
 from roamtui.tui.chat.passages_view import PassagesView
-from roamtui.tui.chat.peek import draw_peek
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.status_line import adapt_flags, describe_usage, format_key_hint
 
@@ -54,7 +53,6 @@ class ExchangeView(Vertical):
         question: str,
         about: str,
         format_source: Callable[[Citation], Content],
-        get_state: Callable[[], ConversationState],
         keys: Keymap,
     ) -> None:
         """Show a question.
@@ -64,7 +62,6 @@ class ExchangeView(Vertical):
             question: The question's text.
             about: The section that the question is limited to, or empty for the whole document.
             format_source: Formats the section of a citation, after the name of its document if there are several.
-            get_state: Returns the newest state of the conversation.
             keys: The keys to name in hints.
         """
         super().__init__()
@@ -73,7 +70,7 @@ class ExchangeView(Vertical):
         self._question = QuestionView(question, about)
         self._activity = ActivityView()
         self._answer = AnswerView()
-        self.sources = SourcesView(format_source, get_state)
+        self.sources = SourcesView(format_source)
         """What the answer cites."""
         self._outcome = OutcomeView(Content())
         self._passages = PassagesView(keys.format_first_key("section.ask"))
@@ -331,23 +328,14 @@ class ActivityView(ContentView):
 
 
 _QUOTE_LENGTH = 140
-_PEEK_WIDTH_MIN = 20
 
 
 class SourcesView(ContentView):
-    """The citations by number, each with the place of its quote in the document.
+    """The citations by number, each with the place of its quote in the document."""
 
-    The paragraph of the selected one is shown below it if `has_peek`.
-    """
-
-    def __init__(
-        self, format_source: Callable[[Citation], Content], get_state: Callable[[], ConversationState]
-    ) -> None:
+    def __init__(self, format_source: Callable[[Citation], Content]) -> None:
         super().__init__()
         self._format_source = format_source
-        self._get_state = get_state
-        self.has_peek = True
-        """Whether the paragraph of a selected citation is shown."""
         self._lines_below = 0
         self._citations: tuple[Citation, ...] = ()
         self._targets: tuple[SectionTarget, ...] = ()
@@ -399,9 +387,6 @@ class SourcesView(ContentView):
             linked = attach_target(source, index, is_selected=index == self.selected)
             start = len(lines)
             lines += wrap(linked, width, lead=number, follow=" " * indent)
-            if index == self.selected and self.has_peek:
-                peek = draw_peek(citation, self._get_state(), max(_PEEK_WIDTH_MIN, width - indent))
-                lines += [" " * indent + line for line in peek]
             if index == self.selected:
                 self._lines_below = len(lines) - start - 1
         return Content("\n").join(lines)

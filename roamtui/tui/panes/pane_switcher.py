@@ -254,7 +254,6 @@ class PaneSwitcher(Horizontal):
         self._tree.display = Pane.TREE in visible
         self._chat.display = Pane.CHAT in visible
         self._reader.display = Pane.READER in visible
-        self._log_view.has_peek = Pane.READER not in visible
         self._right.display = bool(visible & {Pane.CHAT, Pane.READER})
         self._tree.set_class(len(visible) == 1, "-alone")
         self._reader.styles.padding = (0, max(0, self._columns - _FOCUS_MODE_WIDTH) // 2 if self._is_focus_mode else 0)

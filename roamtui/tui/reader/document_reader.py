@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +11,6 @@ from textual import on
 from textual.app import SuspendNotSupported
 from textual.message import Message
 from textual.timer import Timer
-from typing_extensions import override
 
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.state import ConversationState
@@ -28,6 +26,7 @@ from roamtui.document.links import (
     resolve_link,
 )
 from roamtui.document.node import NodeKind, Span
+from roamtui.document.numbering import NodeNumbering
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
@@ -44,9 +43,11 @@ from roamtui.tui.messages import (
     StatusMessage,
 )
 from roamtui.tui.pictures import PictureStore
-from roamtui.tui.reader.reader import Reader
+from roamtui.tui.reader.reader import Reader, ReadingPosition
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 
+_JUMPS_MAX = 100
+"""Maximum number of positions to go back to."""
 _READING_SECONDS = 0.5
 """A section counts as read once it has been at the top of the view for this long."""
 
@@ -71,6 +72,8 @@ class DocumentReader(Reader):
         self.match_label = ""
         """Number of the match that was jumped to, and the total. Empty after the reader has moved away."""
         self._position_timer: Timer | None = None
+        self._jumps: list[ReadingPosition] = []
+        """The positions before the last jumps, to go back to."""
 
     def open(
         self,
@@ -86,8 +89,10 @@ class DocumentReader(Reader):
         With `is_read`, the outline follows, and the conversation records that the person reads the section.
         """
         self.display = True
-        with self.remembering_jump() if can_go_back else nullcontext():
-            self.show_section(self.state.library, section_id, highlight=highlight, offset=offset)
+        before = self.position
+        self.show_section(self.state.library, section_id, highlight=highlight, offset=offset)
+        if can_go_back and before is not None and self.position != before:
+            self._jumps = [*self._jumps, before][-_JUMPS_MAX:]
         self.match_label = ""
         self.post_message(self.Opened(section_id, is_read))
         if is_read:
@@ -189,7 +194,8 @@ class DocumentReader(Reader):
 
     def action_back(self) -> None:
         """Go back to the position before the last jump, or to the document whose link led to this one."""
-        while (position := self.pop_jump()) is not None:
+        while self._jumps:
+            position = self._jumps.pop()
             if position.section_id in self.state.library:
                 self.open(position.section_id, offset=position.offset, can_go_back=False, is_read=False)
                 self._record(self.section_id)
@@ -198,24 +204,12 @@ class DocumentReader(Reader):
 
     def action_step_section(self, direction: int) -> None:
         """Show the section after (1) or before (-1) the current one."""
-        section_id = self.section_id
-        if section_id is None or not self._step_from(section_id, direction, can_go_back=True):
-            self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
-
-    @override
-    def continue_past_end(self, direction: int) -> None:
-        """Show the section after the last one or before the first one of the document."""
-        if self.section_id is not None and self.section_id in self.state.library:
-            ids = self._get_document(self.section_id).ids or (self.section_id,)  # a file may be empty
-            edge_id = ids[-1 if direction > 0 else 0]
-            if self._step_from(edge_id, direction) and direction < 0:
-                self.scroll_to_end()
-
-    def _step_from(self, section_id: str, direction: int, *, can_go_back: bool = False) -> bool:
-        adjacent_id = get_adjacent_section(self.state.library, section_id, direction)
+        section_id, library = self.section_id, self.state.library
+        adjacent_id = None if section_id is None else get_adjacent_section(library, section_id, direction)
         if adjacent_id is not None:
-            self.open(adjacent_id, can_go_back=can_go_back)
-        return adjacent_id is not None
+            self.open(adjacent_id)
+        else:
+            self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
 
     def follow_answer_link(self, target: LinkTarget) -> bool:
         """Follow a link in an answer. Return whether it leads to a section."""
@@ -330,31 +324,13 @@ class DocumentReader(Reader):
 
 def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
     """Return the node whose text follows (1) or precedes (-1) the text of a node, or None. Folders are skipped."""
-    start = library.get_content_span(section_id)
-    node_id = _get_adjacent_node(library, section_id, direction)
-    while node_id is not None:
+    numbering, start = NodeNumbering(library), library.get_content_span(section_id)
+    number = numbering.find(section_id)
+    assert number is not None
+    while 0 <= (number := number + direction) < len(numbering):
+        node_id = numbering.id_of(number)
         span = library.get_content_span(node_id)
         is_same = (span.doc, span.start) == (start.doc, start.start)
         if not is_same and library.node(node_id).kind is not NodeKind.FOLDER:
             return node_id
-        node_id = _get_adjacent_node(library, node_id, direction)
-    return None
-
-
-def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str | None:
-    """Return the next (1) or previous (-1) node in the order of the document."""
-    if direction > 0 and (children := library.children(section_id)):
-        return children[0]
-    parent: str | None = section_id
-    while parent is not None:
-        child, parent = parent, library.parent(parent)
-        siblings = library.children(parent or library.root_id)
-        index = siblings.index(child) + direction
-        if index in range(len(siblings)):
-            node_id = siblings[index]
-            while direction < 0 and (children := library.children(node_id)):
-                node_id = children[-1]
-            return node_id
-        if direction < 0:
-            return parent
     return None

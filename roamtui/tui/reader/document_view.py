@@ -28,23 +28,20 @@ _FRONT_MATTER_LENGTH_MAX = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentView:
-    """What to show of `document`: all of it, opened at `start`, or if `end` is given, only `start` to `end`."""
+    """A document, opened at `start`."""
 
     document: Document
     start: int = 0
-    end: int | None = None
     is_generated: bool = False
     """Whether the text is generated because the node has none of its own, such as a folder."""
 
     def cut(self) -> list[TextChunk]:
         """Split the text into chunks that are laid out one by one: at blocks."""
         text, columns = self.document.text, self.document.columns
-        first, end = (0, len(text)) if self.end is None else (self.start, self.end)
-        front_end = 0 if first else self._measure_front_matter()
-        front = [TextChunk(start=0, end=front_end, is_front_matter=True)] if front_end else []
-        rows = range(*(bisect_left(columns.starts, edge, 0, len(columns)) for edge in (first, end)))
+        first, end = self._measure_front_matter(), len(text)
+        front = [TextChunk(start=0, end=first, prefix="```yaml\n")] if first else []
+        rows = range(bisect_left(columns.starts, first, 0, len(columns)), len(columns))
         headings = [columns.starts[row] for row in rows if columns.kinds[row] is NodeKind.SECTION]
-        first = max(first, front_end)
         pages = [page for page in sorted(set(self.document.page_starts)) if first < page < end]
         chunks = [
             chunk for low, high in pairwise([first, *pages, end]) for chunk in split_chunks(text, low, high, headings)
@@ -59,14 +56,8 @@ class DocumentView:
         return starts[line_count] if line_count < len(starts) else len(text)
 
 
-_EXCERPT_LENGTH_MAX = 20_000
-"""In characters. An excerpt shows at most this much of a section with its descendants, but all of its own text."""
-
-
-def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
+def make_document_view(library: Library, section_id: str) -> DocumentView:
     """Return the view of a node: its document, opened at the node. A loaded file or link has a document of its own.
-
-    With `is_excerpt`, it shows only the node's own text and the beginning of its descendants' text.
 
     Raises:
         UnknownSectionError: No loaded node has this id.
@@ -78,10 +69,7 @@ def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = 
     if generated:
         return DocumentView(document=parse_document(f"{generated}\n"), is_generated=True)
     span = library.get_content_span(section_id)
-    end = None
-    if is_excerpt:
-        end = max(library.get_own_content_span(section_id).end, min(span.end, span.start + _EXCERPT_LENGTH_MAX))
-    return DocumentView(document=library.document(span.doc), start=span.start, end=end)
+    return DocumentView(document=library.document(span.doc), start=span.start)
 
 
 CHUNK_LENGTH = 3_000
@@ -107,7 +95,6 @@ class TextChunk:
     end: int
     prefix: str = ""
     """Whole lines that are parsed before the text but not shown."""
-    is_front_matter: bool = False
     is_continued: bool = False
     """Whether its last block continues in the next chunk."""
 

@@ -13,9 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from roamtui.document.text import compute_line_starts, normalise_line_ends
 from roamtui.markdown.blocks import Link
-from roamtui.markdown.code import highlight_code
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import (
     Line,
@@ -107,10 +105,7 @@ class LazyLines:
             if len(self._cached) >= _CACHED_CHUNKS_MAX:
                 self._cached.clear()
             span = self.chunks[chunk]
-            if span.is_front_matter:
-                laid_out = ChunkLines(lines=self._lay_out_front_matter(span))
-            else:
-                laid_out = self._lay_out_markdown(span)
+            laid_out = self._lay_out(span)
             self._cached[chunk] = laid_out
         laid_out = self._cached[chunk]
         if chunk not in self.laid_out_chunks:
@@ -119,12 +114,6 @@ class LazyLines:
             self._tops = None
             self.text_width = max(self.text_width, *(measure_runs(line.runs) for line in laid_out.lines), 0)
         return laid_out
-
-    def lay_out_again(self, chunk: int) -> None:
-        """Lay out a chunk again after its content has changed."""
-        self._cached.pop(chunk, None)
-        self.laid_out_chunks.discard(chunk)
-        self.get_chunk_lines(chunk)
 
     def get_top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""
@@ -171,38 +160,27 @@ class LazyLines:
         chunk = self.get_chunk_at(offset) if self.chunks else 0
         return self.get_top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_y(offset)
 
-    def iter_pictures(self, view: range) -> Iterator[tuple[PictureLine, int]]:
-        """Yield the lines of pictures in view, each with its chunk."""
-        if not self._has_pictures:  # most documents have none, and this runs for each line that is scrolled
-            return
-        for found in filter(None, map(self.get_line, view)):
-            if found.line.picture is not None:
-                yield found.line.picture, found.position.chunk
-
-    def find_image(self, view: range) -> Link | None:
-        """Return the first link in view that leads to an image, or whose image is in view."""
-        for (chunk, _), line in filter(None, map(self.get_line, view)):
-            numbers = [run.style.link_number for run in line.runs]
-            if line.picture is not None:
-                numbers.append(line.picture.link_number)
-            links = self.get_chunk_lines(chunk).links
-            for number in numbers:
-                if number is not None and links[number].is_image:
-                    return links[number]
-        return None
+    def iter_pictures(self, view: range) -> Iterator[PictureLine]:
+        """Yield the lines of pictures in view."""
+        if self._has_pictures:  # most documents have none, and this runs for each line that is scrolled
+            for found in filter(None, map(self.get_line, view)):
+                if found.line.picture is not None:
+                    yield found.line.picture
 
     def list_links(self, view: range) -> list[ShownLink]:
-        """List the links that start in view, in order."""
+        """List the links that start in view, and those of pictures in view, in order."""
         shown: dict[tuple[int, int], ShownLink] = {}
         first = self.get_top(self.locate(view.start).chunk)  # a link that starts above the view may continue in it
         for y in range(first, view.stop):
             if (found := self.get_line(y)) is None:
                 break
             (chunk, _), line = found
-            for index, run in enumerate(line.runs):
-                if (number := run.style.link_number) is not None:
-                    link = self.get_chunk_lines(chunk).links[number]
-                    shown.setdefault((chunk, number), ShownLink(link, y, measure_runs(line.runs[:index])))
+            starts = [(run.style.link_number, measure_runs(line.runs[:index])) for index, run in enumerate(line.runs)]
+            if line.picture is not None and y in view:
+                starts.append((line.picture.link_number, measure_runs(line.runs)))
+            for number, x in starts:
+                if number is not None:
+                    shown.setdefault((chunk, number), ShownLink(self.get_chunk_lines(chunk).links[number], y, x))
         return [link for link in shown.values() if link.y in view]
 
     def _compute_tops(self) -> list[int]:
@@ -219,7 +197,7 @@ class LazyLines:
     def _definitions(self) -> Definitions:
         return parse_link_definitions(self.document.text)
 
-    def _lay_out_markdown(self, chunk: TextChunk) -> ChunkLines:
+    def _lay_out(self, chunk: TextChunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
@@ -248,19 +226,3 @@ class LazyLines:
             )
             lines.insert(0, page_mark)
         return ChunkLines(lines=tuple(lines), links=markdown.links)
-
-    def _lay_out_front_matter(self, chunk: TextChunk) -> tuple[Line, ...]:
-        text = self.document.text[chunk.start : chunk.end]
-        starts = [*compute_line_starts(text), len(text)]
-        lines = [
-            Line(
-                runs=(Run(" ", RunStyle(TextRole.CODE)), *runs),
-                block_start=chunk.start + starts[number],
-                block_end=chunk.start + starts[number + 1],
-                block_number=number,
-                prefix_length=1,
-                is_code=True,
-            )
-            for number, runs in enumerate(highlight_code(normalise_line_ends(text), "yaml"))
-        ]
-        return (*lines, Line(block_start=chunk.end, block_end=chunk.end, block_number=-1))

@@ -21,6 +21,10 @@ _EMPHASIS_STYLES = {
 }
 
 
+LINK_META = "roamtui_link"
+"""The style metadata key with the number of a link in its chunk, so that a click finds the link."""
+
+
 class HighlightKind(StrEnum):
     """Kinds of highlights over a line's characters. Later kinds cover earlier ones."""
 
@@ -73,7 +77,9 @@ class ReaderPalette:
             for emphasis, added in _EMPHASIS_STYLES.items():
                 if emphasis in run_style.emphasis:
                     style += added
-            self._cache[run_style] = style if run_style.link_number is None else style + self._roles["link"]
+            if run_style.link_number is not None:
+                style += self._roles["link"] + Style(meta={LINK_META: run_style.link_number})
+            self._cache[run_style] = style
         return self._cache[run_style]
 
     def draw(self, line: Line, width: int, overlays: Iterable[tuple[int, int, Style]]) -> Strip:
@@ -85,11 +91,13 @@ class ReaderPalette:
         return Strip(segments).extend_cell_length(width, self.base + background)
 
     def draw_picture(self, line: Line, drawn: DrawnPicture | None, width: int) -> Strip:
-        """Draw a row of a picture as a strip of at least `width` cells: dots until it is drawn."""
+        """Draw a row of a picture in at least `width` cells: dots until it is drawn, spaces if that failed."""
         assert line.picture is not None
         columns = line.picture.columns
         cells: tuple[Segment, ...] = (Segment("·" * columns, self.get_style(RunStyle(TextRole.ASIDE))),)
-        if drawn is not None:
+        if drawn == b"":
+            cells = (Segment(" " * columns, self.base),)
+        elif drawn is not None:
             cells = draw_row(drawn, line.picture.row, columns)
         prefix = [Segment(run.text, self.get_style(run.style)) for run in line.runs]
         return Strip([*prefix, *cells], measure_runs(line.runs) + columns).extend_cell_length(width, self.base)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import ClassVar, NamedTuple
 
-from rich.cells import cell_len
 from textual import events, on, work
+from textual.geometry import Offset, Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 from typing_extensions import override
 
@@ -20,9 +21,7 @@ from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import sanitise_line
 from roamtui.markdown.blocks import Link
-from roamtui.markdown.lines import PictureLine, measure_runs
-from roamtui.markdown.table import list_column_starts
-from roamtui.sources.convert.child import INSTALL_IMAGES
+from roamtui.markdown.lines import Line, PictureLine
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import STEP, format_full_path
@@ -37,17 +36,16 @@ from roamtui.tui.messages import (
 )
 from roamtui.tui.pictures import PictureStore, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
-from roamtui.tui.reader.highlights import Highlights, compute_selection_span
+from roamtui.tui.reader.highlights import Highlights, SelectedText, compute_selection_span, list_selected_lines
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, ShownLink
-from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPalette
-from roamtui.tui.reader.lines_view import JUMP_MARGIN, LinesView
+from roamtui.tui.reader.line_styles import LINK_META, STYLE_NAMES, HighlightKind, ReaderPalette
 
+_JUMP_MARGIN = 3
+"""Number of lines kept above the target of a jump, to show its context."""
 _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
-_JUMPS_MAX = 100
-"""Maximum number of positions to go back to."""
 _SIDEWAYS_COLUMNS = 8
-"""Number of cells to scroll sideways where no table has columns."""
+"""Number of cells that a key scrolls sideways."""
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
@@ -59,24 +57,21 @@ class ReadingPosition(NamedTuple):
     """Characters from the start of the section to the top of the view. Negative if the section starts below the top."""
 
 
-class Reader(LinesView, can_focus=True, inherit_bindings=False):
+class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     """A document, opened at one of its sections. Once the person scrolls, the section at the top is the current one."""
 
     BINDINGS = make_bindings(Scope.READER, Scope.SECTION, Scope.MOVE)
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
 
-    def __init__(
-        self,
-        *,
-        id: str | None = None,  # noqa: A002 (Textual's own name)
-        is_excerpt: bool = False,
-        pictures: PictureStore | None = None,
-    ) -> None:
-        """Start empty. With `is_excerpt`, only one section is shown. Without `pictures`, only their words are shown."""
-        super().__init__(LazyLines(_EMPTY_VIEW, 0), id)
+    def __init__(self, *, id: str | None = None, pictures: PictureStore | None = None) -> None:  # noqa: A002 (Textual's)
+        """Start empty. Without `pictures`, only their words are shown."""
+        super().__init__(id=id)
+        self.lines = LazyLines(_EMPTY_VIEW, 0)
+        """The lines of the document, empty until the width is known."""
+        self._blank_lines = 0
+        """Blank lines after the last line, so that any section can be scrolled to the top."""
         self._pictures = pictures
         self._is_loading_pictures = False
-        self._is_excerpt = is_excerpt
         self._palette: ReaderPalette | None = None
         self._library: Library | None = None
         self.section_id: str | None = None
@@ -95,10 +90,8 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """Offset of the block at the top after the last jump, or None once the person has scrolled."""
         self._is_jumping = False
         """Whether a jump is under way. The positions that it scrolls through are not posted."""
-        self._jumps: list[ReadingPosition] = []
-        """The positions before the last jumps, to go back to."""
-        self._last_posted: ReadingPositionChanged | None = None
-        """The last message posted, so that none is posted twice."""
+        self._posted_id: str | None = None
+        """The section that was posted last, so that none is posted twice."""
         self._laid_out_width = 0
         """Width for which the text is laid out, or 0 before the first layout."""
 
@@ -112,33 +105,20 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        view, previous_view = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._document_view
+        view, previous_view = make_document_view(library, section_id), self._document_view
         self._library, self.section_id, self._document_view = library, section_id, view
-        self._last_posted = ReadingPositionChanged(section_id)  # the caller knows this section, so do not post it back
+        self._posted_id = section_id  # the caller knows this section, so do not post it back
         self._jump_offset = self._jump_block_offset = min(view.start + offset, len(view.document.text))
         quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
-        has_same_range = view.end is None or (previous_view.start, previous_view.end) == (view.start, view.end)
-        if not self.lines.chunks or previous_view.document is not view.document or not has_same_range:
+        self._set_hints(())
+        if not self.lines.chunks or previous_view.document is not view.document:
             self._rebuild_lines(self._jump_offset)
         else:
-            self._set_hints(())
             self.scroll_to(x=0, animate=False, force=True)
             self._show_offset(self._jump_offset)
             self.refresh()
         self._scroll_to_highlight(HighlightKind.QUOTE)
-
-    @contextmanager
-    def remembering_jump(self) -> Iterator[None]:
-        """Remember the position before a jump, to go back to it. A jump that moves nothing is not remembered."""
-        position = self.position
-        yield
-        if position is not None and self.position != position:
-            self._jumps = [*self._jumps, position][-_JUMPS_MAX:]
-
-    def pop_jump(self) -> ReadingPosition | None:
-        """Forget the last jump, and return the position before it, or None if there was no jump."""
-        return self._jumps.pop() if self._jumps else None
 
     def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
@@ -148,7 +128,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if position is not None and position.section_id in library:
             self.show_section(library, position.section_id, offset=position.offset)
             return
-        self._library = self.section_id = self._last_posted = None
+        self._library = self.section_id = self._posted_id = None
         self._document_view = _EMPTY_VIEW
         self._highlights = Highlights()
         self._rebuild_lines(0)
@@ -165,18 +145,9 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """The words whose matches are highlighted."""
         return self._highlights.words
 
-    def _lay_out_again(self, chunk: int) -> None:
-        self._set_hints(())
-        with self._keep_view():
-            self.lines.lay_out_again(chunk)
-        self._highlights.forget_lines()
-        self._update_virtual_size()
-        self._update_view(is_upward=False)
-        self.refresh()
-
     def action_move_sideways(self, direction: int) -> None:
         """Scroll right (1) or left (-1)."""
-        self.action_scroll_sideways(_SIDEWAYS_COLUMNS * direction)
+        self.scroll_to(x=self.scroll_offset.x + _SIDEWAYS_COLUMNS * direction, animate=False, force=True)
 
     def action_follow(self) -> None:
         """Number the links in view. The number that the person types next follows one."""
@@ -219,7 +190,8 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     def action_look(self) -> None:
         """Ask to show the first image in view, or else the page, on the whole screen."""
         library, section_id, page = self._library, self.section_id, self.page_in_view
-        image = self.lines.find_image(self._view_range)
+        links = (shown.link for shown in self.lines.list_links(self._view_range))
+        image = next((link for link in links if link.is_image), None)
         if image is not None:
             self._follow(image)
         elif library is not None and section_id is not None and page is not None:
@@ -233,6 +205,65 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
     @property
     def _view_range(self) -> range:
         return range(self.top_y, self.top_y + self.view_size.height)
+
+    @property
+    def view_size(self) -> Size:
+        """The size of the text area in cells."""
+        return self.scrollable_content_region.size
+
+    @property
+    def top_y(self) -> int:
+        """The number of the first line in view."""
+        return self.scroll_offset.y
+
+    def end_selection(self) -> bool:
+        """Select nothing. Return whether anything was selected."""
+        has_selection = self.text_selection is not None
+        if has_selection:
+            self.screen.clear_selection()
+        return has_selection
+
+    @override
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        return "\n".join(part.text.rstrip() for part in self._list_selected(selection)), "\n"
+
+    def _list_selected(self, selection: Selection | None) -> list[SelectedText]:
+        if selection is None:
+            return []
+        # A selection that continues in another pane has no end here, so it ends with the view.
+        start = selection.start or Offset(0, self.top_y)
+        end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
+        return list_selected_lines(self.lines, start, end)
+
+    def _iter_lines_in_view(self, *, height_min: int = 0) -> Iterator[Line]:
+        for y in range(self.top_y, self.top_y + max(height_min, self.view_size.height)):
+            if found := self.lines.get_line(y):
+                yield found.line
+
+    @property
+    def first_line_in_view(self) -> Line | None:
+        """The first line in view that has text or a picture, or else the first line. None if no line is in view."""
+        lines = list(self._iter_lines_in_view(height_min=1))
+        return next((line for line in lines if line.has_content), lines[0] if lines else None)
+
+    def _measure_chunk_at(self, y: int, *, is_from_end: bool) -> int:
+        """Lay out the chunk of line `y`, and return the new number of the line.
+
+        With `is_from_end`, the line keeps its distance from the chunk's end, otherwise its relative position.
+        """
+        chunk, line = self.lines.locate(y)
+        estimated_height = self.lines.heights[chunk]
+        self.lines.get_chunk_lines(chunk)  # corrects the height
+        height = self.lines.heights[chunk]
+        line = max(0, height - estimated_height + line) if is_from_end else line * height // max(1, estimated_height)
+        return self.lines.get_top(chunk) + line
+
+    def _update_virtual_size(self) -> None:
+        """Set the scrollable size to the lines laid out so far and the estimated ones."""
+        width = max(self.view_size.width, self.lines.text_width) if self.lines.chunks else 0
+        size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
+        if size != self.virtual_size:
+            self.virtual_size = size
 
     def _get_section_at(self, offset: int) -> str | None:
         if self._library is None or self._document_view.is_generated:
@@ -335,52 +366,30 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         else:
             self.scroll_into_view(y)
 
-    def action_scroll_sideways(self, columns: int) -> None:
-        """Scroll right by `columns` cells, or left if negative. In a table wider than the view, scroll by a column."""
-        x, width = self.scroll_offset.x, self.view_size.width
-        wide_lines = (line for line in self._iter_lines_in_view() if measure_runs(line.runs) > width)
-        starts = [0, *next(filter(None, map(list_column_starts, wide_lines)), ())]
-        if columns > 0:
-            target = min((start for start in starts if start > x), default=x + columns)
-        else:
-            target = max((start for start in starts if start < x), default=0) if starts[1:] else x + columns
-        # A column may be wider than the view.
-        self.scroll_to(x=max(x - width + 1, min(target, x + width - 1)), animate=False, force=True)
-
     def action_move(self, lines: int) -> None:
         """Scroll down by `lines`, or up if negative."""
-        self._continue_at_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
-
-    @on(events.MouseScrollDown)
-    @on(events.MouseScrollUp)
-    def _continue_by_wheel(self, event: events.MouseEvent) -> None:
-        self._continue_at_end(1 if isinstance(event, events.MouseScrollDown) else -1)
-
-    def _continue_at_end(self, direction: int) -> None:
-        is_end_in_view = self.top_y + self.view_size.height >= len(self.lines)
-        if is_end_in_view if direction > 0 else self.top_y == 0:
-            self.call_next(self.continue_past_end, direction)
-
-    def continue_past_end(self, direction: int) -> None:
-        """Do what follows when the person scrolls past the end of the text (1) or its start (-1): nothing here."""
 
     def action_page(self, pages: int) -> None:
         """Scroll down by `pages` screens, or up if negative. At least two lines stay in view."""
-        edge = self.lines.get_line(self.top_y + (self.view_size.height - 1 if pages > 0 else 0))
-        kept = max(2, len(edge.line.head) if edge else 0)  # the head of a table will cover lines at the top
-        self.action_move(pages * max(1, self.view_size.height - kept))
+        self.action_move(pages * max(1, self.view_size.height - 2))
 
     def action_focus_mode(self) -> None:
         self.post_message(FocusModeToggled())
 
     def action_first(self) -> None:
-        with self.remembering_jump():
-            self.scroll_to(y=0, animate=False, force=True)
+        self.scroll_to(y=0, animate=False, force=True)
 
     def action_last(self) -> None:
-        with self.remembering_jump():
-            self.scroll_to_end()
+        """Scroll to the last lines of the document."""
+        # Measure the chunks that the last screen shows, because the estimated number of lines may be wrong.
+        chunk, height = len(self.lines.chunks) - 1, 0
+        while chunk >= 0 and height < self.view_size.height:
+            height += len(self.lines.get_chunk_lines(chunk).lines)
+            chunk -= 1
+        self._blank_lines = 0
+        self._update_virtual_size()
+        self.scroll_to(y=len(self.lines), animate=False, force=True)
 
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
@@ -404,7 +413,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         """Scroll the block at an offset to the top of the view. The current section stays the same."""
         self.jump_to(self.lines.get_offset_y(offset), margin=0, section_id=self.section_id)
 
-    def jump_to(self, y: int, *, margin: int = JUMP_MARGIN, section_id: str | None = None) -> None:
+    def jump_to(self, y: int, *, margin: int = _JUMP_MARGIN, section_id: str | None = None) -> None:
         """Scroll line `y` to the top of the view, with `margin` lines above it.
 
         `section_id` is the new current section, or None for the section of the line.
@@ -428,7 +437,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
 
     def scroll_into_view(self, y: int) -> None:
         """Scroll to a line if it is out of view."""
-        if not self.top_y + len(self._sticky_head) <= y < self.top_y + self.view_size.height:
+        if not self.top_y <= y < self.top_y + self.view_size.height:
             self.jump_to(y)
 
     @override
@@ -441,9 +450,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             return Strip.blank(width, palette.base).apply_offsets(0, line_y)
         position, line = found
         left = self.scroll_offset.x
-        if y < JUMP_MARGIN and y < len(head := self._sticky_head):
-            strip = palette.draw(head[y], left + width, ())
-            return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
         overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(position)]
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
@@ -463,24 +469,20 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         source, doc = get_source_and_doc(self._library, self.section_id)
         return self._pictures.measure(source, doc, self._document_view.document, href)
 
-    def _find_unloaded_picture(self) -> tuple[PictureLine, int] | None:
-        """Return a picture in view that is not loaded, and its chunk."""
-        found = self.lines.iter_pictures(self._view_range) if self._pictures is not None else ()
-        return next((pair for pair in found if self._pictures and self._pictures.get(pair[0]) is None), None)
+    def _find_unloaded_picture(self) -> PictureLine | None:
+        """Return a picture in view that is not loaded."""
+        pictures = self.lines.iter_pictures(self._view_range) if self._pictures is not None else ()
+        return next((picture for picture in pictures if self._pictures and self._pictures.get(picture) is None), None)
 
     @work(group="pictures", exit_on_error=False)
     async def _load_pictures(self) -> None:
         """Load the pictures in view, one after the other, until none is missing."""
         try:
-            while self._pictures is not None and (found := self._find_unloaded_picture()) is not None:
-                picture, chunk = found
-                lines, loaded = self.lines, await asyncio.to_thread(self._pictures.load, picture)
-                if isinstance(loaded, str):  # from now on, only its words are shown
-                    self._pictures.reject(picture.file)
+            while self._pictures is not None and (picture := self._find_unloaded_picture()) is not None:
+                loaded = await asyncio.to_thread(self._pictures.load, picture)
+                if isinstance(loaded, str):
                     self.post_message(StatusMessage(loaded))
-                    if lines is self.lines:
-                        self._lay_out_again(chunk)
-                    continue
+                    loaded = b""
                 self._write_to_terminal(self._pictures.add(picture, loaded))
                 self.app.call_later(self.refresh)  # after the app has written, as placeholders need their image first
         finally:
@@ -518,11 +520,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
             self._update_view(is_upward=new_value < old_value)
 
     @override
-    def watch_scroll_x(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_x(old_value, new_value)
-        self._post_position()
-
-    @override
     def notify_style_update(self) -> None:
         self._palette = None
         super().notify_style_update()
@@ -552,8 +549,6 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if not self._is_loading_pictures and self._find_unloaded_picture() is not None:
             self._is_loading_pictures = True
             self._load_pictures()
-        if self._pictures is not None and self._pictures.take_missing_pillow():
-            self.post_message(StatusMessage(INSTALL_IMAGES))
 
     def _post_position(self) -> None:
         """Post the current section: the target of the last jump, or once scrolled, the section at the top."""
@@ -563,11 +558,9 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         if offset != self._jump_block_offset:
             self._jump_block_offset = None
             self.section_id = self._get_section_at(offset)
-        if self.section_id is not None:
-            message = ReadingPositionChanged(self.section_id, self.page_in_view, self.overflow_signs)
-            if message != self._last_posted:
-                self._last_posted = message
-                self.post_message(message)
+        if self.section_id is not None and self.section_id != self._posted_id:
+            self._posted_id = self.section_id
+            self.post_message(ReadingPositionChanged(self.section_id))
 
     def on_resize(self) -> None:
         if self.view_size.width != self._laid_out_width:
@@ -584,15 +577,7 @@ class Reader(LinesView, can_focus=True, inherit_bindings=False):
         found = self.lines.get_line(clicked.y + self.top_y) if clicked else None
         if clicked is None or found is None:
             return
-        (chunk, _), line = found
-        links = self.lines.get_chunk_lines(chunk).links
-        if line.picture is not None:
-            self._follow(links[line.picture.link_number])
-            return
-        end = 0
-        for run in line.runs:
-            end += cell_len(run.text)
-            if clicked.x + self.scroll_offset.x < end:
-                if run.style.link_number is not None:
-                    self._follow(links[run.style.link_number])
-                return
+        picture = found.line.picture
+        number = picture.link_number if picture is not None else event.style.meta.get(LINK_META)
+        if number is not None:
+            self._follow(self.lines.get_chunk_lines(found.position.chunk).links[number])

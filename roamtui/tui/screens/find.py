@@ -30,7 +30,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._agent = agent
         self.found = FindResults()
         """What the search has found so far."""
-        self._reader = Reader(is_excerpt=True)
+        self._reader = Reader()
         self._reader.can_focus = False
         foot = Static(Content(_FOOT), classes="foot")
         placeholder = "Find a title, words or a question"

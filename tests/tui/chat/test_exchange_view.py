@@ -10,13 +10,12 @@ from roamtui.document.node import Span
 from roamtui.sources.read import RawText
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.exchange_view import SourcesView
-from tests.conversation.conversations import make_state
 
 LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
 
 
 def render_content(answer: str, *citations: Citation, width: int = 100) -> list[str]:
-    view = SourcesView(lambda citation: Content(f"{citation.doc} › {citation.section_id}"), make_state)
+    view = SourcesView(lambda citation: Content(f"{citation.doc} › {citation.section_id}"))
     view.show_citations(citations, answer, LIBRARY)
     assert len(view.targets) == len(citations)
     return view.render_content(width).plain.splitlines()
@@ -50,7 +49,7 @@ def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -
     late = next(section_id for section_id in LIBRARY.walk() if LIBRARY.title_of(section_id) == "Late")
     span = Span(doc="", start=27, end=32)
     citation = replace(cite("0a", "Three", QuoteState.ELSEWHERE, line=7), span=span, doc="")
-    view = SourcesView(lambda _: Content("Fees"), make_state)
+    view = SourcesView(lambda _: Content("Fees"))
     view.show_citations((citation,), '"Three"', LIBRARY)
     assert view.render_content(80).plain.splitlines()[1] == " 1 ! Fees · these words stand in Late, line 7"
     assert view.targets == (SectionTarget(late, citation),)

@@ -48,7 +48,7 @@ def test_a_long_table_goes_on_with_its_head() -> None:
 def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
     text = line_end.join(("---", "title: x", "---", "# Title", ""))
     first, second = make_view(text).cut()
-    assert first.is_front_matter
+    assert first.prefix == "```yaml\n"
     assert text[second.start :].startswith("# Title")
 
 
@@ -57,7 +57,7 @@ def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
 def test_a_book_in_chunks_reads_as_it_does_whole(name: str) -> None:
     text = read_document(name)[:150_000]
     whole = make_lines(text, width=80)
-    front = [chunk for chunk in whole.chunks if chunk.is_front_matter]
+    front = [chunk for chunk in whole.chunks if chunk.prefix == "```yaml\n"]
     whole.chunks[:] = [*front, TextChunk(start=front[0].end if front else 0, end=len(text))]
     shown, expected = (
         [line.text for chunk in chunks for line in chunk.lines if line.text.strip()]
