@@ -72,7 +72,7 @@ def _cut_start(text: str, width: int) -> Content:
     """Cut the start of a path so that it fits, because its last part is the most useful."""
     parts = text.split(STEP)
     shorter = (STEP.join(("…", *parts[first:])) for first in range(1, len(parts)))
-    fitting = (path for path in (text, *shorter) if Content(path).cell_length <= width)
+    fitting = (path for path in (text, *shorter, parts[-1]) if Content(path).cell_length <= width)
     cut = next(fitting, f"……{parts[-1][-width:]}")
     while Content(cut).cell_length > width:
         cut = f"…{cut[2:]}"

@@ -26,7 +26,6 @@ from roamtui.document.links import (
     resolve_link,
 )
 from roamtui.document.node import NodeKind, Span
-from roamtui.document.numbering import NodeNumbering
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
@@ -324,7 +323,7 @@ class DocumentReader(Reader):
 
 def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
     """Return the node whose text follows (1) or precedes (-1) the text of a node, or None. Folders are skipped."""
-    numbering, start = NodeNumbering(library), library.get_content_span(section_id)
+    numbering, start = library.numbering, library.get_content_span(section_id)
     number = numbering.find(section_id)
     assert number is not None
     while 0 <= (number := number + direction) < len(numbering):

@@ -138,7 +138,8 @@ async def test_what_cannot_be_drawn_is_words_and_one_sentence(guide: Path) -> No
     guide.with_name("out.png").symlink_to("/etc/passwd")
     async with _run(guide) as (app, pilot):
         await wait_until(pilot, lambda: "·" not in "".join(_lines(app.reader)) and bool(app.heard))
-        assert app.heard == ["Could not draw broken.png: it is damaged. Open it in its own program and save it again."]
+        assert len(app.heard) == 1
+        assert app.heard[0].startswith("Could not draw broken.png: it is damaged")
         shown = [line for line in _lines(app.reader) if line]
         assert shown[2:8] == [f"[image: {name}]" for name in names[:6]]
         assert shown[8:] == ["▀" * 10] * 5 + ["[image: many.gif]"]
