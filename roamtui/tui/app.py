@@ -42,7 +42,7 @@ from roamtui.tui.messages import (
     TerminalWriteRequested,
 )
 from roamtui.tui.status_line import HintLine, MessageLine
-from roamtui.tui.terminal_driver import TerminalDriver, make_driver_class
+from roamtui.tui.terminal_images import TerminalDriver, make_driver_class
 from roamtui.tui.themes import choose_theme, derive_defaults, load_themes
 
 if TYPE_CHECKING:

@@ -11,6 +11,10 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import count
+from typing import Any
+
+from textual.driver import Driver
+from typing_extensions import override
 
 from roamtui.tui.image_mode import ImageMode
 
@@ -97,3 +101,27 @@ def _list_marks() -> tuple[str, ...]:
         return map(chr, range(int(first, 16), int(last or first, 16) + 1))
 
     return tuple(mark for part in _MARKS.split() for mark in expand(part))
+
+
+class TerminalDriver(Driver):
+    """A mixin for each platform's driver, which writes images to the terminal and deletes them at the end."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - as Textual makes it
+        super().__init__(*args, **options)
+        self._has_images = False
+
+    def write_image(self, data: str) -> None:
+        """Write an escape sequence that sends, shows or deletes an image."""
+        self._has_images = True
+        self.write(data)
+
+    @override
+    def stop_application_mode(self) -> None:
+        if self._has_images:  # before the screen is left, because each screen has its own images
+            self.write(encode_deletions())
+        super().stop_application_mode()  # type: ignore[safe-super]  # the platform's driver comes next
+
+
+def make_driver_class(base: type[Driver]) -> type[Driver]:
+    """Return the driver class of this app for a platform. `base` is Textual's own."""
+    return type("TerminalDriver", (TerminalDriver, base), {})

@@ -25,7 +25,7 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
-from roamtui.tui.terminal_driver import make_driver_class
+from roamtui.tui.terminal_images import make_driver_class
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.site import FakeSite, SitePage
