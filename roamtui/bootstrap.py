@@ -1,19 +1,23 @@
-"""The one place where settings become objects: libraries, models, search, agents and tables.
+"""The one place where settings become objects: libraries, conversations, models, search, agents and tables.
 
-What the first screen does not need is imported when it is made.
+The agent and the tables are imported when they are made, because the first screen does not need them.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamtui.agent.generated_texts import suggest_questions
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
@@ -21,11 +25,19 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library
 from roamtui.document.library_source import LibrarySource
-from roamtui.document.loader import Loader, is_url, load_files, load_pages, open_sources
+from roamtui.document.loader import Loader, is_url, load_files, load_pages, open_sources, suggest_url
 from roamtui.document.loading import LoadingOptions, get_link_url
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
-from roamtui.headless.output import report_conversion, warn, write_notice
+from roamtui.headless.output import EmbeddingProgress, report_conversion, warn, write_notice
+from roamtui.models.base import Model
+from roamtui.models.recorded import RECORDED
+from roamtui.models.registry import (
+    OFFLINE,
+    ModelOffer,
+    list_usable_models,
+    make_model,
+)
 from roamtui.paths import (
     cache_path,
     conversations_path,
@@ -36,28 +48,22 @@ from roamtui.paths import (
     pages_path,
     table_path,
 )
+from roamtui.search.base import Progress, Searcher, SearchServices
 from roamtui.search.options import SearchMode
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.web.urls import normalise_url, origin_of
+from roamtui.table.columns import Column, drop_repeated_columns
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
-    from roamtui.agent.options import AgentOptions
-    from roamtui.models.base import Model
-    from roamtui.models.registry import LocalServer, ModelOffer
-    from roamtui.search.base import Progress, Searcher, SearchServices
-    from roamtui.table.columns import Column
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import Table
 
-OFFLINE = "offline"
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
-_FILES_REPORTED_MIN = 200
-"""If at least this many files are loaded at once, a line on stderr says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +119,9 @@ class Bootstrap:
         """
         if not sources:
             raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
-        if len(sources) == 1 and is_url(sources[0]) and sys.stderr.isatty():
+        if url := suggest_url(sources[0]):
+            raise SourceError(f"There is no file {sanitise_line(sources[0])}. Did you mean {url}?")
+        if is_url(sources[0]) and sys.stderr.isatty():
             write_notice(f"Fetching {sources[0]}…")
         with report_conversion(sources[0]) as write_progress:
             library, loader = open_sources(sources, self.loading, report=report or write_progress)
@@ -124,9 +132,6 @@ class Bootstrap:
             found = LanceDatabase(self.settings.retrieval.index).load_summaries()
             library = replace(library, summaries={**found, **library.summaries})
         if loader is not None and (load_all or estimate_load_cost(loader.files.values()) <= _LOADED_AT_START_BYTES):
-            count = len(library.list_unloaded_files())
-            if count >= _FILES_REPORTED_MIN:
-                write_notice(f"Reading {count:,} files…")
             library = load_files(library, loader)
         return library, loader
 
@@ -214,8 +219,6 @@ class Bootstrap:
         Raises:
             UsageError: The name or URL is invalid.
         """
-        from roamtui.models.registry import make_model
-
         if not name:
             name, api_base = self.settings.model, self.settings.api_base
         options = self.settings.model_options(name)
@@ -226,8 +229,6 @@ class Bootstrap:
     @property
     def agent_options(self) -> AgentOptions:
         """The options of an agent without a spending limit."""
-        from roamtui.agent.options import AgentOptions
-
         return AgentOptions(sends_hits=True, instructions=self.settings.instructions)
 
     def start_conversation(
@@ -295,11 +296,8 @@ class Bootstrap:
         """
         from roamtui.search.hybrid import make_searcher
         from roamtui.search.index import IndexLocation
-        from roamtui.search.lance import LanceDatabase
 
         options = self.settings.retrieval
-        if options.index is not None and options.mode is not SearchMode.OFF:
-            LanceDatabase(options.index)  # fails now instead of at the first search
         services = self.make_search_services(needs_vectors=needs_vectors)
         location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=self.on_warning)
         return partial(make_searcher, options=options, services=services, location=location)
@@ -312,13 +310,7 @@ class Bootstrap:
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        from importlib.util import find_spec
-
-        from roamtui.headless.output import EmbeddingProgress
-        from roamtui.models.recorded import RECORDED
-        from roamtui.models.registry import make_model
         from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, make_embedder
-        from roamtui.search.base import SearchServices
 
         options, name = self.settings.retrieval, self.settings.model
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
@@ -336,7 +328,9 @@ class Bootstrap:
             embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
         if reranks:
             if name == OFFLINE or name.startswith(RECORDED):
-                raise UsageError(f"the model {OFFLINE} cannot rerank. Choose another with --model, or --rerank off.")
+                raise UsageError(
+                    f"the model {OFFLINE} cannot rerank. Choose another with --model, or set retrieval.rerank to off."
+                )
             own = self.settings.model_options(name)
             model = make_model(name, api_base=self.settings.api_base, options=own, worker=background.worker)
             reranker = ModelReranker(model, background)
@@ -368,7 +362,6 @@ class Bootstrap:
             UsageError: A choice is unavailable.
             StoreError: The folder of the table cannot be read.
         """
-        from roamtui.table.columns import drop_repeated_columns
         from roamtui.table.rows import list_rows
         from roamtui.table.runner import TablePlan
         from roamtui.table.store import is_table, read_table
@@ -393,62 +386,16 @@ class Bootstrap:
 
     def list_model_offers(self) -> tuple[ModelOffer, ...]:
         """List the selected model, then the other usable models."""
-        from roamtui.models.recorded import RECORDED
-        from roamtui.models.registry import ModelOffer, list_usable_models
-
         name = self.settings.model
         is_local = name == OFFLINE or name.startswith(RECORDED)
         selected = ModelOffer(
             name=name,
             note="chosen by you",
-            make_model=self.make_model,
             api_base=self.settings.api_base or "",
             needs_test=not is_local,
             is_known_to_work=is_local,
         )
-        usable = list_usable_models(choose_options=self.settings.model_options)
-        return (selected, *(offer for offer in usable if offer.name != name))
-
-    def discover_local_models(self) -> tuple[tuple[ModelOffer, ...], str]:
-        """List the models of the servers on this machine, and describe the result. No other machine is contacted."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        from roamtui.models.registry import LOCAL_SERVERS
-
-        with ThreadPoolExecutor(len(LOCAL_SERVERS)) as pool:
-            results = [*pool.map(self._probe_local_server, LOCAL_SERVERS)]
-        offers = tuple(offer for offers, _ in results for offer in offers)
-        summaries = [summary for _, summary in results if summary]
-        names = ", ".join(server.title for server in LOCAL_SERVERS)
-        return offers, " · ".join(summaries) or f"No local model server found ({names})"
-
-    def _probe_local_server(self, server: LocalServer) -> tuple[tuple[ModelOffer, ...], str]:
-        # Returns the models and a summary, which is empty if nothing runs at the usual URL.
-        from roamtui.document.counts import format_count
-        from roamtui.models.registry import OLLAMA_URL, ModelOffer, is_loopback, probe_server
-
-        set_by_person = os.environ.get(server.variable, "").strip()
-        url = set_by_person or server.default_url
-        if not is_loopback(url):
-            return (), f"{server.title} runs on another machine; choose “other model…” and type a name"
-        status = probe_server(url)
-        if status.problem:
-            return (), f"{server.title} at {status.url}: {status.problem}" if set_by_person else ""
-        names = [f"{server.provider}/{model}" for model in status.models if "embed" not in model]
-        offers = tuple(
-            ModelOffer(
-                name=name,
-                note=f"{server.title}, nothing leaves this machine",
-                make_model=partial(self.make_model, name, status.url),
-                # litellm knows Ollama's usual URL, and the URL in the person's variable.
-                api_base="" if set_by_person or server.default_url == OLLAMA_URL else status.url,
-                needs_test=True,
-                is_known_to_work=True,
-            )
-            for name in names
-            if name.isprintable() and " " not in name  # `make_model` accepts no other names
-        )
-        return offers, f"{server.title} at {status.url}: {format_count(len(offers), 'model')}"
+        return (selected, *(offer for offer in list_usable_models() if offer.name != name))
 
 
 def open_library(sources: Sequence[str]) -> Library:
@@ -481,21 +428,13 @@ def _choose_conversation(store: ConversationStore, library: Library, conversatio
     if all(summary.id != conversation_id for summary in summaries):
         store.load(conversation_id)
         source = next(summary.source for summary in store.list() if summary.id == conversation_id)
-        if source.startswith("-"):
-            raise UsageError(f"conversation {conversation_id} is about a document from standard input.")
         if not is_source_missing(source):  # a missing one may be this document, moved or renamed
-            paths = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
-            command = f"roamtui {paths} --conversation {conversation_id}"
-            raise UsageError(f"conversation {conversation_id} is about another document. Run: {command}")
+            raise UsageError(f"conversation {conversation_id} is about another document: {sanitise_line(source)}")
     return conversation_id
 
 
 def choose_example_questions(library: Library) -> tuple[str, ...]:
     """Suggest questions: those of a bundled example, otherwise some derived from the document."""
-    import json
-
-    from roamtui.agent.generated_texts import suggest_questions
-
     source, folder = Path(library.source).absolute(), get_resource_dir("examples")
     if source.parent == folder:
         questions = json.loads((folder / "first_questions.json").read_bytes())

@@ -11,19 +11,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from roamtui.bootstrap import OFFLINE, Bootstrap, choose_example_questions
-from roamtui.document.loader import is_url, suggest_url
-from roamtui.document.plain import sanitise_line
+from roamtui.bootstrap import Bootstrap, choose_example_questions
+from roamtui.conversation.log import ConversationStore
+from roamtui.document.loader import is_url
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import EmbeddingProgress, write_notice
 from roamtui.models.base import Model
-from roamtui.paths import config_path, sites_path, themes_path
+from roamtui.models.registry import OFFLINE, discover_local_models
+from roamtui.paths import config_path, conversations_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import FileStamps, split_sources, stamp_source
 from roamtui.tui.context import AppContext, StartOffer, TuiOptions
 from roamtui.tui.image_mode import ImageMode
+from roamtui.tui.offers import list_offers
 
 _NOTES_SHOWN = 5
 _TABLE_JOBS = 4
@@ -47,7 +49,7 @@ class Launch:
         Raises:
             RoamtuiError: An argument cannot be used. The screen has not changed yet.
         """
-        sources = confirm_url(self.sources)
+        sources = self.sources
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain(sources)
         first, table = None, sources[0] if has_screen() and _is_table(sources) else ""
@@ -133,7 +135,7 @@ class Launch:
             keys={action: (keys,) for action, keys in settings.keys.items()},
             themes_dirs=(themes_path(),),
             list_models=self.bootstrap.list_model_offers,
-            discover_models=self.bootstrap.discover_local_models,
+            discover_models=discover_local_models,
             make_model=self.bootstrap.make_model,
             fetch_picture=self.bootstrap.fetch_picture,
             save_settings=partial(save_settings, config_path()),
@@ -143,17 +145,13 @@ class Launch:
         )
 
     def _list_offers(self) -> tuple[tuple[StartOffer, ...], str]:
-        from roamtui.tui.offers import list_offers
-
-        problems: list[str] = []
-        store = replace(self.bootstrap, on_warning=problems.append).open_store()
+        store = ConversationStore(conversations_path())
         try:
-            summaries = store.list()
+            summaries, problem = store.list(), store.problem
         except StoreError as error:
-            problems.append(str(error))
-            summaries = ()
-        offers, problem = list_offers(summaries, sites_path())
-        return offers, " ".join([*problems, problem]).strip()
+            summaries, problem = (), str(error)
+        offers, sites_problem = list_offers(summaries, sites_path())
+        return offers, f"{problem} {sites_problem}".strip()
 
     def _run_plain(self, sources: tuple[str, ...]) -> int:
         library, loader = self.bootstrap.open(sources, load_all=True, uses_index=True)
@@ -164,19 +162,6 @@ class Launch:
         agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation_id))
         examples = choose_example_questions(library)
         return PlainChat(agent, choose_model=self.bootstrap.make_model, notes=library.notes, examples=examples).run()
-
-
-def confirm_url(sources: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the sources to open. A name without a file may be a URL without its https://: ask the person."""
-    url = suggest_url(sources[0]) if len(sources) == 1 else None
-    if url is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return sources
-    question = f"There is no file {sanitise_line(sources[0])}. Open {sanitise_line(url)}? [y/N] "
-    try:
-        is_confirmed = input(question).strip().lower() in ("y", "yes")
-    except EOFError:
-        is_confirmed = False
-    return (url,) if is_confirmed else sources
 
 
 def has_screen() -> bool:

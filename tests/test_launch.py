@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import io
 import sys
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import pytest
 from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.launch import (
-    Launch,
-    confirm_url,
-    has_screen,
-)
-from roamtui.models.registry import LOCAL_SERVERS, LocalServer
+from roamtui.errors import SourceError
+from roamtui.launch import Launch, has_screen
+from roamtui.models.registry import LOCAL_SERVERS, LocalServer, discover_local_models
 from roamtui.paths import config_path
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.settings import Settings, load_settings
@@ -30,9 +23,15 @@ from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
 
 
+def open_app(source: str, settings: Settings | None = None) -> AppContext:
+    bootstrap = Bootstrap(settings=settings or Settings())
+    return Launch(bootstrap=bootstrap).open_another(source, None, None, lambda *_: None)
+
+
 def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    assert [offer.name for offer in Bootstrap().list_model_offers()] == ["offline"]
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     offers = Bootstrap(settings=Settings(model="openai/gpt-4.1")).list_model_offers()
     assert [(offer.name.split("/")[0], offer.provider) for offer in offers] == [
@@ -41,17 +40,6 @@ def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_doe
         ("offline", ""),
     ]
     assert offers[1].note == "ANTHROPIC_API_KEY is set"
-
-
-def test_without_a_name_the_one_of_the_settings_is_the_named_one() -> None:
-    assert [offer.name for offer in Bootstrap().list_model_offers()] == ["offline"]
-    first, *_ = Bootstrap(settings=Settings(model="ollama_chat/qwen3")).list_model_offers()
-    assert (first.name, first.provider, first.make_model().name) == ("ollama_chat/qwen3", "", "ollama_chat/qwen3")
-
-
-def open_app(source: str, settings: Settings | None = None) -> AppContext:
-    bootstrap = Bootstrap(settings=settings or Settings())
-    return Launch(bootstrap=bootstrap).open_another(source, None, None, lambda *_: None)
 
 
 def test_choices_go_to_the_settings(home_dir: Path) -> None:
@@ -73,101 +61,47 @@ def test_only_what_came_from_a_file_is_read_again(tmp_path: Path, monkeypatch: p
     assert open_app("-").reload_library is None
 
 
-class ServersHere(NamedTuple):
-    """Fakes of all servers that are looked for, in place of the usual ports."""
-
-    ollama: FakeSite
-    others: tuple[FakeSite, FakeSite, FakeSite]
-
-
 @pytest.fixture
-def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServersHere]:
+def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeSite]]:
+    """Fakes of all servers that are looked for, in place of the usual ports."""
     with ExitStack() as stack:
-        names = (
-            ("qwen3:8b", "snowflake-arctic-embed2:latest"),
-            ("google/gemma-3",),
-            ("a model.gguf", "llama"),
-            ("big",),
-        )
+        names = (("qwen3:8b", "snowflake-arctic-embed2:latest"), ("google/gemma-3",), ("a model.gguf", "llama"), ())
         fakes = [stack.enter_context(make_ollama(*models)) for models in names]
-        usual = [
-            server._replace(default_url=f"{fake.origin}/v1" if "/v1" in server.default_url else fake.origin)
-            for server, fake in zip(LOCAL_SERVERS, fakes, strict=True)
-        ]
+        usual = [server._replace(default_url=fake.origin) for server, fake in zip(LOCAL_SERVERS, fakes, strict=True)]
         monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", usual)
-        yield ServersHere(fakes[0], (fakes[1], fakes[2], fakes[3]))
+        yield fakes
 
 
 def test_models_of_the_servers_on_this_machine_are_offered_without_those_that_only_embed(
-    monkeypatch: pytest.MonkeyPatch, servers_here: ServersHere
+    servers_here: list[FakeSite],
 ) -> None:
-    for name in ("OPENAI_API_KEY", "LM_STUDIO_API_KEY", "HOSTED_VLLM_API_KEY", "LLAMAFILE_API_KEY"):
-        monkeypatch.setenv(name, "sk-0123456789abcdef")
-    offers, words = Bootstrap().discover_local_models()
-    ollama, (studio, llama, vllm) = servers_here
+    offers, words = discover_local_models()
     assert [(offer.name, offer.provider, offer.api_base) for offer in offers] == [
-        ("ollama_chat/qwen3:8b", "", ollama.origin),
-        ("lm_studio/google/gemma-3", "", f"{studio.origin}/v1"),
-        ("llamafile/llama", "", f"{llama.origin}/v1"),
-        ("hosted_vllm/big", "", f"{vllm.origin}/v1"),
+        ("ollama_chat/qwen3:8b", "", servers_here[0].origin),
+        ("lm_studio/google/gemma-3", "", servers_here[1].origin),
+        ("llamafile/llama", "", servers_here[2].origin),
     ]
     assert all(offer.needs_test and offer.is_known_to_work for offer in offers)
-    assert [offer.make_model().name for offer in offers] == [offer.name for offer in offers]
-    assert words.startswith(
-        f"Ollama at {ollama.origin}: 1 model · LM Studio at {studio.origin}/v1: 1 model · llama.cpp"
-    )
-    for fake in (ollama, studio, llama, vllm):
-        assert fake.counts.paths == ["/v1/models"]
+    assert words == "Found Ollama, LM Studio, llama.cpp on this machine"
+    assert [fake.counts.paths for fake in servers_here] == [["/v1/models"]] * 4
 
 
-def test_the_usual_ports_are_on_this_machine_and_need_no_url_for_ollama() -> None:
-    ports = [urlsplit(server.default_url) for server in LOCAL_SERVERS]
-    assert [(url.hostname, url.port) for url in ports] == [("127.0.0.1", port) for port in (11434, 1234, 8080, 8000)]
-
-
-def test_servers_that_do_not_run_are_named_in_one_sentence_unless_a_person_set_their_address(
-    monkeypatch: pytest.MonkeyPatch, servers_here: ServersHere
-) -> None:
-    del servers_here
+def test_servers_that_do_not_run_are_named_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
     monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", closed)
-    expected = "No local model server found (Ollama, LM Studio, llama.cpp, vLLM)"
-    assert Bootstrap().discover_local_models() == ((), expected)
-    monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:2")
-    assert Bootstrap().discover_local_models() == ((), "Ollama at http://127.0.0.1:2: no server")
-
-
-def test_silent_servers_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    together = threading.Barrier(len(LOCAL_SERVERS) + 1)
-    asked: list[str] = []
-
-    def wait(path: str) -> None:
-        asked.append(path)
-        together.wait(20)
-        site.closing.wait()
-
-    with FakeSite({}, before=wait) as site, ThreadPoolExecutor(1) as pool:
-        usual = [server._replace(default_url=site.origin) for server in LOCAL_SERVERS]
-        monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", usual)
-        looking = pool.submit(Bootstrap().discover_local_models)
-        together.wait(20)  # all have been asked before any of them has been given up
-        offers, words = looking.result()
-    assert asked == ["/v1/models"] * 4
-    assert offers == ()
-    assert words.startswith("No local model server found")
+    assert discover_local_models() == ((), "No local model server found (Ollama, LM Studio, llama.cpp, vLLM)")
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])
 @pytest.mark.parametrize("server", LOCAL_SERVERS, ids=lambda server: server.provider)
+@pytest.mark.usefixtures("servers_here")
 def test_a_server_on_another_machine_is_not_asked(
-    monkeypatch: pytest.MonkeyPatch, servers_here: ServersHere, server: LocalServer, address: str
+    monkeypatch: pytest.MonkeyPatch, server: LocalServer, address: str
 ) -> None:
-    del servers_here
     monkeypatch.setenv(server.variable, address)
-    offers, words = Bootstrap().discover_local_models()
+    offers, words = discover_local_models()
     assert not any(offer.name.startswith(server.provider) for offer in offers)
-    assert f"{server.title} runs on another machine" in words
-    assert "--model" not in words
+    assert server.title not in words
 
 
 @pytest.mark.parametrize("name", ["b.md", "Smith, J.md", "a, /b.md"])
@@ -180,8 +114,7 @@ def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str,
     assert not is_source_missing(library.source)
     again = open_app(library.source).conversation.state.library
     assert (again.source, again.content_hash) == (library.source, library.content_hash)
-    again = Bootstrap().reopen(library.source)
-    assert again.content_hash == library.content_hash
+    assert Bootstrap().reopen(library.source).content_hash == library.content_hash
     for path in paths:
         path.unlink()
     assert is_source_missing(library.source)
@@ -190,8 +123,8 @@ def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str,
 class Stream(io.StringIO):
     """Standard input or output, at a terminal or not."""
 
-    def __init__(self, text: str = "", *, is_terminal: bool = True) -> None:
-        super().__init__(text)
+    def __init__(self, *, is_terminal: bool) -> None:
+        super().__init__()
         self._is_terminal = is_terminal
 
     @override
@@ -203,11 +136,7 @@ class Stream(io.StringIO):
 @pytest.mark.parametrize("is_output", [True, False])
 @pytest.mark.parametrize("kind", ["dumb", "xterm-256color"])
 def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    is_input: bool,
-    is_output: bool,
-    kind: str,
+    monkeypatch: pytest.MonkeyPatch, *, is_input: bool, is_output: bool, kind: str
 ) -> None:
     monkeypatch.setenv("TERM", kind)
     monkeypatch.setattr(sys, "stdin", Stream(is_terminal=is_input))
@@ -219,30 +148,9 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
     assert has_screen()
 
 
-@pytest.mark.parametrize(
-    ("typed", "is_meant"), [("y\n", True), (" YES \n", True), ("n\n", False), ("\n", False), ("", False)]
-)
-def test_an_address_without_a_scheme_is_opened_after_a_yes(
-    monkeypatch: pytest.MonkeyPatch,
-    typed: str,
-    is_meant: bool,  # noqa: FBT001
-) -> None:
-    named = ("docs.example.com",)
-    monkeypatch.setattr(sys, "stdout", shown := Stream())
-    monkeypatch.setattr(sys, "stdin", Stream(typed))
-    assert confirm_url(named) == (("https://docs.example.com",) if is_meant else named)
-    assert "There is no file docs.example.com. Open https://docs.example.com? [y/N]" in shown.getvalue()
-
-
-@pytest.mark.parametrize(("is_input", "is_output"), [(False, True), (True, False)])
-def test_nobody_is_asked_for_an_address_where_nobody_can_answer(
-    monkeypatch: pytest.MonkeyPatch, *, is_input: bool, is_output: bool
-) -> None:
-    named = ("docs.example.com",)
-    monkeypatch.setattr(sys, "stdin", Stream("y\n", is_terminal=is_input))
-    monkeypatch.setattr(sys, "stdout", shown := Stream(is_terminal=is_output))
-    assert confirm_url(named) == named
-    assert not shown.getvalue()
+def test_an_address_without_a_scheme_is_named_with_it() -> None:
+    with pytest.raises(SourceError, match=r"no file docs\.example\.com\. Did you mean https://docs\.example\.com\?"):
+        Bootstrap().open(["docs.example.com"])
 
 
 @pytest.mark.parametrize(
@@ -253,7 +161,7 @@ def test_nobody_is_asked_for_an_address_where_nobody_can_answer(
         (Settings(retrieval=RetrievalOptions(mode=SearchMode.OFF)), True),
     ],
 )
-def test_all_is_made_before_the_screen_only_where_something_may_be_refused(
+def test_the_agent_is_made_before_the_screen_only_where_something_may_be_refused(
     tmp_path: Path,
     settings: Settings,
     is_made: bool,  # noqa: FBT001

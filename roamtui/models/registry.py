@@ -6,10 +6,10 @@ import asyncio
 import ipaddress
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -58,8 +58,6 @@ class ModelOffer:
     """Value for `--model`."""
     note: str
     """Reason for the offer, such as ``OPENAI_API_KEY is set``."""
-    make_model: Callable[[], Model]
-    """Makes the model. Called once the person has agreed."""
     provider: str = ""
     """Provider that would receive questions and sections, so that the person must agree first; empty for local
     models."""
@@ -163,20 +161,13 @@ def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
         raise UsageError(f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.') from None
 
 
-def list_usable_models(
-    environ: Mapping[str, str] | None = None,
-    choose_options: Callable[[str], ModelOptions] | None = None,
-) -> tuple[ModelOffer, ...]:
-    """List one model of each provider whose key is set, and then `offline`, without asking a server.
-
-    `choose_options` returns the options for a model, by its name. Without it, the defaults apply.
-    """
+def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
+    """List one model of each provider whose key is set, and then `offline`, without asking a server."""
     offline, *keyed = inspect_providers(os.environ if environ is None else environ)
     return tuple(
         ModelOffer(
-            name=(model := report.name),
+            name=report.name,
             note=report.reason,
-            make_model=partial(make_model, model, options=choose_options and choose_options(model), environ=environ),
             provider=PROVIDERS[report.provider].title if report.provider else "",
             needs_test=report.provider is not None,
             is_known_to_work=report.provider is None,
@@ -286,3 +277,26 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         else:
             problem = "" if models else "it has no models yet"
     return ServerStatus(url=url, models=models, problem=problem)
+
+
+def discover_local_models() -> tuple[tuple[ModelOffer, ...], str]:
+    """List the models of the servers on this machine, and describe the result. No other machine is contacted."""
+    urls = {server: os.environ.get(server.variable, "").strip() or server.default_url for server in LOCAL_SERVERS}
+    local = {server: url for server, url in urls.items() if is_loopback(url)}
+    with ThreadPoolExecutor(len(LOCAL_SERVERS)) as pool:
+        found = [*zip(local, pool.map(probe_server, local.values()), strict=True)]
+    offers = tuple(
+        ModelOffer(
+            name=name,
+            note=f"{server.title}, nothing leaves this machine",
+            api_base=status.url,
+            needs_test=True,
+            is_known_to_work=True,
+        )
+        for server, status in found
+        for name in (f"{server.provider}/{model}" for model in status.models if "embed" not in model)
+        if name.isprintable() and " " not in name  # `make_model` accepts no other names
+    )
+    names = ", ".join(server.title for server, status in found if status.models)
+    usual = ", ".join(server.title for server in LOCAL_SERVERS)
+    return offers, f"Found {names} on this machine" if names else f"No local model server found ({usual})"

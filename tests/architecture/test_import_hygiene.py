@@ -23,7 +23,7 @@ _NOT_NEEDED_FOR_HELP = (
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "litellm", "markdown_it", "pathspec", "rapidfuzz",
-    "roamtui.agent.loop", "roamtui.models.registry", "roamtui.search.base",
+    "roamtui.agent.loop",
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.model_dialog", "roamtui.tui.screens.theme_picker",
@@ -35,9 +35,7 @@ _NOT_NEEDED_FOR_OUTLINE = (
     "markdown_it",
     "rapidfuzz",
     "roamtui.agent.loop",
-    "roamtui.models.registry",
-    "roamtui.search.base",
-    "sqlite3",
+    "roamtui.search.hybrid",
     "tomlkit",
 )
 _PRINT_LOADED = "import sys; print(chr(10) + chr(32).join(sorted(sys.modules)))"

@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.bootstrap import Bootstrap
-from roamtui.errors import SourceError
-from roamtui.launch import Launch
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite
 
@@ -105,16 +102,3 @@ class FakeTerminal(io.StringIO):
     @override
     def isatty(self) -> bool:
         return True
-
-
-@pytest.mark.parametrize(("typed", "words"), [("y\n", "Host not found: no.such"), ("n\n", "no file"), ("", "no file")])
-def test_the_app_asks_whether_a_bare_name_is_a_site(
-    typed: str, words: str, monkeypatch: pytest.MonkeyPatch, network_attempts: list[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", FakeTerminal(typed))
-    monkeypatch.setattr("sys.stdout", screen := FakeTerminal())
-    with pytest.raises(SourceError, match=words):
-        Launch(bootstrap=Bootstrap(), sources=("no.such.invalid",)).run()
-    assert screen.getvalue() == "There is no file no.such.invalid. Open https://no.such.invalid? [y/N] "
-    assert network_attempts == ["no.such.invalid"] * (typed == "y\n")
-    network_attempts.clear()

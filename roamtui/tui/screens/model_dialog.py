@@ -114,11 +114,12 @@ class ModelPicker(PickerDialog):
         """Choose a model if it replies to a request of one token. Otherwise, show why it does not."""
         self._tried.approved_providers.add(offer.provider)
         make_model = self._options.make_model
+        assert make_model is not None
         try:
-            if offer.needs_test and make_model is not None:
+            if offer.needs_test:
                 self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
                 await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
-            model = offer.make_model()
+            model = make_model(offer.name, offer.api_base or None)
         except RoamtuiError as error:
             failure = self._tried.failures[offer.name] = adapt_flags(sanitise_line(str(error)))
             self._list_again(failure, is_problem=True)

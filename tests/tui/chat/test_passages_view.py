@@ -172,8 +172,10 @@ async def test_b_keeps_the_passage_as_a_note(tmp_path: Path) -> None:
 
 async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
     model = ScriptedModel([ScriptedReply(text="Two crowns.")] * 2, name="local")
-    offers = (ModelOffer(name="local", note="on this machine", make_model=lambda: model),)
-    async with running(make_offline_app(options=TuiOptions(list_models=lambda: offers)), LARGE) as (app, pilot):
+    offers = (ModelOffer(name="local", note="on this machine"),)
+    async with running(
+        make_offline_app(options=TuiOptions(list_models=lambda: offers, make_model=lambda *_: model)), LARGE
+    ) as (app, pilot):
         await show_cards(pilot, app)
         screen = app.main_screen
         shown = {citation.section_id for citation in screen.conversation.state.transcript.exchanges[0].citations}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.errors import RoamtuiError
 from roamtui.launch import Launch
 from roamtui.models.base import Model
-from roamtui.models.registry import ModelOffer, make_model
+from roamtui.models.registry import ModelOffer
 from roamtui.paths import config_path
 from roamtui.settings import load_settings, save_settings
 from roamtui.tui.app import RoamApp
@@ -28,17 +27,19 @@ from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, make_app, press_until, running, screen_text, wait_until
 
 
-def refuse() -> Model:
-    raise RoamtuiError("The key is gone.")
-
-
 def make_offering_app() -> RoamApp:
     other = ScriptedModel([ScriptedReply(text="Other.")], name="openai/[b]other")
+
+    def make(name: str, _api_base: str | None) -> Model:
+        if name == "broken":
+            raise RoamtuiError("The key is gone.")
+        return other
+
     offers = (
-        ModelOffer(name="openai/[b]other", note="key found", make_model=lambda: other, provider="OpenAI"),
-        ModelOffer(name="broken", note="key gone", make_model=refuse),
+        ModelOffer(name="openai/[b]other", note="key found", provider="OpenAI"),
+        ModelOffer(name="broken", note="key gone"),
     )
-    return make_app([ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers))
+    return make_app([ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers, make_model=make))
 
 
 async def test_another_model_is_used_only_after_a_yes() -> None:
@@ -62,8 +63,10 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
 async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
     replies = [ScriptedReply(text=f"Other {number}.") for number in range(3)]
     other = ScriptedModel(replies, name="local")
-    offers = (ModelOffer(name="local", note="on this machine", make_model=lambda: other),)
-    app = make_app([ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers))
+    offers = (ModelOffer(name="local", note="on this machine"),)
+    app = make_app(
+        [ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers, make_model=lambda *_: other)
+    )
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "One?")
         await press_until(pilot, lambda: app.main_screen.status_line.status.model == "local", "f2", "down", "enter")
@@ -197,10 +200,7 @@ async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_sa
 
         def look() -> tuple[tuple[ModelOffer, ...], str]:
             name = f"{provider}/tiny"
-            choose = partial(make_model, name, api_base=server.url)
-            return (
-                ModelOffer(name=name, note="here", make_model=choose, api_base=server.url, needs_test=True),
-            ), "1 model"
+            return (ModelOffer(name=name, note="here", api_base=server.url, needs_test=True),), "1 model"
 
         app = make_app(options=replace(Launch(bootstrap=Bootstrap()).make_options(), discover_models=look))
         async with app.run_test(size=(120, 35)) as pilot:
