@@ -23,10 +23,17 @@ from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.added_sources import open_all, restore_sources
-from roamtui.document.library import Library
-from roamtui.document.library_source import LibrarySource
-from roamtui.document.loader import Loader, is_url, load_files, load_pages, open_sources, suggest_url
-from roamtui.document.loading import LoadingOptions, get_link_url
+from roamtui.document.library import Library, LibrarySource
+from roamtui.document.loader import (
+    Loader,
+    LoadingOptions,
+    get_link_url,
+    is_url,
+    load_files,
+    load_pages,
+    open_sources,
+    suggest_url,
+)
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import EmbeddingProgress, report_conversion, warn, write_notice
@@ -194,7 +201,7 @@ class Bootstrap:
         keys = {node_id: library.node(node_id).doc for node_id in library.list_unloaded_files()}
         kept = {node_id: loaded[key] for node_id, key in keys.items() if key in loaded.keys() - changed}
         wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
-        library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset()).documents})
+        library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset())})
         links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
         urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
         return load_pages(library, loader, links, frozenset(map(origin_of, urls)))

@@ -44,7 +44,7 @@ def test_what_was_not_read_before_stays_unread(folder: Path, monkeypatch: pytest
     before, loader = Bootstrap().open([str(folder)])
     assert loader is not None
     first = before.list_unloaded_files()[:1]
-    before = before.graft_all(loader.load_batch(before, first, frozenset()).documents)
+    before = before.graft_all(loader.load_batch(before, first, frozenset()))
     after = Bootstrap().reload(before, frozenset({"b.md"}), sources=[str(folder)])
     assert len(after.list_unloaded_files()) == 2
 

@@ -255,7 +255,7 @@ def format_hits(
             spans = chosen[section_id]
             is_below = has_heading or not file_id
             name = _format_path_in_file(library, section_id) if is_below else _format_file(library, file_id)
-            page = library.page_of(library.span(section_id))
+            page = library.node(section_id).page
             note = _format_delivery_note(library, section_id, spans, shown, delivered)
             quoted: list[str] = []
             if note not in (_OPEN_MARK, _SHOWN_MARK):

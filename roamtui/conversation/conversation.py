@@ -57,8 +57,7 @@ from roamtui.document.added_sources import (
     make_source_key,
     restore_sources,
 )
-from roamtui.document.library import Library
-from roamtui.document.library_source import LibrarySource, make_short_name
+from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, add_loader, load_files, load_pages
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import StoreError, UsageError

@@ -14,7 +14,7 @@ from typing import get_args
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.transcript import Citation, OpenSection, Step, StopReason, Usage
-from roamtui.document.library_source import LibrarySource
+from roamtui.document.library import LibrarySource
 from roamtui.document.node import Span
 from roamtui.document.plain import shorten
 

@@ -33,8 +33,7 @@ from roamtui.conversation.transcript import OpenSection, StopReason
 from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text
 from roamtui.document.document import Document, hash_text
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
-from roamtui.document.loading import get_link_url, is_loadable, make_refusal
+from roamtui.document.loader import Loader, get_link_url, is_loadable, make_refusal
 from roamtui.document.parallel import run_in_thread
 from roamtui.outline.structure import resolve_reference
 from roamtui.sources.file_sources import split_sources
@@ -110,11 +109,12 @@ async def load_nodes(
         if not pending:
             break
         batch = await asyncio.wrap_future(run_in_thread(partial(loader.load_batch, library, pending, approved)))
-        documents |= batch.documents
+        documents |= batch
         unapproved = {}
-        for node_id, web_origin in batch.refused_origins.items():
+        pending = tuple(node_id for node_id, document in batch.items() if document.refused_origin)
+        for node_id in pending:
+            web_origin = batch[node_id].refused_origin
             unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
-        pending = tuple(batch.refused_origins)
     return {node_id: documents[node_id] for node_id in node_ids}, approved
 
 

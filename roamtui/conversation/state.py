@@ -47,8 +47,7 @@ from roamtui.conversation.transcript import (
     ToolUse,
     Usage,
 )
-from roamtui.document.library import Library
-from roamtui.document.library_source import LibrarySource
+from roamtui.document.library import Library, LibrarySource
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.outline.spans import Bounds, add_delivered, merge_bounds

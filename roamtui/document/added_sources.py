@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain, count
 
-from roamtui.document.document import Document, NodeRow, build_columns, list_listing_rows
-from roamtui.document.library import LISTING_KEY, Library
-from roamtui.document.library_source import LibrarySource, make_short_name
-from roamtui.document.loader import Loader, add_loader, load_files
-from roamtui.document.loading import make_error_document
+from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name
+from roamtui.document.loader import Loader, add_loader, load_files, make_error_document
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
 from roamtui.sources.listing import format_names
@@ -53,7 +51,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     grown_root = replace(
         root,
         title=format_names([one.title for one in sources]),
-        columns=build_columns([*list_listing_rows(root.columns), *_make_source_rows(source, added)], 0),
+        columns=build_columns([*root.columns.list_rows(), *_make_source_rows(source, added)], 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
     )
     grown = replace(library, root=grown_root, sources=sources, summaries={**library.summaries, **added.summaries})
@@ -131,6 +129,6 @@ def _make_source_rows(source: LibrarySource, added: Library) -> list[NodeRow]:
     if not columns.has_files:
         return [NodeRow(NodeKind.FILE, 1, source.title, 0)]
     if not source.key:
-        return list_listing_rows(columns)
-    below = (replace(row, level=row.level + 1) for row in list_listing_rows(columns))
+        return columns.list_rows()
+    below = (replace(row, level=row.level + 1) for row in columns.list_rows())
     return [NodeRow(NodeKind.FOLDER, 1, source.key, 0), *below]

@@ -76,6 +76,10 @@ class Columns:
             paths.append(path)
             yield path
 
+    def list_rows(self) -> list[NodeRow]:
+        """Return the rows as a parser finds them."""
+        return list(map(NodeRow, self.kinds, self.levels, self.titles, self.starts, self.urls))
+
 
 def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
     """Nest `rows` by level. Levels may be skipped."""
@@ -90,11 +94,6 @@ def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
         parents=parents,
         ends=ends,
     )
-
-
-def list_listing_rows(columns: Columns) -> list[NodeRow]:
-    """Convert the columns of a folder listing back to rows. They all start at 0, because a listing has no text."""
-    return [NodeRow(*row, 0) for row in zip(columns.kinds, columns.levels, columns.titles, strict=True)]
 
 
 def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
@@ -155,6 +154,8 @@ class Document:
     """Start offset of each page; empty if the file has no pages."""
     problem: str = ""
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
+    refused_origin: str = ""
+    """Origin of the page if nobody has approved it; else empty."""
 
     @cached_property
     def ids(self) -> tuple[str, ...]:

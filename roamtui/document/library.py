@@ -6,22 +6,56 @@ nodes of other documents. Loading returns a new library that shares the document
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import PurePath
+from urllib.parse import urlsplit
 
 from roamtui.document.document import Document, hash_text, make_node_id
-from roamtui.document.library_source import LibrarySource
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
 from roamtui.document.numbering import NodeNumbering
+from roamtui.document.plain import sanitise_line
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
+from roamtui.sources.file_sources import split_sources
+from roamtui.sources.listing import format_name, format_names
+from roamtui.sources.read import is_path
 
 LISTING_KEY = "/"
 """Key of a listing that was made around a single document, whose own key is empty. No path or URL has this key."""
 _CACHED_NODES_MAX = 1_000
+_LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibrarySource:
+    """One of several sources of a library."""
+
+    name: str
+    """A path, several paths joined by `join_sources`, or a URL."""
+    key: str
+    """Title of its row at the top level, and prefix of the keys of its documents. Empty for the first source, so that
+    its ids stay the same."""
+
+    @property
+    def title(self) -> str:
+        """Short name for people: the key, or for the first source the name of its file or site."""
+        return self.key or make_short_name(self.name)
+
+
+def make_short_name(name: str) -> str:
+    """Make a short name, without slashes, for the `name` of a source."""
+    if is_path(name):
+        short = format_names([format_name(PurePath(path).name) or path for path in split_sources(name)])
+    else:
+        parts = urlsplit(name)
+        last = parts.path.rstrip("/").rpartition("/")[2]
+        short = last if last.strip(".") and last not in _LIST_NAMES else parts.netloc
+    return re.sub(r"[/\\]", "_", sanitise_line(short) or sanitise_line(name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,10 +323,6 @@ class Library:
         starts = self.document(span.doc).line_starts
         return line_number_at(starts, span.start), line_number_at(starts, max(span.start, span.end - 1))
 
-    def page_of(self, span: Span) -> int | None:
-        """Return the 1-based page on which a span starts, or None in a document without pages."""
-        return self.document(span.doc).page_at(span.start)
-
     def section_at(self, doc: str, offset: int) -> str | None:
         """Return the id of the node whose own text contains the character at `offset` of a document, or None."""
         document = self.document(doc)
@@ -327,20 +357,14 @@ class Library:
                 new_aliases[node_id] = host
         documents = {node_id: document for node_id, document in documents.items() if node_id not in new_aliases}
         grown = replace(self, grafts={**self.grafts, **documents}, aliases={**self.aliases, **new_aliases})
-        owners = {section_id: document for document in documents.values() for section_id in document.ids}
-        is_unique = len(owners) == sum(len(document.ids) for document in documents.values())
-        if not is_unique or not documents.keys().isdisjoint(self.grafts) or not owners.keys().isdisjoint(self._owners):
-            taken = set(self.root.ids)
-            salted = dict(grown.grafts)
-            ranks = {id(source): rank for rank, source in enumerate(self.sources)}  # an added source gets the salt
-            grafts = [(ranks.get(id(grown.source_of(node_id)), 0), node_id) for node_id in grown.grafts]
-            for _, node_id in sorted(grafts, key=lambda item: (item[0], grown.grafts[item[1]].key)):
-                graft = grown.grafts[node_id]
-                attempt = 0
-                while not taken.isdisjoint(salted[node_id].ids):
-                    attempt += 1
-                    salted[node_id] = replace(graft, salt=str(attempt))
-                taken.update(salted[node_id].ids)
-            return replace(grown, grafts=salted)
-        vars(grown)["_owners"] = self._owners | owners  # no ids collided, so the index need not be rebuilt
-        return grown
+        taken = set(self.root.ids)
+        salted = dict(grown.grafts)
+        ranks = {id(source): rank for rank, source in enumerate(self.sources)}  # an added source gets the salt
+        grafts = [(ranks.get(id(grown.source_of(node_id)), 0), graft.key, node_id) for node_id, graft in salted.items()]
+        for *_, node_id in sorted(grafts):
+            attempt = 0
+            while not taken.isdisjoint(salted[node_id].ids):
+                attempt += 1
+                salted[node_id] = replace(grown.grafts[node_id], salt=str(attempt))
+            taken.update(salted[node_id].ids)
+        return replace(grown, grafts=salted)

@@ -85,13 +85,7 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
                 links.append(NodeRow(NodeKind.LINK, 0, title or make_title_from_url(url), last_start, url))
     if not links:
         return columns
-    sections = [
-        NodeRow(kind, level, title, start, url)
-        for kind, level, title, start, url in zip(
-            columns.kinds, columns.levels, columns.titles, columns.starts, columns.urls, strict=False
-        )
-        if kind is not NodeKind.TEXT
-    ]
+    sections = [row for row in columns.list_rows() if row.kind is not NodeKind.TEXT]
     if not sections and links[0].start:
         sections = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)]
     rows = []

@@ -5,29 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from types import MappingProxyType
 from weakref import finalize
 
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.loading import (
-    LoadedBatch,
-    LoadingOptions,
-    Report,
-    get_link_url,
-    is_loadable,
-    make_error_document,
-    make_refusal,
-)
-from roamtui.document.node import Node, NodeKind
+from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind
 from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
-from roamtui.document.web_loader import fetch_markdown, open_web_source, parse_page
+from roamtui.document.web_loader import open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
-from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.file_sources import list_sources
 from roamtui.sources.listing import Listing, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
@@ -35,11 +25,67 @@ from roamtui.sources.web.page import FetchedPage, FetchOptions, OriginNotApprove
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
-_DEFAULTS = LoadingOptions()
-_NO_FILES: Mapping[str, Path] = MappingProxyType({})
 _LINK_DEPTH_MAX = 2
 """Maximum number of links between the source and a page. Links on a page at this depth do not become nodes."""
 _PARALLEL_FETCHES_MAX = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadingOptions:
+    """How sources are read and pages are fetched."""
+
+    cache_dir: Path | None = None
+    """Folder of the page cache, or None for no cache."""
+    is_offline: bool = False
+    """Whether pages come only from the cache."""
+    always_fetch: bool = False
+    """Whether to fetch pages even while their cached copies are fresh."""
+    allowed: tuple[str, ...] = ()
+    """URLs of further origins that the person typed, besides the origin of the source."""
+    proxy: str = ""
+    """As `web.proxy` in the settings: the URL of a proxy, "environment", or empty for none."""
+    conversion: ConversionOptions = DEFAULT_OPTIONS
+
+    def parse_allowed(self) -> frozenset[str]:
+        """Return the origins of the allowed URLs.
+
+        Raises:
+            UsageError: A URL is invalid.
+        """
+        try:
+            return frozenset(map(origin_of, self.allowed))
+        except SourceError as error:
+            raise UsageError(f"--allow-origin or web.allow: {error}") from None
+
+
+def is_loadable(library: Library, node_id: str) -> bool:
+    """Check whether a node is a file or a link that is not loaded, perhaps because loading it failed."""
+    if node_id not in library or library.is_loaded(node_id):
+        return False
+    document, row = library.locate(node_id)
+    return document.columns.kinds[row] in LOADED_ON_DEMAND
+
+
+def get_link_url(library: Library, node_id: str) -> str:
+    """Return the URL of a link, or an empty string for any other node."""
+    document, row = library.locate(node_id)
+    return document.columns.urls[row] if document.columns.kinds[row] is NodeKind.LINK else ""
+
+
+def make_error_document(key: str, problem: str, *, is_page: bool = True) -> Document:
+    """Make the empty document of a page or file that could not be read."""
+    return Document(
+        key=key, title="", text="", columns=build_columns((), 0), url=key if is_page else None, problem=problem
+    )
+
+
+def make_refusal(url: str, origin: str) -> Document:
+    """Make the document that says that a page's origin is not approved, and how to approve it."""
+    hint = f"nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."
+    return replace(make_error_document(url, f"{url} is on {origin}, which {hint}"), refused_origin=origin)
+
+
+_DEFAULTS = LoadingOptions()
 
 
 class Loader:
@@ -49,12 +95,12 @@ class Loader:
         self,
         options: LoadingOptions = _DEFAULTS,
         *,
-        files: Mapping[str, Path] = _NO_FILES,
+        files: Mapping[str, Path] | None = None,
         typed: frozenset[str] = frozenset(),
     ) -> None:
         """`files` are the paths of the files by key. `typed` are the origins of the URLs that the person opened."""
         self.options = options
-        self.files = files
+        self.files = files or {}
         self.typed = typed
         self._close: Callable[[], object] | None = None
 
@@ -85,46 +131,25 @@ class Loader:
         """
         return AllowedOrigins(typed=self.typed | self.options.parse_allowed(), approved=approved)
 
-    def load_batch(
-        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
-    ) -> LoadedBatch:
+    def load_batch(self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]) -> dict[str, Document]:
         """Load the documents of several nodes. Called in a thread. Pages are fetched in parallel.
 
-        The document of a node that cannot be read has a `problem`.
+        The document of a node that cannot be read has a `problem`, and a `refused_origin` if nobody has approved it.
         """
         urls = {node_id: url for node_id in node_ids if (url := get_link_url(library, node_id))}
-        done: set[str] = set()
+        pages = self._load_pages(library, urls, approved) if urls else {}
+        return {
+            node_id: pages[urls[node_id]] if node_id in urls else self._read_file(library.node(node_id))
+            for node_id in node_ids
+        }
 
-        def tell(key: str = "") -> None:
-            done.update({key} - {""})
-            if report is not None:
-                report(len(done))
-
-        pages, refused = self._load_pages(library, urls, approved, tell) if urls else ({}, {})
-        documents = {}
-        for node_id in node_ids:
-            if node_id in urls:
-                documents[node_id] = pages[urls[node_id]]
-            else:
-                documents[node_id] = self._read_file(library.node(node_id))
-                tell(node_id)
-        refused_origins = {node_id: refused[url] for node_id, url in urls.items() if url in refused}
-        return LoadedBatch(documents=documents, refused_origins=refused_origins)
-
-    def _load_pages(
-        self, library: Library, urls: Mapping[str, str], approved: frozenset[str], tell: Callable[[str], None]
-    ) -> tuple[dict[str, Document], dict[str, str]]:
-        """Load the pages of links. Return them by URL, and the origins that are not approved by the URL before."""
+    def _load_pages(self, library: Library, urls: Mapping[str, str], approved: frozenset[str]) -> dict[str, Document]:
+        """Load the pages of links, by URL."""
         depths: dict[str, int] = {}
         for node_id, url in urls.items():
             kinds = (library.get_label(other_id).kind for other_id in (*library.ancestors(node_id), node_id))
             depths.setdefault(url, sum(kind is NodeKind.LINK for kind in kinds))
-        allowed = self.allow(approved)
-        refused: dict[str, str] = {}
-
-        def fetch(url: str) -> FetchedPage:
-            tell("")
-            return self.fetch(url, allowed)
+        fetch = partial(self.fetch, allowed=self.allow(approved))
 
         def load_page(url: str) -> Document:
             if url == library.root.url:
@@ -132,17 +157,15 @@ class Loader:
             if url in library.documents_by_key and not library.document(url).problem:
                 return library.document(url)
             try:
-                document = parse_page(fetch_markdown(fetch, url), key=url, has_links=depths[url] < _LINK_DEPTH_MAX)
+                document = parse_page(fetch(url), key=url, has_links=depths[url] < _LINK_DEPTH_MAX)
             except OriginNotApprovedError as error:
-                refused[url] = error.origin
                 document = make_refusal(url, error.origin)
             except SourceError as error:
                 document = make_error_document(url, str(error))
             document.precompute()
-            tell(url)
             return document
 
-        return dict(zip(depths, run_parallel(load_page, depths, _PARALLEL_FETCHES_MAX), strict=True)), refused
+        return dict(zip(depths, run_parallel(load_page, depths, _PARALLEL_FETCHES_MAX), strict=True))
 
     def _read_file(self, node: Node) -> Document:
         key, path = node.doc, self.files.get(node.doc)
@@ -186,16 +209,10 @@ def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader 
     return Loader(other.options, files={**known.files, **added}, typed=known.typed | other.typed)
 
 
-def load_files(library: Library, loader: Loader, on_progress: Callable[[int, int], None] | None = None) -> Library:
-    """Load all files of a folder that nobody has tried to load yet.
-
-    `on_progress` receives the number of files that are loaded, and their total.
-    """
+def load_files(library: Library, loader: Loader) -> Library:
+    """Load all files of a folder that nobody has tried to load yet."""
     node_ids = library.list_unloaded_files()
-    if not node_ids:
-        return library
-    report = None if on_progress is None else lambda done: on_progress(done, len(node_ids))
-    return library.graft_all(loader.load_batch(library, node_ids, frozenset(), report).documents)
+    return library.graft_all(loader.load_batch(library, node_ids, frozenset())) if node_ids else library
 
 
 def load_pages(
@@ -214,8 +231,8 @@ def load_pages(
             for origin, refused in unapproved.items()
             for link in refused
         }
-        batch = loader.load_batch(library, tuple(link for link in ready if link not in refusals), approved)
-        library = library.graft_all({**batch.documents, **refusals})
+        documents = loader.load_batch(library, tuple(link for link in ready if link not in refusals), approved)
+        library = library.graft_all({**documents, **refusals})
         pending = tuple(link for link in pending if link not in ready)
     return library
 

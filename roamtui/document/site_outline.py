@@ -10,7 +10,6 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -18,6 +17,7 @@ from protego import Protego
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import SourceError
+from roamtui.sources.read import RawText
 from roamtui.sources.web.page import FetchedPage
 from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
 
@@ -48,21 +48,8 @@ _MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
 _TITLE_LENGTH_MAX = 200
 
 
-@dataclass(frozen=True, slots=True)
-class SiteOutline:
-    """The pages of a site, as a list in Markdown."""
-
-    url: str
-    """URL of the sitemap or page from which the list was made."""
-    text: str
-    note: str
-    """A sentence for the person."""
-
-
-def outline_site(
-    fetch: Callable[[str], FetchedPage], home: FetchedPage, home_html: str, title: str
-) -> SiteOutline | None:
-    """Return the outline of a site, or None if it has neither sitemap nor navigation.
+def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, home_html: str, title: str) -> RawText | None:
+    """Return the outline of a site as an llms.txt, or None if it has neither sitemap nor navigation.
 
     `fetch` fetches a URL of the site. Pages that robots.txt disallows are left out.
     """
@@ -99,7 +86,7 @@ def outline_site(
         heading = f"## {_escape(' / '.join(map(_make_title, path)))}"
         lines += ["", heading, "", *links_of_folder] if path else links_of_folder
     note = f"{home.url} has no llms.txt; this outline of {count} is from {where}. Pages are fetched when you open them."
-    return SiteOutline(source, "\n".join(lines) + "\n", note)
+    return RawText(text="\n".join(lines) + "\n", source=source, name="llms.txt", notes=(note,))
 
 
 def _fetch_text(fetch: Callable[[str], FetchedPage], url: str) -> str:

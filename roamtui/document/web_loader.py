@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -11,9 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loading import (
-    get_link_url,
-)
+from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.document.plain import make_title_from_url
 from roamtui.document.site_outline import outline_site
@@ -23,14 +20,8 @@ from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
 from roamtui.sources.web.page import FetchedPage, FetchError, OriginNotApprovedError
-from roamtui.sources.web.urls import resolve_href
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
-_LINK_TAG = re.compile(r"<link(?![\w-])", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
-_LINKS_START_LENGTH = 200_000
-_TAG_LENGTH_MAX = 4_000
-_MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
 
@@ -111,29 +102,6 @@ def _decode_page(page: FetchedPage) -> str:
     return decode_html(page.body, page.charset)[0]
 
 
-def find_markdown_link(html: str) -> str | None:
-    """Return the URL of the Markdown variant that a page names in a ``<link>``, or None."""
-    for start in _LINK_TAG.finditer(html[:_LINKS_START_LENGTH]):
-        end = html.find(">", start.end(), start.end() + _TAG_LENGTH_MAX)
-        tag = html[start.end() : end + 1]
-        attributes = {name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(tag)}
-        is_alternate = "alternate" in attributes.get("rel", "").lower().split()
-        if is_alternate and attributes.get("type", "").lower() in _MARKDOWN_TYPES:
-            return attributes.get("href") or None
-    return None
-
-
-def fetch_markdown(fetch: Fetch, url: str) -> FetchedPage:
-    """Fetch a page, or the Markdown variant that it names."""
-    page = fetch(url)
-    href = find_markdown_link(_decode_page(page)) if classify_page(page) is PageKind.HTML else None
-    variant = resolve_href(page.final_url, href) if href else None
-    if variant and not urlsplit(variant).path.endswith("llms.txt"):
-        with suppress(SourceError):
-            return _fetch_list(fetch, variant) or page
-    return page
-
-
 def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
     """Fetch the llms.txt at a URL, or return None if its site answers with something else.
 
@@ -180,7 +148,6 @@ def _open_outline(fetch: Fetch, url: str, home: FetchedPage) -> Library | None:
     outline = outline_site(fetch, home, _decode_page(home), title)
     if outline is None:
         return None
-    raw = RawText(text=outline.text, source=url, name="llms.txt", notes=(outline.note,))
-    library = Library(source=url, root=parse_source_text(raw, url=outline.url))
-    home_id = next(node_id for node_id in library.walk() if get_link_url(library, node_id))
+    library = Library(source=url, root=parse_source_text(outline, url=outline.source))
+    home_id = next(node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK)
     return library if page is None else library.graft_all({home_id: page})

@@ -28,7 +28,7 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.notices import format_event_lines
 from roamtui.document.counts import format_count
-from roamtui.document.loading import is_loadable
+from roamtui.document.loader import is_loadable
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
 from roamtui.headless.answer_lines import compute_text_width, render_markdown, wrap_lines

@@ -11,8 +11,7 @@ from typing import Any
 from roamtui.conversation.events import DocumentIdentified
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.counts import format_count
-from roamtui.document.library import Library
-from roamtui.document.library_source import LibrarySource
+from roamtui.document.library import Library, LibrarySource
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.headless.output import write_json, write_text
@@ -162,7 +161,7 @@ def _to_json_row(claim: Claim, source: str, library: Library | str) -> dict[str,
             "path": list(library.node(finding.section_id).path),
             "start_line": first,
             "end_line": last,
-            "page": library.page_of(finding.span),
+            "page": library.document(finding.span.doc).page_at(finding.span.start),
             "text": text,
             "changes": format_word_diff(claim.quote, text) if finding.standing is ClaimStatus.CHANGED else None,
         }

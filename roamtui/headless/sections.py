@@ -75,7 +75,7 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
         texts += found
     for reference in references:
         section_id = reference.section_id
-        page = library.page_of(library.span(section_id)) if section_id in library and not reference.steps else None
+        page = library.node(section_id).page if section_id in library and not reference.steps else None
         if page is not None and reference.page is None:
             write_notice(f"[{section_id}] starts on p. {page}.")
     write_text("".join(texts))

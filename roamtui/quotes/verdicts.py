@@ -266,6 +266,6 @@ def make_citation(
         path=node.path,
         start_line=first,
         end_line=last,
-        page=library.page_of(library.span(section_id) if span is None else span),
+        page=node.page if span is None else library.document(span.doc).page_at(span.start),
         span=span,
     )

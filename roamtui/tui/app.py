@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.counts import format_count
-from roamtui.document.library_source import make_short_name
+from roamtui.document.library import make_short_name
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model

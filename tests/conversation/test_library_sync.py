@@ -34,9 +34,9 @@ from roamtui.conversation.events import (
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
 from roamtui.conversation.transcript import StopReason
+from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
-from roamtui.document.loading import LoadedBatch, Report
 from tests.conversation.conversations import FakeApprover
 from tests.fakes.site import FakeSite, SitePage
 
@@ -53,12 +53,10 @@ class CountingLoader(Loader):
         self.threads: set[int] = set()
 
     @override
-    def load_batch(
-        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
-    ) -> LoadedBatch:
+    def load_batch(self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]) -> dict[str, Document]:
         self.loaded += [library.title_of(node_id) for node_id in node_ids]
         self.threads.add(threading.get_ident())
-        return super().load_batch(library, node_ids, approved, report)
+        return super().load_batch(library, node_ids, approved)
 
 
 @pytest.fixture

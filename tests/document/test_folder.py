@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_files, open_sources
-from roamtui.document.loading import is_loadable
+from roamtui.document.loader import Loader, is_loadable, load_files, open_sources
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 
@@ -57,7 +56,7 @@ def test_a_folder_is_listed_without_reading_a_file(folder: Path) -> None:
 def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
     library, loader = open_folder(folder)
     file_id = find(library, "README.md")
-    library = library.graft_all(loader.load_batch(library, (file_id,), frozenset()).documents)
+    library = library.graft_all(loader.load_batch(library, (file_id,), frozenset()))
     assert library.node(file_id).is_loaded
     assert [library.title_of(node_id) for node_id in library.walk(file_id)] == [
         *("README.md", "Guide", "First steps", "First steps"),
@@ -80,7 +79,7 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     assert is_loadable(whole, one)
     assert list(whole.walk(one)) == [one]
     (folder / "b/kept").rename(folder / "b/one.md")
-    again = whole.graft_all(loader.load_batch(whole, (one,), frozenset()).documents)
+    again = whole.graft_all(loader.load_batch(whole, (one,), frozenset()))
     assert again.is_loaded(one)
     assert again.problem_of(one) == ""
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import gzip
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, open_sources
-from roamtui.document.loading import LoadedBatch, LoadingOptions
+from roamtui.document.loader import Loader, LoadingOptions, open_sources
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
-from roamtui.document.web_loader import find_markdown_link, parse_page
+from roamtui.document.web_loader import parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.read import RawText
 from roamtui.sources.web.page import FetchedPage
@@ -26,13 +26,6 @@ from tests.sources.convert.sample_pdf import lay_out, make_pdf
 HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {0}.</p><h2>More</h2><p>x</p></main>"
 MARKDOWN = "# {0}\n\nWords of {0}.\n\n## More\n\nx\n"
 VARIANT = "# P\n\nWords that only the Markdown has.\n"
-_STYLES: dict[str, Mapping[str, SitePage | str]] = {
-    "the same address": {"/p": SitePage(body=HTML.format("P"), markdown=VARIANT)},
-    "named by the page": {
-        "/p": '<html><head><link rel="alternate" type="text/markdown" href="/raw/p.md"></head><body><h1>P</h1><p>html',
-        "/raw/p.md": VARIANT,
-    },
-}
 LIST = "# Site\n\n> Quote\n\n## Docs\n\n- [One](one.md): first\n"
 HOME = "<html><head><title>Home</title>{0}</head><body><h1>Home</h1><p>Words.</p></body></html>"
 
@@ -56,12 +49,12 @@ def open_loader(site: FakeSite) -> Iterator[Loader]:
     loader.close()
 
 
-def load(site: FakeSite, *paths: str) -> tuple[Library, LoadedBatch]:
+def load(site: FakeSite, *paths: str) -> tuple[Library, dict[str, Document]]:
     """Return the library with the pages of these links, and the batch that they came in."""
     library = make_library(site, *paths)
     with open_loader(site) as loader:
         batch = loader.load_batch(library, find_all(library, *paths), frozenset())
-    return library.graft_all(batch.documents), batch
+    return library.graft_all(batch), batch
 
 
 def test_a_page_is_grafted_below_its_link_with_its_url_as_key() -> None:
@@ -79,26 +72,10 @@ def test_a_page_is_grafted_below_its_link_with_its_url_as_key() -> None:
         assert library.text_at(library.get_content_span(link)) == MARKDOWN.format("A")
 
 
-@pytest.mark.parametrize("pages", _STYLES.values(), ids=_STYLES.keys())
-def test_the_markdown_variant_is_preferred(pages: Mapping[str, SitePage | str]) -> None:
-    with FakeSite(pages) as site:
-        _, batch = load(site, "/p")
-        (document,) = batch.documents.values()
-        assert document.text == VARIANT
-        assert document.key == site.url("/p")
-        assert not document.problem
-
-
-@pytest.mark.parametrize("variant", [HTML, '{"a": 1}', "", None])
-def test_only_markdown_counts_as_a_variant(variant: str | None) -> None:
-    page = HTML.format("P").replace("<title>", '<link rel="alternate" type="text/markdown" href="/p.md"><title>')
-    pages: dict[str, SitePage | str] = {"/p": page}
-    if variant is not None:
-        pages["/p.md"] = SitePage(body=variant, media_type="text/html")
-    with FakeSite(pages) as site:
-        _, batch = load(site, "/p")
-        (document,) = batch.documents.values()
-        assert document.text == MARKDOWN.format("P")
+def test_markdown_is_preferred_if_the_site_offers_it() -> None:
+    with FakeSite({"/p": SitePage(body=HTML.format("P"), markdown=VARIANT), "/q": HTML.format("Q")}) as site:
+        _, batch = load(site, "/p", "/q")
+        assert [document.text for document in batch.values()] == [VARIANT, MARKDOWN.format("Q")]
 
 
 def test_at_most_eight_pages_are_fetched_in_parallel() -> None:
@@ -107,7 +84,7 @@ def test_at_most_eight_pages_are_fetched_in_parallel() -> None:
     pages = {path: MARKDOWN.format(path) for path in paths}
     with FakeSite(pages, before=lambda path: path in paths and together.wait()) as site:
         _, batch = load(site, *paths)
-        assert [document.title for document in batch.documents.values()] == paths
+        assert [document.title for document in batch.values()] == paths
         assert 4 <= site.counts.most_at_once <= 8
 
 
@@ -119,7 +96,7 @@ def test_a_pdf_is_converted_whatever_its_media_type(media_type: str) -> None:
         (link,) = find_all(library, "/boats")
         below = [*library.walk(link)][1:]
         assert [library.node(section_id).title for section_id in below] == ["Page 1: one boat", "Page 2: two boats"]
-        assert [library.page_of(library.span(section_id)) for section_id in below] == [1, 2]
+        assert [library.node(section_id).page for section_id in below] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -140,12 +117,12 @@ def test_an_unreadable_page_says_why_and_can_be_loaded_again(page: SitePage, wor
         library = make_library(site, "/p")
         with open_loader(site) as loader:
             (link,) = find_all(library, "/p")
-            failed = library.graft_all(loader.load_batch(library, (link,), frozenset()).documents)
+            failed = library.graft_all(loader.load_batch(library, (link,), frozenset()))
             assert words in failed.node(link).problem
             assert failed.node(link).problem.endswith(".")
             assert not failed.is_loaded(link)
             site.pages["/p"] = SitePage(body=MARKDOWN.format("P"), media_type="text/markdown")
-            again = failed.graft_all(loader.load_batch(failed, (link,), frozenset()).documents)
+            again = failed.graft_all(loader.load_batch(failed, (link,), frozenset()))
             assert again.is_loaded(link)
             assert again.node(link).problem == ""
 
@@ -157,8 +134,8 @@ def test_several_links_to_one_page_share_it() -> None:
         library = Library(source="s", root=root)
         one, two, other = root.ids
         with open_loader(site) as loader:
-            library = library.graft_all(loader.load_batch(library, (two,), frozenset()).documents)
-            library = library.graft_all(loader.load_batch(library, (one, other), frozenset()).documents)
+            library = library.graft_all(loader.load_batch(library, (two,), frozenset()))
+            library = library.graft_all(loader.load_batch(library, (one, other), frozenset()))
         assert library.is_loaded(one)
         assert library.get_canonical_link(one) == two
         assert library.get_content_span(one) == library.get_content_span(two)
@@ -179,8 +156,8 @@ def test_another_origin_is_not_fetched() -> None:
             }
             assert loader.list_unapproved_origins(library, (direct,), frozenset({other.origin})) == {}
             batch = loader.load_batch(library, (direct, redirect), frozenset())
-        assert dict(batch.refused_origins) == {direct: other.origin, redirect: other.origin}
-        assert all(f"--allow-origin {other.origin}" in document.problem for document in batch.documents.values())
+        assert {document.refused_origin for document in batch.values()} == {other.origin}
+        assert all(f"--allow-origin {other.origin}" in document.problem for document in batch.values())
         assert other.counts.paths == []
 
 
@@ -241,11 +218,6 @@ def test_a_url_cannot_be_combined_and_origins_must_be_urls() -> None:
 def make_page(body: bytes, media_type: str = "text/plain", charset: str | None = None) -> FetchedPage:
     url = "https://docs.example/a"
     return FetchedPage(url=url, final_url=url, media_type=media_type, charset=charset, body=body)
-
-
-@pytest.mark.parametrize("html", ["<link " * 33_000, f"<link {'a' * 190_000}>", f"<link {'a' * 3_900}>" * 50])
-def test_the_time_to_find_links_grows_only_with_the_page(html: str) -> None:
-    assert find_markdown_link(html) is None
 
 
 @pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "utf-7", "zlib", "nonsense", "a\x00b"])
