@@ -184,7 +184,8 @@ class MarkdownLayout:
             if block.alert:
                 style = RunStyle(role, Emphasis.STRONG)
                 kind = make_run(block.alert.capitalize() + (": " if block.title else ""), style)
-                self._add_titled(self._wrap([kind, *self._to_runs(block.title, style)]), block)
+                title = self._to_runs(block.title, style if block.blocks else RunStyle())
+                self._add_titled(self._wrap([kind, *title]), block)
             else:
                 self.add_blocks(block.blocks)
 

@@ -88,27 +88,18 @@ def read_markdown(
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
     env = {"references": dict(definitions or {})}
-    rewritten = rewrite_containers(source)
-    tokens = get_parser().parse(rewritten[0] if rewritten else source, env)
-    numbers = rewritten[1] if rewritten else range(len(source) + 1)
+    tokens = get_parser().parse(rewrite_containers(source), env)
     starts = compute_line_starts(text)
     prefix_lines = prefix.count("\n")
 
     def find_offset(line: int) -> int:
-        """Return the offset of the source line that a parsed line comes from."""
-        return find_start(numbers[line]) if line < len(numbers) else start + len(text)
-
-    def find_end(line: int) -> int:
-        """Return the offset after the source line of the last parsed line before `line`."""
-        return find_start(numbers[min(line, len(numbers)) - 1] + 1) if line else find_start(0)
-
-    def find_start(number: int) -> int:
-        own = number - prefix_lines
+        """Return the offset of a line, or if it is in the prefix, an offset before the text."""
+        own = line - prefix_lines
         if own < 0:
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    return _BlockBuilder(TagStarts(source), start, find_offset, find_end, split_marks).read(tokens)
+    return _BlockBuilder(TagStarts(source), start, find_offset, split_marks).read(tokens)
 
 
 def parse_link_definitions(text: str) -> Definitions:
@@ -134,13 +125,11 @@ class _BlockBuilder:
         tag_starts: TagStarts,
         start: int,
         find_offset: Callable[[int], int],
-        find_end: Callable[[int], int],
         split_marks: SplitMarks,
     ) -> None:
         self._tag_starts = tag_starts
         self._start = start
         self._find_offset = find_offset
-        self._find_end = find_end
         self._words = InlineReader(split_marks)
         self._frames = [Frame(kind="document", start=start, end=start)]
         self._span = (start, start)
@@ -192,7 +181,7 @@ class _BlockBuilder:
 
     def _find_span(self, token: Token) -> tuple[int, int]:
         first, after = token.map or (0, 0)
-        return self._find_offset(first), self._find_end(after)
+        return self._find_offset(first), self._find_offset(after)
 
     def _open(self, kind: str, token: Token) -> None:
         frame = self._frames[-1]
@@ -233,7 +222,7 @@ class _BlockBuilder:
         self._span = self._find_span(token)
         children, frame = token.children or [], self._frames[-1]
         if frame.kind == "quote" and not frame.blocks:
-            children = self._read_alert(children, self._find_end((token.map or (0, 0))[0] + 1))
+            children = self._read_alert(children, self._find_offset((token.map or (0, 0))[0] + 1))
         self._add_inline(children, token.content)
 
     def _add_inline(self, children: Sequence[Token], content: str) -> None:
@@ -294,7 +283,7 @@ class _BlockBuilder:
             self._piece_line = line = first + piece.line
             first_line = line + text.count("\n", 0, len(text) - len(text.lstrip()))
             last_line = line + text.rstrip().count("\n")
-            self._piece_span = self._find_offset(first_line), self._find_end(max(first_line, last_line) + 1)
+            self._piece_span = self._find_offset(first_line), self._find_offset(max(first_line, last_line) + 1)
             if self._code is None and not self._words.has_words:
                 self._span = self._piece_span
             self._span = self._span[0], self._piece_span[1]
