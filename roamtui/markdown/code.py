@@ -20,8 +20,6 @@ def describe_code(info: str) -> tuple[str, str]:
     """
     match = _INFO.match(info)
     language, rest = (match["language"], match["rest"]) if match else ("", "")
-    if info.startswith(("{code", "{source")):  # directives of MyST, whose argument is the language
-        language, _, rest = rest.strip("} ").partition(" ")
     titled = _TITLE.search(rest)
     title = next(filter(None, titled.groups()), "") if titled else ""
     return language, " · ".join(filter(None, (language, title)))

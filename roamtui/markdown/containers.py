@@ -137,9 +137,9 @@ def _read_mark(line: str) -> _Mark | None:
     title = f"[{title}]({attributes['href']})" if title and "href" in attributes else title
     title = _format_title(name, ": ".join(filter(None, (title, text))) if title or name in _ALERTS else "")
     is_whole = bool(text) or match["attributes"].endswith("/")
-    return (
-        None if is_whole and not title else _Mark(fence=name, title=title, is_end=bool(match["end"]), is_whole=is_whole)
-    )
+    if is_whole and not title:
+        return None
+    return _Mark(fence=name, title=title, is_end=bool(match["end"]), is_whole=is_whole)
 
 
 def _read_attributes(text: str) -> dict[str, str]:

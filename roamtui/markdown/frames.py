@@ -17,8 +17,6 @@ from roamtui.markdown.blocks import (
     flatten_blocks,
 )
 
-SPAN_MAX = 50
-"""Maximum number of columns, or of rows, that one cell spans."""
 _TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 
 
@@ -40,14 +38,10 @@ class Frame:
     is_tight: bool | None = None
     items: list[Item] = field(default_factory=list)
     rows: list[TableRow] = field(default_factory=list)
-    row_spans: dict[int, int] = field(default_factory=dict)
-    """By column, the number of further rows that a cell above spans."""
     cells: list[Frame] = field(default_factory=list)
     words: Inline = ()
     is_head: bool = False
     alignment: str = ""
-    column_span: int = 1
-    row_span: int = 1
     alignments: tuple[str, ...] = ()
     hidden_head: tuple[Inline, ...] = ()
 
@@ -75,7 +69,8 @@ class Frame:
                 parent.cells.append(self)
             case "row":
                 parent.blocks.extend(blocks)
-                _add_row(parent, self, is_shown=is_shown)
+                if self.cells:
+                    self._add_row_to(parent, is_shown=is_shown)
             case _:
                 parent.blocks.extend(blocks)
                 if self.items:
@@ -86,28 +81,11 @@ class Frame:
                     table = Table(rows=tuple(self.rows), alignments=self.alignments, hidden_head=self.hidden_head)
                     parent.blocks.append(table)
 
-
-def _add_row(table: Frame, row: Frame, *, is_shown: bool) -> None:
-    """Add a row to its table, with empty cells where cells of earlier rows or columns extend into it."""
-    if not row.cells:
-        return
-    cells: list[Inline] = []
-
-    def skip_taken() -> None:
-        while table.row_spans.get(len(cells), 0) > 0:
-            table.row_spans[len(cells)] -= 1
-            cells.append(())
-
-    for cell in row.cells:
-        skip_taken()
-        columns = cell.column_span if len(cells) < SPAN_MAX else 1
-        if cell.row_span > 1:
-            table.row_spans |= dict.fromkeys(range(len(cells), len(cells) + columns), cell.row_span - 1)
-        cells.extend((cell.words, *((),) * (columns - 1)))
-    skip_taken()
-    table.alignments = table.alignments or tuple(cell.alignment for cell in row.cells)
-    is_head = all(cell.is_head for cell in row.cells)
-    if is_head and not is_shown:
-        table.hidden_head = tuple(cells)
-    if is_shown:
-        table.rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=row.start, end=row.end))
+    def _add_row_to(self, table: Frame, *, is_shown: bool) -> None:
+        cells = tuple(cell.words for cell in self.cells)
+        table.alignments = table.alignments or tuple(cell.alignment for cell in self.cells)
+        is_head = all(cell.is_head for cell in self.cells)
+        if is_head and not is_shown:
+            table.hidden_head = cells
+        if is_shown:
+            table.rows.append(TableRow(cells=cells, is_head=is_head, start=self.start, end=self.end))

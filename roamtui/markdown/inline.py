@@ -93,9 +93,7 @@ def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
             yield HtmlToken(source[position : match.start()], line)
         line += source.count("\n", position, match.start())
         name = match["name"]
-        if match["opener"] == "<![CDATA[" and (data := source[match.end() : end - len("]]>")]):
-            yield HtmlToken(html.escape(data), line)
-        elif name and _is_placeholder(match, starts):
+        if name and _is_placeholder(match, starts):
             yield HtmlToken(html.escape(match[0]), line)
         elif name:
             attributes = {

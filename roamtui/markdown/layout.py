@@ -60,8 +60,6 @@ _RULE_WIDTH = 40
 """In cells. Width of a thematic break."""
 _WIDTH_MIN = 8
 """In cells. Nested text is at least this wide."""
-_COLUMN_WIDTH_MIN = 12
-"""In cells. Columns of a table are not narrowed below this width. Instead, the table scrolls sideways."""
 _PICTURE_ROWS_MIN = 3
 """In cells. A picture with fewer rows, such as a badge, is shown as words."""
 _PICTURE_COLUMNS_MAX, _PICTURE_ROWS_MAX = 80, 24
@@ -220,8 +218,8 @@ class MarkdownLayout:
         head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()
         cells = [[self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in rows]
         are_heads = [row.is_head for row in rows]
-        width_min = _COLUMN_WIDTH_MIN if self.can_scroll else 1
-        wrapped = lay_out_rows(cells, are_heads, block.alignments, self._compute_available_width(), width_min)
+        room = self._compute_available_width()
+        wrapped = lay_out_rows(cells, are_heads, block.alignments, room, can_scroll=self.can_scroll)
         for number, (row, lines) in enumerate(zip(rows, wrapped, strict=False)):
             self._add_lines(lines, row.start, row.end, is_tight=number > 0)
             if row is hidden:

@@ -137,6 +137,12 @@ def measure(text: str) -> int:
     return wcswidth(text)
 
 
+def measure_longest_word(runs: Sequence[Run]) -> int:
+    """Return the width in cells of the longest piece that a line end should not divide."""
+    pieces = _WRAPPED_PIECE.findall("".join(" " if run is HARD_BREAK else run.text for run in runs))
+    return max((measure(piece) for piece in pieces if not piece.isspace()), default=0)
+
+
 def chop(text: str, width: int) -> list[str]:
     """Cut text into pieces of at most `width` cells. A character that is wider is a piece of its own."""
     pieces = [""]

@@ -23,7 +23,7 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.formulas import convert_formula
-from roamtui.markdown.frames import SPAN_MAX, Frame
+from roamtui.markdown.frames import Frame
 from roamtui.markdown.inline import (
     CONTAINERS,
     EMPHASES,
@@ -63,7 +63,6 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SINGLE_BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
 """Further elements that separate paragraphs. Each is a block of its own."""
 _ALERT = re.compile(r"\[!([A-Za-z][\w-]{1,40})\][+-]?(?:[ \t]+(.*)|)")
-_ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
 _LABEL_LENGTH_MAX = 200
 """Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
 _DEFINITION = re.compile(
@@ -141,8 +140,6 @@ class _BlockBuilder:
         """Name of the open element whose text is skipped."""
         self._piece_line: int | None = None
         """Line of the current piece of HTML, or None in a paragraph of Markdown."""
-        self._is_definition = False
-        """Whether the current HTML is in ``<dt>`` or ``<dd>``, whose text MDX reads as Markdown."""
         self._code: list[str] | None = None
         """Texts of the open ``<pre>``, or None."""
         self._code_line = 0
@@ -291,7 +288,7 @@ class _BlockBuilder:
         self._end_code()
         self._flush()
         self._words.close_all()
-        self._heading_level, self._hidden, self._piece_line, self._is_definition = 0, "", None, False
+        self._heading_level, self._hidden, self._piece_line = 0, "", None
 
     def _add_piece(self, piece: HtmlToken) -> None:
         name = piece.name
@@ -299,11 +296,6 @@ class _BlockBuilder:
             self._hidden = "" if piece.is_end and name == self._hidden else self._hidden
         elif self._code is not None:
             self._add_code(piece)
-        elif not name and self._is_definition and ("](" in piece.text or "`" in piece.text):
-            lead = " " if self._words.has_words and piece.text[0].isspace() else ""
-            text = lead + " ".join(piece.text.split())
-            self._add_inline(get_parser().parseInline(text)[0].children or [], text)
-            self._words.add_plain(" " * piece.text[-1].isspace())
         elif not name:
             self._words.add_html(piece.text)
         elif name in HIDDEN:
@@ -324,7 +316,6 @@ class _BlockBuilder:
         self._flush()
         self._span = self._piece_span
         self._words.close("dt")
-        self._is_definition = name in ("dt", "dd") and not piece.is_end and self._piece_line is not None
         self._heading_level = _HEADINGS.get(name, 0) if not piece.is_end else 0
         if name == "hr":
             self._frames[-1].blocks.append(ThematicBreak(start=self._piece_span[0], end=self._piece_span[1]))
@@ -345,8 +336,6 @@ class _BlockBuilder:
             self._words.add_image(attributes.get("alt", ""), attributes.get("src", ""))
         elif name == "q":
             self._words.add_plain("”" if piece.is_end else "“")
-        elif name == "input" and attributes.get("type") == "checkbox":
-            self._words.add_plain("[x] " if "checked" in piece.text else "[ ] ")
         elif piece.is_end:
             self._words.close(name)
         elif name == "a" and "href" in attributes:
@@ -382,15 +371,10 @@ class _BlockBuilder:
             return
         start, end = self._piece_span if self._piece_line is not None else self._span
         frame = Frame(kind=kind, start=start, end=end, may_lack_end=True, is_tight=True)
-        attributes = piece.attributes
         if piece.name == "ol":
-            frame.number = _read_number(attributes, "start", 10**9)
-        if kind == "cell":
-            style = _ALIGNMENT.search(attributes.get("style", ""))
-            frame.is_head = piece.name == "th"
-            frame.alignment = style[1] if style else attributes.get("align", "").lower()
-            frame.column_span = _read_number(attributes, "colspan", SPAN_MAX)
-            frame.row_span = _read_number(attributes, "rowspan", SPAN_MAX)
+            first = piece.attributes.get("start", "")
+            frame.number = int(first) if first.isdecimal() and len(first) < 10 else 1
+        frame.is_head = piece.name == "th"
         self._frames.append(frame)
 
     def _close_element(self, kind: str, scope: str = "") -> None:
@@ -426,8 +410,3 @@ class _BlockBuilder:
             frame.end = max(frame.end, self._piece_span[1])
         frame.add_to(self._frames[-1], is_shown=frame.start >= self._start)
         return frame
-
-
-def _read_number(attributes: dict[str, str], name: str, number_max: int) -> int:
-    value = attributes.get(name, "")
-    return min(int(value), number_max) if value.isdecimal() and len(value) < 10 else 1

@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from roamtui.markdown.lines import Run, RunStyle, TextRole, measure_runs, wrap_runs
+from roamtui.markdown.lines import Run, RunStyle, TextRole, measure_longest_word, measure_runs, wrap_runs
 
 Cells = Sequence[list[Run]]
 
 _GRID = RunStyle(TextRole.GRID)
 _COLUMN_GAP = Run(" │ ", _GRID)
-_FIGURE = re.compile(
-    r"(?:[(\[] ?)?[-–—−+~<>≤≥±≈]? ?[$€£¥]? ?[(]?[-–−]?"
-    r"\d[\d.,' \u00a0\u202f]*(?: ?(?:%|[a-zµ]{1,3}\b))? ?[)\]]{0,2}[*†‡¹²³]*"
-    r"|[$€£¥]? ?[-–—−]+ ?%?|n/?a",
-    re.IGNORECASE,
-)
-"""A number with its sign, currency and unit, such as ``(2,724)``, ``$ 5.1 %`` and ``32 MiB``, or a dash for none."""
+_WORD_WIDTH_MAX = 60
+"""In cells. A longer word in a table may be broken."""
 _FIGURE_LENGTH_MAX = 40
+_FIGURE_LETTERS_MAX = 3
+"""Maximum number of letters in a figure, for its currency or unit, as in ``32 MiB``."""
 _FIGURES_MIN = 0.8
 """Minimum share of figures among a column's filled cells. Financial statements often have a few words among them."""
 
 
 def lay_out_rows(
-    rows: Sequence[Cells], are_heads: Sequence[bool], alignments: Sequence[str], room: int | None, width_min: int
+    rows: Sequence[Cells], are_heads: Sequence[bool], alignments: Sequence[str], room: int | None, *, can_scroll: bool
 ) -> list[list[list[Run]]]:
-    """Return the lines of each row. A rule follows a heading row, and separates a row of several lines from the others.
+    """Return the lines of each row. A rule follows a heading row.
 
     Args:
         rows: The cells of each row.
         are_heads: Whether each row is a heading row.
         alignments: Alignment of each column. A column of figures without one is aligned to the right.
         room: Width in cells to fit in, or None for no limit.
-        width_min: Columns are not narrowed below this width, even if the table does not fit.
+        can_scroll: Whether the table may be wider, so that no word is broken.
     """
-    widths = _compute_column_widths(rows, room, width_min)
+    widths = _compute_column_widths(rows, room, can_scroll=can_scroll)
     body = [cells for cells, is_head in zip(rows, are_heads, strict=True) if not is_head]
     aligned = _align_figures(body, alignments, len(widths))
     wrapped = [_wrap_row(cells, widths, aligned) for cells in rows] if widths else []
-    is_tall = [len(lines) > 1 for lines in wrapped]
-    for number, lines in enumerate(wrapped):
-        if are_heads[number] or (number < len(rows) - 1 and any(is_tall[number : number + 2])):
-            stroke = "─" if are_heads[number] else "┄"
-            lines.append([Run(f"{stroke}┼{stroke}".join(stroke * width for width in widths), _GRID)])
+    for lines, is_head in zip(wrapped, are_heads, strict=False):
+        if is_head:
+            lines.append([Run("─┼─".join("─" * width for width in widths), _GRID)])
     return wrapped
 
 
@@ -53,24 +47,34 @@ def _align_figures(rows: Sequence[Cells], alignments: Sequence[str], columns: in
     for column, alignment in enumerate(aligned):
         cells = ["".join(run.text for run in row[column]).strip() for row in rows if column < len(row)]
         filled = [cell for cell in cells if cell]
-        figures = [cell for cell in filled if len(cell) <= _FIGURE_LENGTH_MAX and _FIGURE.fullmatch(cell)]
+        figures = [cell for cell in filled if _is_figure(cell)]
         has_digit = any(character.isdecimal() for figure in figures for character in figure)
         if not alignment and has_digit and len(filled) > 1 and len(figures) >= _FIGURES_MIN * len(filled):
             aligned[column] = "right"
     return aligned
 
 
-def _compute_column_widths(rows: Sequence[Cells], room: int | None, width_min: int) -> list[int]:
-    """Compute the width of each column in cells. The widest are narrowed if the table does not fit."""
-    columns = max(map(len, rows), default=0)
-    natural = [0] * columns
-    for row in rows:
-        for column, cell in enumerate(row):
-            natural[column] = max(natural[column], *map(measure_runs, wrap_runs(cell, None)))
+def _is_figure(cell: str) -> bool:
+    """Check whether a cell is a number with its sign, currency or unit, or a dash for none."""
+    return len(cell) <= _FIGURE_LENGTH_MAX and sum(map(str.isalpha, cell)) <= _FIGURE_LETTERS_MAX
+
+
+def _compute_column_widths(rows: Sequence[Cells], room: int | None, *, can_scroll: bool) -> list[int]:
+    """Compute the width of each column in cells. The widest are narrowed if the table does not fit.
+
+    Words are not broken if the table fits or may scroll.
+    """
+    columns = [[row[column] for row in rows if column < len(row)] for column in range(max(map(len, rows), default=0))]
+    natural = [max(measure_runs(line) for cell in cells for line in wrap_runs(cell, None)) for cells in columns]
     if room is None:
         return natural
-    limit = max(width_min, compute_width_limit(natural, room - (columns - 1) * len(_COLUMN_GAP.text)))
-    return [min(cells, limit) for cells in natural]
+    room -= (len(columns) - 1) * len(_COLUMN_GAP.text)
+    if sum(natural) <= room:
+        return natural
+    limit = compute_width_limit(natural, room)
+    words = [min(_WORD_WIDTH_MAX, max(map(measure_longest_word, cells))) for cells in columns]
+    widths = [min(cells, max(limit, word)) for cells, word in zip(natural, words, strict=True)]
+    return widths if can_scroll or sum(widths) <= room else [min(cells, max(1, limit)) for cells in natural]
 
 
 def compute_width_limit(widths: Sequence[int], room: int) -> int:

@@ -16,7 +16,6 @@ from roamtui.markdown.code import describe_code
         ("rust,editable,compile_fail", "rust", "rust"),
         ("js{1,3-5} [main.js]", "js", "js · main.js"),
         ("ts:line-numbers {1}", "ts", "ts"),
-        ("{code-block} python", "python", "python"),
         ("{.python .numberLines}", "python", "python"),
         ("c++", "c++", "c++"),
     ],

@@ -145,14 +145,3 @@ def test_wikilinks_are_links_to_a_name() -> None:
     assert "".join(words.text for words in block.words) == "See Name, words, x.png, Here."
     links = read_markdown("[[Name]] [[A b#Part|words]] [[#Here]]").links
     assert links == (Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]"))
-
-
-def test_definitions_in_html_are_read_as_markdown() -> None:
-    text = "<dl>\n<dt>`--a`</dt>\n<dd>Path of [flows](/core) files <b>now</b>, see `x`</dd>\n</dl>\n"
-    markdown = read_markdown(text)
-    term, definition = markdown.blocks
-    assert isinstance(term, Paragraph)
-    assert isinstance(definition, Paragraph)
-    assert [(words.text, Emphasis.CODE in words.emphasis) for words in term.words] == [("--a", True)]
-    assert "".join(words.text for words in definition.words) == "Path of flows files now, see x"
-    assert [link.href for link in markdown.links] == ["/core"]

@@ -1,22 +1,14 @@
-import pytest
+from __future__ import annotations
 
-from roamtui.markdown.table import compute_width_limit
+from tests.tui.reader.sections import show
 
-
-@pytest.mark.parametrize(
-    ("widths", "room", "expected"),
-    [
-        ([3, 4], 7, [3, 4]),
-        ([3, 4], 100, [3, 4]),
-        ([30, 4, 20], 34, [15, 4, 15]),
-        ([30, 4, 20], 35, [15, 4, 15]),
-        ([30, 4, 20], 52, [28, 4, 20]),
-        ([9, 9, 9], 8, [2, 2, 2]),
-        ([9, 9, 9], 2, [0, 0, 0]),
-        ([9, 9], -5, [0, 0]),
-        ([], 10, []),
-    ],
+TABLE = (
+    "| Region | Remarks about the contract |\n|---|---|\n| Niedersachsen | Notwithstanding termination |\n| b | c |\n"
 )
-def test_only_the_widest_columns_are_narrowed(widths: list[int], room: int, expected: list[int]) -> None:
-    limit = compute_width_limit(widths, room)
-    assert [min(width, limit) for width in widths] == expected
+
+
+def test_a_wide_table_has_one_rule_and_breaks_no_word() -> None:
+    for width in (30, 10):
+        lines = show(TABLE, width)
+        assert sum("─" in line for line in lines) == 1
+        assert {"Niedersachsen", "Notwithstanding", "termination"} <= {*" ".join(lines).replace("│", " ").split()}
