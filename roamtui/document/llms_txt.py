@@ -21,7 +21,7 @@ from roamtui.document.headings import parse_title, restore_offsets, scan_heading
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import make_title_from_url, sanitise_line, shorten
 from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
-from roamtui.markdown.blocks import Block, Details, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
+from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.sources.web.urls import resolve_href
 
@@ -105,7 +105,7 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
             case List():
                 for item in block.items:
                     yield from _iter_item_words(item.blocks, item.start)
-            case Quote() | Details():
+            case Quote():
                 yield from _iter_item_words(block.blocks, item_start)
             case Paragraph() | Heading() if item_start >= 0:
                 yield item_start, block.words

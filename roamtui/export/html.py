@@ -28,7 +28,6 @@ from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
     Code,
-    Details,
     Emphasis,
     Heading,
     Inline,
@@ -286,9 +285,6 @@ class _BlockRenderer:
             case Quote(blocks=blocks, alert=alert, title=title):
                 label = f"<p><strong>{escape(alert.capitalize())}</strong> {self._render_words(title)}</p>"
                 return f"<blockquote>{label if alert else ''}{self.render(blocks)}</blockquote>"
-            case Details(summary=summary, blocks=blocks):  # open, since it may hold a quote
-                head = f"<summary>{self._render_words(summary)}</summary>"
-                return f'<details open="">{head}{self.render(blocks)}</details>'
             case ThematicBreak():
                 return "<hr/>"
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Flag, auto
 
 
@@ -139,15 +138,7 @@ class Quote(Located):
     """Title of an alert: the text after its kind."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Details(Located):
-    """A `<details>` element: blocks that a page folds below a summary. It starts at the summary."""
-
-    summary: Inline
-    blocks: tuple[Block, ...]
-
-
-Block = Paragraph | Heading | Code | ThematicBreak | Table | List | Quote | Details
+Block = Paragraph | Heading | Code | ThematicBreak | Table | List | Quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,31 +148,3 @@ class Markdown:
     blocks: tuple[Block, ...]
     links: tuple[Link, ...]
     """In the order of the text."""
-
-
-def flatten_blocks(blocks: Sequence[Block]) -> Inline:
-    """Return the words of all blocks without their structure, as for a table cell: a line for each paragraph or row."""
-    lines = [line for block in blocks for line in _list_lines(block)]
-    return tuple(words for line in lines for words in (LINE_BREAK, *line))[1:]
-
-
-def _list_lines(block: Block) -> Iterator[Inline]:
-    match block:
-        case Paragraph() | Heading():
-            yield block.words
-        case Code():
-            yield from ((Words(line, Emphasis.CODE),) for line in block.text.split("\n"))
-        case Table():
-            for row in block.rows:
-                yield tuple(words for cell in row.cells for words in (*cell, Words(" ")))
-        case List():
-            for number, item in enumerate(block.items, block.number or 0):
-                mark = "• " if block.number is None else f"{number}{block.delimiter} "
-                yield (Words(mark), *flatten_blocks(item.blocks))
-        case Quote() | Details():
-            title = block.title if isinstance(block, Quote) else block.summary
-            if title:
-                yield tuple(replace(words, emphasis=words.emphasis | Emphasis.STRONG) for words in title)
-            yield flatten_blocks(block.blocks)
-        case ThematicBreak():
-            pass

@@ -4,68 +4,36 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
 from roamtui.markdown.formulas import to_script_characters
 
-_TAG = re.compile(
-    r"(?P<opener><!--|<\?|<!\[CDATA\[|<!(?=[A-Za-z]))"
-    r"|<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>(?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+)?/?)>"
-    # An unfinished tag at the end of a chunk, or of an answer that is still arriving.
-    r"|</?[A-Za-z][\w-]*\s[^<>]*\Z"
-)
-_CLOSERS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!": ">"}
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>.*)>", re.DOTALL)
 _TAG_START = re.compile(r"</?[A-Za-z][\w:.-]*+")
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 EMPHASES = (
-    dict.fromkeys(("strong", "b", "dt"), Emphasis.STRONG)
+    dict.fromkeys(("strong", "b", "dt", "summary"), Emphasis.STRONG)
     | dict.fromkeys(("em", "i", "cite", "dfn", "var"), Emphasis.ITALIC)
     | dict.fromkeys(("s", "del", "strike"), Emphasis.STRUCK)
     | dict.fromkeys(("code", "kbd", "samp", "tt"), Emphasis.CODE)
 )
-CONTAINERS = {
-    "blockquote": "quote",
-    "details": "details",
-    "summary": "summary",
-    "ul": "list",
-    "ol": "list",
-    "li": "item",
-    "table": "table",
-    "tr": "row",
-    "td": "cell",
-    "th": "cell",
-}
-"""Kind of container of each element that contains blocks."""
-HIDDEN = frozenset({"script", "style", "template", "svg", "noscript", "iframe"})
+SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
+HIDDEN_TAGS = frozenset({"script", "style", "template", "svg", "noscript", "iframe"})
 """Elements whose text is not meant to be read."""
-SEPARATING = re.compile(
-    "address|article|aside|body|caption|center|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|header|html|main|"
-    "nav|p|section|tbody|tfoot|thead"
+_BLOCK = re.compile(
+    "address|article|aside|blockquote|body|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|"
+    "h[1-6]|header|hr|html|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
 """Elements whose tags separate paragraphs."""
-_OTHER_ELEMENTS = re.compile(
-    "a|abbr|acronym|bdi|bdo|big|br|col|colgroup|font|h[1-6]|head|hr|img|ins|mark|nobr|picture|pre|q|rb|rp|rt|ruby|"
-    "small|span|su[bp]|u|video|audio|wbr"
+_OTHER = re.compile(
+    "a|abbr|acronym|audio|bdi|bdo|big|br|col|colgroup|font|head|img|input|ins|mark|nobr|picture|q|rb|rp|rt|ruby|small|"
+    "span|su[bp]|u|video|wbr"
 )
 """Other elements of HTML. Most of their tags change nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class HtmlToken:
-    """A tag, or the text between tags."""
-
-    text: str
-    """As written in the source."""
-    line: int
-    """0-based line of its start."""
-    name: str = ""
-    """Name of a tag in lower case; empty for text."""
-    is_end: bool = False
-    attributes: dict[str, str] = field(default_factory=dict)
 
 
 class TagStarts:
@@ -82,59 +50,42 @@ class TagStarts:
         return start in self._starts
 
 
-def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
-    """Yield the texts and tags of a piece of HTML in order, without comments.
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag of HTML."""
 
-    `starts` holds the tags of the whole text, because an element that starts in `source` may end after it.
-    """
-    position = line = 0
-    for match, end in _iter_tags(source):
-        if position < match.start():
-            yield HtmlToken(source[position : match.start()], line)
-        line += source.count("\n", position, match.start())
-        name = match["name"]
-        if name and _is_placeholder(match, starts):
-            yield HtmlToken(html.escape(match[0]), line)
-        elif name:
-            attributes = {
-                key.lower(): html.unescape(double or single or bare)
-                for key, double, single, bare in _ATTRIBUTE.findall(match["attributes"])
-            }
-            yield HtmlToken(match[0], line, name.lower(), bool(match["end"]), attributes)
-        line += source.count("\n", match.start(), end)
-        position = end
-    if position < len(source):
-        yield HtmlToken(source[position:], line)
+    name: str
+    """In lower case."""
+    is_end: bool
+    is_bare: bool
+    """Whether it has no attributes and does not close itself."""
+    attributes: dict[str, str]
+
+    @property
+    def is_block(self) -> bool:
+        """Whether it separates paragraphs."""
+        return _BLOCK.fullmatch(self.name) is not None
+
+    def is_placeholder(self, starts: TagStarts) -> bool:
+        """Check whether it is only words, such as ``<your-name>``: no other tag opens or closes it."""
+        if not self.is_bare or is_html_element(self.name):
+            return False
+        return (f"<{self.name}" if self.is_end else f"</{self.name}") not in starts
 
 
-def _iter_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield each tag or comment, and the offset of its end. A comment that nothing closes is text."""
-    position = 0
-    unclosed: set[str] = set()  # searching again for their ends would read the text to its end each time
-    while (match := _TAG.search(source, position)) is not None:
-        opener, end = match["opener"], match.end()
-        if opener in _CLOSERS and opener not in unclosed and (found := source.find(_CLOSERS[opener], end)) >= 0:
-            end = found + len(_CLOSERS[opener])
-        elif opener:
-            unclosed.add(opener)
-            position = end
-            continue
-        yield match, end
-        position = end
-
-
-def _is_placeholder(tag: re.Match[str], starts: TagStarts) -> bool:
-    """Check whether a tag is only words in angle brackets, such as ``<your-name>``: no other tag opens or closes it."""
-    name = tag["name"].lower()
-    if tag["attributes"] or is_html_element(name):
-        return False
-    return (f"<{name}" if tag["end"] else f"</{name}") not in starts
+def read_tag(text: str) -> Tag | None:
+    """Read a tag. Return None for a comment or a declaration."""
+    match = _TAG.fullmatch(text)
+    if match is None:
+        return None
+    found = _ATTRIBUTE.findall(match["attributes"])
+    attributes = {key.lower(): html.unescape(double or single or bare) for key, double, single, bare in found}
+    return Tag(match["name"].lower(), bool(match["end"]), not match["attributes"].strip(), attributes)
 
 
 def is_html_element(name: str) -> bool:
     """Return whether HTML has an element with this name in lower case."""
-    is_known = name in EMPHASES or name in CONTAINERS or name in HIDDEN
-    return is_known or bool(SEPARATING.fullmatch(name) or _OTHER_ELEMENTS.fullmatch(name))
+    return name in EMPHASES or name in HIDDEN_TAGS or bool(_BLOCK.fullmatch(name) or _OTHER.fullmatch(name))
 
 
 SplitMarks = Callable[[str, bool], Iterable[tuple[str, str | None]]]
@@ -145,7 +96,6 @@ _WHITE_SPACE = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _NESTING_MAX = 50
 """Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
-SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
 """HTML elements of superscripts and subscripts, each with the sign that stands for it in plain text."""
 _SCRIPT_LENGTH_MAX = 3
 """Maximum length, in characters, of a text that gets such a sign if Unicode lacks one of its characters. A longer text
@@ -177,6 +127,11 @@ class InlineReader:
     def has_words(self) -> bool:
         """Whether any words were collected."""
         return bool(self._words)
+
+    @property
+    def is_at_start(self) -> bool:
+        """Whether nothing was collected for the current line."""
+        return not self._words or self._words[-1] is LINE_BREAK
 
     def open(self, name: str, href: str | None = None) -> None:
         """Open an element, such as emphasis, for the words that follow. It is a link if it has an `href`."""
@@ -212,8 +167,8 @@ class InlineReader:
     def add_html(self, text: str) -> None:
         """Add the text of HTML. White space becomes one space, or none at the start of a line."""
         text = _WHITE_SPACE.sub(" ", text)
-        keeps_space = self._words and self._words[-1] is not LINE_BREAK and not self._words[-1].text.endswith(" ")
-        self.add_text(html.unescape(text if keeps_space else text.lstrip()))
+        keeps_space = not self.is_at_start and not self._words[-1].text.endswith(" ")
+        self.add_text(text if keeps_space else text.lstrip())
 
     def add_plain(self, text: str, emphasis: Emphasis = Emphasis.NONE) -> None:
         """Add text as it is, without looking for marks."""

@@ -12,7 +12,6 @@ from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
     Code,
-    Details,
     Emphasis,
     Heading,
     Inline,
@@ -32,9 +31,9 @@ from roamtui.markdown.lines import (
     Run,
     RunStyle,
     TextRole,
+    fold_runs,
     make_run,
     measure_runs,
-    wrap_keeping_spaces,
     wrap_runs,
 )
 from roamtui.markdown.table import lay_out_rows
@@ -122,8 +121,6 @@ class MarkdownLayout:
                     self._add_list(block)
                 case Quote():
                     self._add_quote(block)
-                case Details():
-                    self._add_details(block)
                 case ThematicBreak(start=start, end=end):
                     width = min(self._compute_available_width(_RULE_WIDTH) or _RULE_WIDTH, _RULE_WIDTH)
                     self._add_lines([(Run("─" * width, RunStyle(TextRole.RULE)),)], start, end)
@@ -183,22 +180,10 @@ class MarkdownLayout:
                 style = RunStyle(role, Emphasis.STRONG)
                 kind = make_run(block.alert.capitalize() + (": " if block.title else ""), style)
                 title = self._to_runs(block.title, style if block.blocks else RunStyle())
-                self._add_titled(self._wrap([kind, *title]), block)
-            else:
-                self.add_blocks(block.blocks)
-
-    def _add_details(self, block: Details) -> None:
-        style = RunStyle(emphasis=Emphasis.STRONG)
-        runs = self._to_runs(block.summary, style) or [Run("Details", RunStyle(TextRole.ASIDE))]
-        with self._within(_Container((Run("▾ ", RunStyle(TextRole.BULLET)),), (Run("  "),))):
-            self._add_titled(self._wrap(runs), block)
-
-    def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
-        """Add the title of an alert or of a `<details>` element, then its blocks without a gap."""
-        self._add_lines(title, block.start, block.end)
-        self._ends_with_title = True
-        self.add_blocks(block.blocks)
-        self._ends_with_title = False
+                self._add_lines(self._wrap([kind, *title]), block.start, block.end)
+                self._ends_with_title = True
+            self.add_blocks(block.blocks)
+            self._ends_with_title = False
 
     def _add_code(self, block: Code) -> None:
         start = block.offsets[0]
@@ -208,7 +193,7 @@ class MarkdownLayout:
         room = None if self.can_scroll or not self.can_click else self._compute_available_width()
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for number, (runs, (start, end)) in enumerate(zip(highlight_code(block.text, language), spans, strict=False)):
-            lines = wrap_keeping_spaces(runs, room and room - len(_CODE_MARGIN.text))
+            lines = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
             self._add_lines(lines, start, end, is_code=True, is_tight=number > 0 or bool(label))
 
     def _add_table(self, block: Table) -> None:

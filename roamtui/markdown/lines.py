@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from wcwidth import iter_graphemes, wcswidth
@@ -160,8 +160,6 @@ def chop(text: str, width: int) -> list[str]:
 _CITATION_MARK = rf"[^\s{WIDE_CHARACTERS}]*\[[\d,]+ [✓!✗]\][^\s{WIDE_CHARACTERS}]*"
 _WRAPPED_PIECE = re.compile(rf"{LINE_SPACE}+|{_CITATION_MARK}|{UNBROKEN_TEXT}")
 """Text to keep on one line: white space, a citation's mark, a word, or a wide character with its closing marks."""
-_WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
-"""A word with the spaces after it, or the spaces at the start."""
 HARD_BREAK = Run("\n")
 """A marker among runs that forces a line break. It is recognised by identity: an equal `Run("\\n")` is no break."""
 
@@ -180,23 +178,13 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     return lines
 
 
-def wrap_keeping_spaces(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
-    """Wrap runs into lines of at most `width` cells, keeping every space. Break between words if possible."""
+def fold_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
+    """Cut runs into lines of at most `width` cells, keeping every character."""
     text = "".join(run.text for run in runs)
     if width is None or measure(text) <= width:
         return [list(runs)]
-    line_ends: list[int] = []
-    filled_cells = position = 0
-    for piece in _WORD_AND_SPACE.finditer(text):
-        for part in chop(piece[0], max(1, width)):
-            cells = measure(part)
-            if filled_cells + cells > width:
-                line_ends.append(position)
-                filled_cells = 0
-            filled_cells += cells
-            position += len(part)
-    line_ends.append(position)
-    return [slice_runs(runs, start, end) for start, end in pairwise([0, *line_ends])]
+    ends = [0, *accumulate(map(len, chop(text, max(1, width))))]
+    return [slice_runs(runs, start, end) for start, end in pairwise(ends)]
 
 
 def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
@@ -13,55 +14,46 @@ from markdown_it.token import Token
 from roamtui.document.plain import strip_anchor
 from roamtui.document.text import compute_line_starts
 from roamtui.markdown.blocks import (
+    Block,
     Code,
     Emphasis,
     Heading,
+    Inline,
+    Item,
+    List,
     Markdown,
     Paragraph,
+    Quote,
+    Table,
+    TableRow,
     ThematicBreak,
-    Words,
 )
 from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.formulas import convert_formula
-from roamtui.markdown.frames import Frame
 from roamtui.markdown.inline import (
-    CONTAINERS,
     EMPHASES,
-    HIDDEN,
+    HIDDEN_TAGS,
     SCRIPT_SIGNS,
-    SEPARATING,
-    HtmlToken,
     InlineReader,
     SplitMarks,
+    Tag,
     TagStarts,
+    read_tag,
     split_footnotes,
-    split_html,
 )
-from roamtui.markdown.rules import get_parser
+from roamtui.markdown.rules import get_html_splitter, get_parser
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
 
-_FRAMES_MAX = 100
-"""Maximum depth of nested containers. The content of deeper ones is added to the last one."""
-_CONTAINERS = {
-    "blockquote": "quote",
-    "bullet_list": "list",
-    "ordered_list": "list",
-    "list_item": "item",
-    "table": "table",
-    "tr": "row",
-    "th": "cell",
-    "td": "cell",
-}
-_PARENTS = {"item": "list", "row": "table", "cell": "row"}
-"""Parent that each of these containers needs. It is added if its tag is missing."""
-_SCOPES = {"item": "list", "row": "table", "cell": "table"}
-"""A container of one of these kinds closes an open container of its own kind when it starts. The search for that one
-stops at a container of the kind in the value."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_SINGLE_BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
-"""Further elements that separate paragraphs. Each is a block of its own."""
+_LEADS = {"li": "• ", "summary": "▾ "}
+"""Signs before the text of elements."""
+_LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"})
+"""Elements that start a line, but no paragraph. A cell goes on with the line of its row."""
+_PRE = re.compile(r"<pre\b[^>]*>(.*?)(?:</pre>)?", re.DOTALL | re.IGNORECASE)
+_ANY_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 _ALERT = re.compile(r"\[!([A-Za-z][\w-]{1,40})\][+-]?(?:[ \t]+(.*)|)")
 _LABEL_LENGTH_MAX = 200
 """Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
@@ -80,8 +72,8 @@ def read_markdown(
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
-    If a slice starts inside containers, `prefix` has the whole lines that open them, which make no blocks. `start` is
-    the offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
+    If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks. `start` is the
+    offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
     document, in addition to those in the text. `split_marks` splits plain text at marks.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
@@ -98,7 +90,8 @@ def read_markdown(
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    return _BlockBuilder(TagStarts(source), start, find_offset, split_marks).read(tokens)
+    reader = _BlockReader(tokens, InlineReader(split_marks), TagStarts(source), start, find_offset)
+    return Markdown(blocks=reader.read_blocks(), links=tuple(reader.words.links))
 
 
 def parse_link_definitions(text: str) -> Definitions:
@@ -116,297 +109,260 @@ def parse_link_definitions(text: str) -> Definitions:
     return definitions
 
 
-class _BlockBuilder:
-    """Builds the blocks of one text from its tokens."""
+class _BlockReader:
+    """Reads the blocks of one text from its tokens."""
 
     def __init__(
         self,
+        tokens: Sequence[Token],
+        words: InlineReader,
         tag_starts: TagStarts,
         start: int,
         find_offset: Callable[[int], int],
-        split_marks: SplitMarks,
     ) -> None:
+        self.words = words
+        self._tokens = tokens
+        self._next = 0
+        """Index of the next token."""
         self._tag_starts = tag_starts
         self._start = start
         self._find_offset = find_offset
-        self._words = InlineReader(split_marks)
-        self._frames = [Frame(kind="document", start=start, end=start)]
-        self._span = (start, start)
-        """Start and end of the collected words in the source."""
-        self._piece_span = (start, start)
-        """Start and end of the current piece of HTML in the source."""
-        self._heading_level = 0
         self._hidden = ""
         """Name of the open element whose text is skipped."""
-        self._piece_line: int | None = None
-        """Line of the current piece of HTML, or None in a paragraph of Markdown."""
-        self._code: list[str] | None = None
-        """Texts of the open ``<pre>``, or None."""
-        self._code_line = 0
-        self._code_info = ""
 
-    def read(self, tokens: Sequence[Token]) -> Markdown:
-        """Build the blocks of these tokens."""
-        self._add_tokens(tokens)
-        self._flush()
-        while len(self._frames) > 1:
-            self._pop()
-        return Markdown(blocks=tuple(self._frames[0].blocks), links=tuple(self._words.links))
+    def _iter_until(self, kind: str) -> Iterator[Token]:
+        """Yield the tokens before the next one of a kind, and skip that. What reads a token's content skips it too."""
+        while self._next < len(self._tokens):
+            token = self._tokens[self._next]
+            self._next += 1
+            if token.type == kind:
+                return
+            yield token
 
-    def _add_tokens(self, tokens: Sequence[Token]) -> None:
-        for token in tokens:
-            kind, _, side = token.type.rpartition("_")
-            if side == "open":
-                self._open(kind, token)
-            elif side == "close":
-                self._close(kind)
-            elif token.type == "inline":
-                self._add_text(token)
-            elif token.type in ("fence", "code_block"):
-                first, after = token.map or (0, 0)
-                first_code = first + (token.type == "fence")
-                text = token.content.removesuffix("\n")
-                lines = text.count("\n") + 1 if token.content else 0
-                offsets = tuple(self._find_offset(min(first_code + number, after)) for number in range(lines + 1))
-                info = token.info.strip() if self._find_offset(first) >= self._start else ""
-                self._frames[-1].blocks.append(Code(text=text, info=info, offsets=offsets))
-            elif token.type == "hr":
-                start, end = self._find_span(token)
-                self._frames[-1].blocks.append(ThematicBreak(start=start, end=end))
-            elif token.type == "html_block":
-                self._add_html_block(token)
+    def read_blocks(self, end: str = "") -> tuple[Block, ...]:
+        """Read blocks up to a token of the kind `end`, which is skipped; without one, all blocks."""
+        return tuple(block for token in self._iter_until(end) for block in self._read_block(token))
+
+    def _read_block(self, token: Token) -> Iterator[Block]:
+        start, end = self._find_span(token)
+        match token.type:
+            case "paragraph_open":
+                if words := self._read_inline("paragraph_close"):
+                    yield Paragraph(words=words, start=start, end=end)
+            case "heading_open":
+                if words := self._read_inline("heading_close"):
+                    yield Heading(level=int(token.tag[1]), words=_strip_anchor(words), start=start, end=end)
+            case "blockquote_open":
+                alert, title = self._read_alert()
+                title_end = self._find_offset((token.map or (0, 0))[0] + 1) if alert else end
+                blocks = self.read_blocks("blockquote_close")
+                if blocks or alert:
+                    yield Quote(blocks=blocks, alert=alert, title=title, start=start, end=title_end)
+            case "bullet_list_open" | "ordered_list_open":
+                yield self._read_list(token)
+            case "table_open":
+                yield from self._read_table()
+            case "fence" | "code_block":
+                first = (token.map or (0, 0))[0]
+                info = token.info.strip() if start >= self._start else ""
+                yield self._make_code(token.content.removesuffix("\n"), info, first + (token.type == "fence"), end)
+            case "hr":
+                yield ThematicBreak(start=start, end=end)
+            case "html_block":
+                yield from self._read_html(token)
+            case _:  # the end of a paragraph or of the head of a table
+                pass
 
     def _find_span(self, token: Token) -> tuple[int, int]:
         first, after = token.map or (0, 0)
         return self._find_offset(first), self._find_offset(after)
 
-    def _open(self, kind: str, token: Token) -> None:
-        frame = self._frames[-1]
-        if kind == "heading":
-            # A section must look the same when it is read alone, so no element continues past its heading.
-            while token.level == 0 and len(self._frames) > 1:
-                self._pop()
-            self._heading_level = int(token.tag[1])
-        elif (
-            kind == "paragraph"
-            and frame.kind == "item"
-            and not frame.may_lack_end
-            and self._frames[-2].is_tight is None
-        ):
-            self._frames[-2].is_tight = token.hidden
-        elif kind in _CONTAINERS:
-            start, end = self._find_span(token) if token.map else (frame.start, frame.end)
-            opened = Frame(kind=_CONTAINERS[kind], start=start, end=end)
-            if kind == "ordered_list":
-                opened.number, opened.delimiter = int(token.attrGet("start") or 1), token.markup
-            if kind in ("th", "td"):
-                opened.is_head = kind == "th"
-                opened.alignment = str(token.attrGet("style") or "").removeprefix("text-align:")
-            self._frames.append(opened)
+    def _make_code(self, text: str, info: str, first: int, end: int) -> Code:
+        lines = text.count("\n") + 1 if text else 0
+        offsets = tuple(min(self._find_offset(first + number), end) for number in range(lines + 1))
+        return Code(text=text, info=info, offsets=offsets)
 
-    def _close(self, kind: str) -> None:
-        self._flush()
-        self._heading_level = 0
-        # Elements that started in the container end with it.
-        while kind in _CONTAINERS:
-            may_lack_end = self._frames[-1].may_lack_end
-            self._pop()
-            if not may_lack_end:
-                break
+    def _read_list(self, token: Token) -> List:
+        items: list[Item] = []
+        is_tight = True
+        for opened in self._iter_until(token.type.replace("open", "close")):
+            following = self._tokens[self._next]
+            is_tight = is_tight and (following.type != "paragraph_open" or following.hidden)
+            start, end = self._find_span(opened)
+            is_done, blocks = _read_task(self.read_blocks("list_item_close"))
+            items.append(Item(blocks=blocks, is_done=is_done, start=start, end=end))
+        is_numbered = token.type == "ordered_list_open"
+        number, delimiter = (int(token.attrGet("start") or 1), token.markup) if is_numbered else (None, ".")
+        return List(items=tuple(items), number=number, delimiter=delimiter, is_tight=is_tight)
 
-    def _add_text(self, token: Token) -> None:
-        """Add a paragraph, a heading or a cell."""
-        self._span = self._find_span(token)
-        children, frame = token.children or [], self._frames[-1]
-        if frame.kind == "quote" and not frame.blocks:
-            children = self._read_alert(children, self._find_offset((token.map or (0, 0))[0] + 1))
-        self._add_inline(children, token.content)
+    def _read_table(self) -> Iterator[Table]:
+        rows: list[TableRow] = []
+        alignments: list[str] = []
+        hidden_head: tuple[Inline, ...] = ()
+        for token in self._iter_until("table_close"):
+            if token.type != "tr_open":
+                continue
+            start, end = self._find_span(token)
+            cells: list[Inline] = []
+            is_head = False
+            for cell in self._iter_until("tr_close"):
+                is_head = cell.type == "th_open"
+                if is_head:
+                    alignments.append(str(cell.attrGet("style") or "").removeprefix("text-align:"))
+                cells.append(self._read_inline(cell.type.replace("open", "close")))
+            if start >= self._start:
+                rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=start, end=end))
+            else:
+                hidden_head = tuple(cells)
+        if rows:
+            yield Table(rows=tuple(rows), alignments=tuple(alignments), hidden_head=hidden_head)
+
+    def _read_alert(self) -> tuple[str, Inline]:
+        """If a quote starts with the first line of an alert, skip that line, and return its kind and title."""
+        token = self._tokens[min(self._next + 1, len(self._tokens) - 1)]
+        children = token.children or []
+        found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
+        after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
+        if found is None or (after > 1 and found[2] is None):
+            return "", ()
+        self.words.add_text(found[2] or "")
+        self._add_inline(children[1:after], "")
+        token.children = children[after + 1 :]
+        return found[1].lower(), self.words.take()
+
+    def _read_inline(self, end: str) -> Inline:
+        for token in self._iter_until(end):
+            self._add_inline(token.children or [], token.content)
+        return self.words.take()
 
     def _add_inline(self, children: Sequence[Token], content: str) -> None:
         starts = TagStarts(content)
         for child in children:
             kind, _, side = child.type.rpartition("_")
             if child.type == "html_inline":
-                for piece in split_html(child.content, starts):
-                    self._add_piece(piece)
+                tag = read_tag(child.content)
+                if tag is None or self._skips(tag):
+                    continue
+                if tag.is_placeholder(starts):
+                    self.words.add_plain(child.content)
+                else:
+                    self._add_tag(tag)
             elif self._hidden:
                 continue
             elif side == "open":
-                self._words.open(kind, str(child.attrGet("href") or "") if kind == "link" else None)
+                self.words.open(kind, str(child.attrGet("href") or "") if kind == "link" else None)
             elif side == "close":
-                self._words.close(kind)
+                self.words.close(kind)
             else:
                 self._add_words(child)
-        self._words.close_all()
+        self.words.close_all()
         self._hidden = ""
 
     def _add_words(self, token: Token) -> None:
         match token.type:
             case "formula":
                 text = convert_formula(token.content)
-                self._words.add_plain(text or token.content, Emphasis.NONE if text else Emphasis.CODE)
+                self.words.add_plain(text or token.content, Emphasis.NONE if text else Emphasis.CODE)
             case "code_inline":
-                self._words.add_plain(token.content, Emphasis.CODE)
+                self.words.add_plain(token.content, Emphasis.CODE)
             case "softbreak":
-                self._words.add_plain(" ")
+                self.words.add_plain(" ")
             case "hardbreak":
-                self._words.end_line()
+                self.words.end_line()
             case "image":
-                self._words.add_image(token.content, str(token.attrGet("src") or ""))
+                self.words.add_image(token.content, str(token.attrGet("src") or ""))
             case _:
-                self._words.add_text(token.content)
+                self.words.add_text(token.content)
 
-    def _read_alert(self, children: list[Token], first_end: int) -> list[Token]:
-        """If these are the first tokens of an alert, turn the quote into one. Return the tokens of its text."""
-        found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
-        after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
-        if found is None or (after > 1 and found[2] is None):
-            return children
-        frame = self._frames[-1]
-        frame.alert, frame.end = found[1].lower(), first_end
-        self._words.add_text(found[2] or "")
-        self._add_inline(children[1:after], "")
-        frame.title = self._words.take()
-        return children[after + 1 :]
+    def _skips(self, tag: Tag | None) -> bool:
+        """Follow the elements whose text is not shown, and return whether a tag or text belongs to one."""
+        was_hidden = self._hidden
+        if tag and was_hidden:
+            self._hidden = "" if tag.is_end and tag.name == was_hidden else was_hidden
+        elif tag and tag.name in HIDDEN_TAGS and not tag.is_end:
+            self._hidden = tag.name
+        return bool(was_hidden or self._hidden)
 
-    def _append_code(self, text: str, info: str, line: int) -> None:
-        offsets = tuple(self._find_offset(line + number) for number in range(text.count("\n") + 2))
-        self._frames[-1].blocks.append(Code(text=text, info=info, offsets=offsets))
+    def _add_tag(self, tag: Tag) -> None:
+        """Follow a tag among words. The tag of a block ends the line."""
+        if tag.name == "br" or (tag.is_block and self.words.has_words):
+            self.words.end_line()
+        elif tag.name == "img":
+            self.words.add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""))
+        elif tag.name == "q":
+            self.words.add_plain("”" if tag.is_end else "“")
+        elif tag.is_end:
+            self.words.close(tag.name)
+        elif tag.name in EMPHASES or tag.name in SCRIPT_SIGNS:
+            self.words.open(tag.name)
+        elif tag.name == "a" and "href" in tag.attributes:
+            self.words.open(tag.name, tag.attributes["href"])
 
-    def _add_html_block(self, token: Token) -> None:
-        first = (token.map or (0, 0))[0]
-        for piece in split_html(token.content, self._tag_starts):
-            text = piece.text
-            self._piece_line = line = first + piece.line
-            first_line = line + text.count("\n", 0, len(text) - len(text.lstrip()))
-            last_line = line + text.rstrip().count("\n")
-            self._piece_span = self._find_offset(first_line), self._find_offset(max(first_line, last_line) + 1)
-            if self._code is None and not self._words.has_words:
-                self._span = self._piece_span
-            self._span = self._span[0], self._piece_span[1]
-            self._add_piece(piece)
-        self._end_code()
-        self._flush()
-        self._words.close_all()
-        self._heading_level, self._hidden, self._piece_line = 0, "", None
+    def _read_html(self, token: Token) -> Iterator[Block]:
+        """Yield the paragraphs, headings, rules and code of a block of HTML. Its lists and tables become lines."""
+        first = line = (token.map or (0, 0))[0]
+        if match := _PRE.fullmatch(token.content.strip()):
+            text = html.unescape(_ANY_TAG.sub("", match[1]))
+            yield self._make_code(text.strip("\n"), "", line + text.startswith("\n"), self._find_span(token)[1])
+            return
+        level, lead = 0, ""
+        for piece in get_html_splitter().parseInline(token.content)[0].children or []:
+            text, tag = piece.content, read_tag(piece.content) if piece.type == "html_inline" else None
+            is_text = tag.is_placeholder(self._tag_starts) if tag else piece.type != "html_inline"
+            if self._skips(tag):
+                pass
+            elif is_text:
+                if not self.words.has_words:
+                    first = line + text.count("\n", 0, len(text) - len(text.lstrip()))
+                if text.strip():
+                    self.words.add_plain(lead)
+                    lead = ""
+                self.words.add_html(text)
+            elif tag and tag.is_block and tag.name not in _LINE_TAGS:
+                yield from self._end_paragraph(level, first, line)
+                level, first = 0 if tag.is_end else _HEADINGS.get(tag.name, 0), line
+                if tag.name == "hr":
+                    yield ThematicBreak(start=self._find_offset(line), end=self._find_offset(line + 1))
+            elif tag and not tag.is_block:
+                self._add_tag(tag)
+            if tag and tag.is_block and not tag.is_end:
+                lead = self._start_line(tag.name)
+            line += text.count("\n")
+        yield from self._end_paragraph(level, first, max(first, line - 1))
+        self.words.close_all()
+        self._hidden = ""
 
-    def _add_piece(self, piece: HtmlToken) -> None:
-        name = piece.name
-        if self._hidden:
-            self._hidden = "" if piece.is_end and name == self._hidden else self._hidden
-        elif self._code is not None:
-            self._add_code(piece)
-        elif not name:
-            self._words.add_html(piece.text)
-        elif name in HIDDEN:
-            self._hidden = "" if piece.is_end else name
-        elif name in CONTAINERS:
-            self._flush()
-            if piece.is_end:
-                self._close_element(CONTAINERS[name])
+    def _start_line(self, name: str) -> str:
+        """Start a line for an element, and return the sign before its text."""
+        if name in ("td", "th"):
+            return "" if self.words.is_at_start else " │ "
+        if name in _LINE_TAGS and not self.words.is_at_start:
+            self.words.end_line()
+        self.words.close_all()
+        if name in EMPHASES:
+            self.words.open(name)
+        return _LEADS.get(name, "")
+
+    def _end_paragraph(self, level: int, first: int, last: int) -> Iterator[Block]:
+        """Yield the collected words as a paragraph, or as a heading with a level. They are in these lines."""
+        if words := self.words.take():
+            start, end = self._find_offset(first), self._find_offset(last + 1)
+            if level:
+                yield Heading(level=level, words=_strip_anchor(words), start=start, end=end)
             else:
-                self._open_element(CONTAINERS[name], piece)
-        elif SEPARATING.fullmatch(name) or name in _SINGLE_BLOCK_TAGS:
-            self._add_block_tag(piece)
-        else:
-            self._add_inline_tag(piece)
+                yield Paragraph(words=words, start=start, end=end)
 
-    def _add_block_tag(self, piece: HtmlToken) -> None:
-        name = piece.name
-        self._flush()
-        self._span = self._piece_span
-        self._words.close("dt")
-        self._heading_level = _HEADINGS.get(name, 0) if not piece.is_end else 0
-        if name == "hr":
-            self._frames[-1].blocks.append(ThematicBreak(start=self._piece_span[0], end=self._piece_span[1]))
-        elif name == "pre" and piece.is_end:
-            self._words.close("code")
-        elif name == "pre" and self._piece_line is not None:
-            self._code, self._code_line, self._code_info = [], self._piece_line, ""
-        elif name == "pre":
-            self._words.open("code")
-        elif name == "dt" and not piece.is_end:
-            self._words.open(name)
 
-    def _add_inline_tag(self, piece: HtmlToken) -> None:
-        name, attributes = piece.name, piece.attributes
-        if name == "br":
-            self._words.end_line()
-        elif name == "img":
-            self._words.add_image(attributes.get("alt", ""), attributes.get("src", ""))
-        elif name == "q":
-            self._words.add_plain("”" if piece.is_end else "“")
-        elif piece.is_end:
-            self._words.close(name)
-        elif name == "a" and "href" in attributes:
-            self._words.open(name, attributes["href"])
-        elif name in EMPHASES or name in SCRIPT_SIGNS:
-            self._words.open(name)
+def _strip_anchor(words: Inline) -> Inline:
+    last = words[-1]
+    return (*words[:-1], replace(last, text=strip_anchor(last.text)))
 
-    def _add_code(self, piece: HtmlToken) -> None:
-        assert self._code is not None
-        if piece.name == "pre" and piece.is_end:
-            self._end_code()
-        elif not piece.name:
-            self._code.append(html.unescape(piece.text))
-        elif piece.name == "code":
-            names = piece.attributes.get("class", "").split()
-            self._code_info = next((name[9:] for name in names if name.startswith("language-")), self._code_info)
 
-    def _end_code(self) -> None:
-        if self._code is None:
-            return
-        text = "".join(self._code)
-        line = self._code_line + text.startswith("\n")
-        self._append_code(text.removeprefix("\n").rstrip(), self._code_info, line)
-        self._code = None
-
-    def _open_element(self, kind: str, piece: HtmlToken) -> None:
-        if kind in _SCOPES:
-            self._close_element(kind, _SCOPES[kind])
-        parent = _PARENTS.get(kind)
-        if parent and self._frames[-1].kind != parent:
-            self._open_element(parent, HtmlToken(text="", line=piece.line))
-        if len(self._frames) >= _FRAMES_MAX:
-            return
-        start, end = self._piece_span if self._piece_line is not None else self._span
-        frame = Frame(kind=kind, start=start, end=end, may_lack_end=True, is_tight=True)
-        if piece.name == "ol":
-            first = piece.attributes.get("start", "")
-            frame.number = int(first) if first.isdecimal() and len(first) < 10 else 1
-        frame.is_head = piece.name == "th"
-        self._frames.append(frame)
-
-    def _close_element(self, kind: str, scope: str = "") -> None:
-        """Close the innermost HTML container of a kind and all containers in it.
-
-        The search stops at a container of the kind `scope`, or at one that a Markdown token opened.
-        """
-        for frame in reversed(self._frames):
-            if not frame.may_lack_end or frame.kind == scope:
-                return
-            if frame.kind == kind:
-                break
-        while self._pop() is not frame:
-            pass
-
-    def _flush(self) -> None:
-        """Add the collected words as a paragraph or a heading."""
-        words = self._words.take()
-        if not words:
-            return
-        start, end = self._span
-        if self._heading_level:
-            last = words[-1]
-            words = (*words[:-1], Words(strip_anchor(last.text), last.emphasis, last.link, last.is_image))
-            self._frames[-1].blocks.append(Heading(level=self._heading_level, words=words, start=start, end=end))
-        else:
-            self._frames[-1].blocks.append(Paragraph(words=words, start=start, end=end))
-
-    def _pop(self) -> Frame:
-        """Close the innermost container and return it."""
-        frame = self._frames.pop()
-        if frame.may_lack_end and self._piece_line is not None and frame.kind != "details":
-            frame.end = max(frame.end, self._piece_span[1])
-        frame.add_to(self._frames[-1], is_shown=frame.start >= self._start)
-        return frame
+def _read_task(blocks: tuple[Block, ...]) -> tuple[bool | None, tuple[Block, ...]]:
+    """Return whether the task of a list item is done, or None if it is no task, and the blocks without its box."""
+    first = blocks[0] if blocks else None
+    is_done = _TASK_BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
+    if is_done is None or not isinstance(first, Paragraph):
+        return None, blocks
+    box, *rest = first.words
+    return is_done, (replace(first, words=(replace(box, text=box.text[4:]), *rest)), *blocks[1:])

@@ -29,6 +29,12 @@ def get_parser() -> MarkdownIt:
     return parser
 
 
+@lru_cache(maxsize=1)
+def get_html_splitter() -> MarkdownIt:
+    """Return a parser that only splits HTML into tags and text. It is made once."""
+    return MarkdownIt("zero", {"html": True}).enable(["html_inline", "entity"])
+
+
 def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
     """Parse a link definition, but keep the definition of a footnote as text."""
     if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):

@@ -13,7 +13,6 @@ from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
     Code,
-    Details,
     Emphasis,
     Heading,
     Inline,
@@ -120,9 +119,6 @@ class _WordPlacer:
             case Quote():
                 title = self._place_words(block.title, block.start, len(self._text))
                 return replace(block, title=title, blocks=tuple(map(self.place_block, block.blocks)))
-            case Details():
-                summary = self._place_words(block.summary, block.start, len(self._text))
-                return replace(block, summary=summary, blocks=tuple(map(self.place_block, block.blocks)))
             case Code() | ThematicBreak():
                 return block
 

@@ -14,7 +14,6 @@ from roamtui.document.text import compute_line_starts
 from roamtui.markdown.blocks import (
     Block,
     Code,
-    Details,
     Emphasis,
     Heading,
     Link,
@@ -35,7 +34,7 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
         match block:
             case Paragraph() | Heading() | ThematicBreak():
                 yield block.start, block.end
-            case Quote() | Details():
+            case Quote():
                 yield block.start, block.end
                 yield from _list_spans(block.blocks)
             case Code():
@@ -56,19 +55,6 @@ def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
         Heading(level=1, words=(Words("a"),), start=100, end=104),
         Paragraph(words=(Words("b "), bold, Words("[^1]", link=0), Words(" "), Words("d")), start=105, end=120),
     )
-
-
-def test_a_summary_titles_its_details_and_is_text_elsewhere() -> None:
-    summary = "<summary>\n\nShort\n\n</summary>\n\nLong.\n"
-    (details,) = read_markdown(f"<details>\n\n{summary}\n</details>\n").blocks
-    assert isinstance(details, Details)
-    assert details.summary == (Words("Short"),)
-    paragraphs = (*details.blocks, *read_markdown(summary).blocks)
-    assert [block.words for block in paragraphs if isinstance(block, Paragraph)] == [
-        (Words("Long."),),
-        (Words("Short"),),
-        (Words("Long."),),
-    ]
 
 
 @given(markdown_texts())

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.plain import sanitise_text
-from roamtui.markdown.blocks import Markdown, flatten_blocks
+from roamtui.markdown.blocks import (
+    LINE_BREAK,
+    Block,
+    Code,
+    Heading,
+    Inline,
+    List,
+    Markdown,
+    Paragraph,
+    Quote,
+    Table,
+    ThematicBreak,
+    Words,
+)
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.verdicts import make_proof, verify_citations
@@ -20,6 +35,26 @@ FEES, HOURS = (
     next(section_id for section_id in STATE.library.walk() if STATE.library.title_of(section_id) == title)
     for title in ("Fees", "Hours")
 )
+
+
+def flatten_blocks(blocks: Sequence[Block]) -> Inline:
+    """Return the words of all blocks, with a line for each of them and for each cell."""
+    lines: list[Inline] = []
+    for block in blocks:
+        match block:
+            case Paragraph() | Heading():
+                lines.append(block.words)
+            case Code():
+                lines.append((Words(block.text),))
+            case Table():
+                lines += (cell for row in block.rows for cell in row.cells)
+            case List():
+                lines += (flatten_blocks(item.blocks) for item in block.items)
+            case Quote():
+                lines += (block.title, flatten_blocks(block.blocks))
+            case ThematicBreak():
+                pass
+    return tuple(words for line in lines if line for words in (LINE_BREAK, *line))[1:]
 
 
 def read(answer: str, state: ConversationState = STATE) -> Markdown:
@@ -45,8 +80,8 @@ def show(markdown: Markdown) -> str:
         ('**"2 **euros** a day"** [{Fees}].', '{"2 euros a day"} [1 ✓].'),
         ('"2 *euros* a `day`" [{Fees}].', '{"2 euros a day"} [1 ✓].'),
         ("So `2 euros a day` [{Fees}].", "So {2 euros a day} [1 ✓]."),
-        ('- "2 euros a day" [{Fees}]\n- **"9 euros"** [{Fees}]', '• {"2 euros a day"} [1 ✓]\n• {"9 euros"} [2 ✗]'),
-        ('| a | b |\n|---|---|\n| "2 euros a day" | [{Fees}] |', 'a b \n{"2 euros a day"} [1 ✓] '),
+        ('- "2 euros a day" [{Fees}]\n- **"9 euros"** [{Fees}]', '{"2 euros a day"} [1 ✓]\n{"9 euros"} [2 ✗]'),
+        ('| a | b |\n|---|---|\n| "2 euros a day" | [{Fees}] |', 'a\nb\n{"2 euros a day"}\n[1 ✓]'),
         ('> "2 euros a day" [{Fees}]', '{"2 euros a day"} [1 ✓]'),
         ('"2 euros a day""9 euros" [{Fees}]', '{"2 euros a day"}{"9 euros"} [1,2 ✗]'),
         ('"2 euros\\\na day" [{Fees}]', '{"2 euros}\n{a day"} [1 ✓]'),
