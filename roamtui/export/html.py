@@ -43,7 +43,7 @@ from roamtui.markdown.layout import CHECKBOXES
 from roamtui.paths import display_path
 from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.recheck import PASSAGE_LABEL, format_quote
+from roamtui.quotes.recheck import PASSAGE_LABEL
 from roamtui.quotes.source_list import find_quote_section, format_place, strip_links
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 
@@ -165,11 +165,7 @@ class _ReplayPage:
             place = format_place(citation, library)
             path = f'<a href="#{self._add_quote(library, section_id, citation)}">{path}</a>'
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign and not is_passage else ""
-        words = ""
-        if quote:  # `recheck` reads the attributes
-            found = f'{escape(self.source)}" data-section="{escape(citation.section_id)}'
-            data = f' data-source="{found}" data-quote="{escape(format_quote(quote))}"' if citation.is_verified else ""
-            words = f"<q{data}>{escape(strip_links(quote))}</q>"
+        words = f"<q>{escape(strip_links(quote))}</q>" if quote else ""
         location = f'<span class="{state.value}">{escape(place)}</span>'
         return f'<li id="{name}" title="{escape(label)}">{sign}{path} {words} <small>{location}</small></li>'
 

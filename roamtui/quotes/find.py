@@ -44,31 +44,22 @@ _SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
 """The link target that `annotate_with_ids` has shortened. This ellipsis omits no words."""
 _EDGE = " \t\n.,;:!?-\\"
 _LEADING = re.compile(r"\A(?:(?!-?(?:[$¢-¥₠-⃀] ?-?)?\.?\d)[ \t\n.,;:!?\\-])+")
-_EDGE_LENGTH = 12
-"""Number of characters to check on each side of an edge of a match. Without a digit there, it cannot cut a number."""
-_DIGIT = re.compile(r"\d")
 _BROKEN_WORD = re.compile("(?<=[^\\W\\d_])[-\u00ad\u2010][ \t]*(?:\r\n?|\n)[ \t]*(?=[^\\W\\d_])")
 """A word hyphenated at the end of a line, as in books and laws."""
+_INVISIBLE = "\u200b"
 _ACCENT_OR_LIGATURE = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
 """Combining accents and ligatures, as in PDFs and in files of some systems."""
+_GLUED = re.compile(r"(?<=[a-z\d])(?<!not)(?<!non)(?<!never)(?<!without)(?=[A-Z][a-z])")
+"""Where a page without cell borders, or a PDF, lacks a space between two words: "extensionFind the", "2020The". A word
+that reverses the meaning of the next one is no such place, as in ``notAllowed``."""
 _GLUED_SPACES_MIN = 2
-"""A match may start or end where a space is missing between two words, as in "extensionFind", only if the quoted words
-contain at least this many spaces. Fewer words may be part of a name."""
-_NEGATION = re.compile(r"(?:n[o']t|non|\bno|never|without|\bun|\bdis)\Z", re.IGNORECASE)
-"""The end of a word that reverses the meaning of the next one, as in ``isNotAllowed``."""
+"""Minimum number of spaces in the words of a match that starts or ends there. Fewer words may be part of a name."""
 _LENGTH_MIN = 2
 """Minimum number of letters and digits. A shorter quote proves nothing, unless it has many signs."""
 _SIGNS_MIN = 5
 """Minimum length of a quote with fewer letters and digits, such as "(b) [***]". The text must have it exactly."""
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts without spaces between words."""
-
-
-@dataclass(frozen=True, slots=True)
-class _NormalisedText:
-    text: str
-    offsets: array[int]
-    """Offset in the original text, for each character."""
 
 
 def find_quote(quote: str, text: str) -> Bounds | None:
@@ -85,144 +76,108 @@ def find_quote(quote: str, text: str) -> Bounds | None:
         return start, start + len(quote)
     if not has_words:
         return None
-    bounds = _find_parts(quote, text)
-    return _find_across_lines(quote, text) if bounds is None and _BROKEN_WORD.search(text) else bounds
+    texts = [text]
+    if _BROKEN_WORD.search(text):  # the hyphen may belong to the word or not
+        texts += [
+            _BROKEN_WORD.sub(lambda gap: _INVISIBLE * len(gap[0]), text),
+            _BROKEN_WORD.sub(lambda gap: "-".ljust(len(gap[0]), _INVISIBLE), text),
+        ]
+    return next(filter(None, (_find_parts(quote, spelling) for spelling in texts)), None)
 
 
 def _find_exact(quote: str, text: str) -> int:
     start = text.find(quote)
     while start >= 0:
         end = start + len(quote)
-        is_unit = (  # as in 5m; text from PDF may lack spaces: "2020The"
-            quote[-1].isdigit() and _is_one_word(quote[-1], text[end : end + 1]) and not _is_glued(text, end)
+        # a quote may end inside a word, but not before a unit, as in 5m
+        is_cut = _is_inside_word(text, start) or (
+            quote[-1].isdigit() and _is_inside_word(text, end) and not _GLUED.match(text, end)
         )
-        is_cut = _is_one_word(text[start - 1 : start], quote[0]) or is_unit
         if not is_cut and not divides_number(text, start, end):
             return start
         start = text.find(quote, start + 1)
     return -1
 
 
-@dataclass(frozen=True, slots=True)
-class _NormalisedSearch:
-    """Searches a normalised text. Its offsets are computed only if a match needs them, because that is slow."""
-
-    text: str
-
-    @property
-    def plain(self) -> str:
-        return strip_markup(self.text)
-
-    @property
-    def offsets(self) -> array[int]:
-        return normalise_markdown(self.text).offsets
-
-    def find(self, part: str, start: int = 0, stop: int | None = None) -> int:
-        """Return the offset of `part` in the plain text, or -1. A match must not start or end inside a word or number.
-
-        A long match may also start or end where a page without cell borders glues words ("extensionFind the…").
-        """
-        plain = self.plain
-        is_long = part.count(" ") >= _GLUED_SPACES_MIN
-        index = plain.find(part, start, stop)
-        while index >= 0:
-            end = index + len(part)
-            if all(
-                not _is_one_word(plain[edge - 1 : edge], plain[edge : edge + 1]) or (is_long and _is_glued(plain, edge))
-                for edge in (index, end)
-            ):
-                neighbourhoods = (plain[max(0, edge - _EDGE_LENGTH) : edge + _EDGE_LENGTH] for edge in (index, end))
-                # Most matches have no digits near their edges. Only the others need the offsets, which are slow.
-                if not any(map(_DIGIT.search, neighbourhoods)):
-                    return index
-                if not divides_number(self.text, self.offsets[index], self.offsets[end - 1] + 1):
-                    return index
-            index = plain.find(part, index + 1, stop)
-        return -1
-
-    def find_parts(self, parts: Sequence[str]) -> Bounds | None:
-        """Return the bounds of parts in the plain text if each starts in the sentence where the previous part ends."""
-        position = 0
-        for part in parts:  # most quotes already fail this cheap test
-            position = self.plain.find(part, position) + len(part)
-            if position < len(part):
-                return None
-        first = self.find(parts[0])
-        while first >= 0:
-            position = first + len(parts[0])
-            if len(parts) == 1:
-                return first, position
-            first_sentence_end = sentence_end = self._find_sentence_end(position - 1)
-            for part in parts[1:]:
-                gap = GAP.match(self.plain, position)  # an ellipsis of the text itself omits nothing
-                last_start = max(sentence_end - 1, gap.end() if gap else 0)
-                start = self.find(part, position, last_start + len(part))
-                if start < 0:
-                    break
-                position = start + len(part)
-                sentence_end = self._find_sentence_end(position - 1)
-            else:
-                return first, position
-            # an earlier match would end in the same sentence
-            first = self.find(parts[0], max(first + 1, first_sentence_end - len(parts[0]) + 1))
-        return None
-
-    def _find_sentence_end(self, index: int) -> int:
-        """Return the end of a character's sentence in the plain text, or of its line if it is in no sentence."""
-        from roamtui.search.sentences import find_sentence_end  # noqa: PLC0415 - imports the Markdown parser
-
-        offset = self.offsets[index]
-        end = find_sentence_end(self.text, offset) or self.text.find("\n", offset)
-        return len(self.offsets) if end < 0 else bisect_left(self.offsets, end)
-
-
 def _find_parts(quote: str, text: str) -> Bounds | None:
+    """Find a quote without regard to white space, markup and typography."""
     whole = _SHORTENED_TARGET.sub("", quote) if "](" in quote else quote
     pieces = (normalise_markdown(piece).text for piece in GAP.split(whole))
     # marks at the ends of a piece do not count, but a sign or a point belongs to its number
     parts = [part for piece in pieces if (part := _LEADING.sub("", piece).rstrip(_EDGE))]
-    spellings = [parts] if parts else []
-    if parts and " " in parts[0]:  # the first word may be quoted from, or put, inside a sentence
-        other_spelling = parts[0][0].swapcase() + parts[0][1:]
-        if other_spelling != parts[0]:
-            spellings.append([other_spelling, *parts[1:]])
-    search = _NormalisedSearch(text)
-    bounds = next(filter(None, map(search.find_parts, spellings)), None)
+    if not parts:
+        return None
+    normal = normalise_markdown(text)
+    bounds = _find_in_sentences(parts, normal, text)
+    if bounds is None and " " in parts[0]:  # the first word may be quoted from, or put, inside a sentence
+        parts[0] = parts[0][0].swapcase() + parts[0][1:]
+        bounds = _find_in_sentences(parts, normal, text)
     if bounds is None:
         return None
-    end = search.offsets[bounds[1] - 1] + 1
+    end = normal.offsets[bounds[1] - 1] + 1
     while end < len(text) and unicodedata.combining(text[end]):
         end += 1
-    return search.offsets[bounds[0]], end
+    return normal.offsets[bounds[0]], end
 
 
-def _find_across_lines(quote: str, text: str) -> Bounds | None:
-    """Find a quote in a text with words hyphenated at the ends of lines."""
-    for joint in ("", "-"):
-        match = _find_parts(quote, _BROKEN_WORD.sub(joint, text))
-        if match is None:
-            continue
-        start, last = match[0], match[1] - 1
-        for broken in _BROKEN_WORD.finditer(text):
-            cut = broken.end() - broken.start() - len(joint)
-            start, last = (bound + cut if broken.start() + len(joint) <= bound else bound for bound in (start, last))
-        return start, last + 1
+def _find_in_sentences(parts: Sequence[str], normal: _NormalisedText, text: str) -> Bounds | None:
+    """Return the bounds of parts in the plain text if each starts in the sentence where the previous part ends."""
+    from roamtui.search.sentences import find_sentence_end  # noqa: PLC0415 - imports the Markdown parser
+
+    def find_end(index: int) -> int:
+        """Return the end of a character's sentence in the plain text, or of its line if it is in no sentence."""
+        offset = normal.offsets[index]
+        end = find_sentence_end(text, offset) or text.find("\n", offset)
+        return len(normal.offsets) if end < 0 else bisect_left(normal.offsets, end)
+
+    first = _find_part(parts[0], normal, text)
+    while first >= 0:
+        position = first + len(parts[0])
+        sentence_end = first_sentence_end = find_end(position - 1) if len(parts) > 1 else position
+        for part in parts[1:]:
+            gap = GAP.match(normal.text, position)  # an ellipsis of the text itself omits nothing
+            last_start = max(sentence_end - 1, gap.end() if gap else 0)
+            start = _find_part(part, normal, text, position, last_start + len(part))
+            if start < 0:
+                break
+            position = start + len(part)
+            sentence_end = find_end(position - 1)
+        else:
+            return first, position
+        # an earlier match would end in the same sentence
+        first = _find_part(parts[0], normal, text, max(first + 1, first_sentence_end - len(parts[0]) + 1))
     return None
 
 
-def _is_glued(text: str, position: int) -> bool:
-    """Return whether two words, or a number and a word, meet here without a space: "extensionFind", "2020The"."""
-    before, after = text[position - 1 : position], text[position : position + 2]
-    is_edge = after[:1].isupper() and (before.islower() or (before.isalnum() and after[1:].islower()))
-    return is_edge and not _NEGATION.search(text, max(0, position - 8), position)
+def _find_part(part: str, normal: _NormalisedText, text: str, start: int = 0, stop: int | None = None) -> int:
+    """Return the offset of `part` in the plain text, or -1. A match must not start or end inside a word or number."""
+    plain = normal.text
+    may_be_glued = part.count(" ") >= _GLUED_SPACES_MIN
+    index = plain.find(part, start, stop)
+    while index >= 0:
+        end = index + len(part)
+        is_cut = any(
+            _is_inside_word(plain, edge) and not (may_be_glued and _GLUED.match(plain, edge)) for edge in (index, end)
+        )
+        if not is_cut and not divides_number(text, normal.offsets[index], normal.offsets[end - 1] + 1):
+            return index
+        index = plain.find(part, index + 1, stop)
+    return -1
 
 
-def _is_one_word(left: str, right: str) -> bool:
-    return left.isalnum() and right.isalnum() and not (_WITHOUT_SPACES.match(left) or _WITHOUT_SPACES.match(right))
+def _is_inside_word(text: str, position: int) -> bool:
+    around = text[position - 1 : position + 1] if position else ""
+    return len(around) > 1 and around.isalnum() and not _WITHOUT_SPACES.search(around)
 
 
-_SPACES = re.compile(r"\s+")
 _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class _NormalisedText:
+    text: str
+    offsets: array[int]
+    """Offset in the original text, for each character."""
 
 
 @lru_cache(maxsize=256)
@@ -237,32 +192,13 @@ def normalise_markdown(text: str) -> _NormalisedText:
     position = 0
     for match in _MARKUP.finditer(alike):
         _append(alike[position : match.start()], position, characters, offsets)
-        if match.lastgroup in ("break", "entity"):
-            _append(_replace_markup(match), match.start(), characters, offsets)
+        if match.lastgroup == "break":
+            _append(" ", match.start(), characters, offsets)
+        elif match.lastgroup == "entity":
+            _append(_ENTITIES.get(match.group(), ""), match.start(), characters, offsets)
         position = match.end()
     _append(alike[position:], position, characters, offsets)
     return _NormalisedText("".join(characters), offsets)
-
-
-@lru_cache(maxsize=256)
-def strip_markup(text: str) -> str:
-    """Return the text of `normalise_markdown` without its offsets, in half the time.
-
-    Few texts contain a given quote, and only those need offsets.
-    """
-    alike = text.translate(_ALIKE)
-    plain = _SPACES.sub(" ", _MARKUP.sub(_replace_markup, alike))
-    return normalise_markdown(text).text if _ACCENT_OR_LIGATURE.search(plain) else plain
-
-
-def _replace_markup(mark: re.Match[str]) -> str:
-    match mark.lastgroup:
-        case "break":
-            return " "
-        case "entity":
-            return _ENTITIES.get(mark.group(), "")
-        case _:
-            return ""
 
 
 def _append(text: str, start: int, characters: list[str], offsets: array[int]) -> None:

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache, partial
-from html import unescape
 from pathlib import PurePath
 from urllib.parse import unquote
 
@@ -49,9 +48,6 @@ _CELL_LINE = re.compile(
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
-_HTML_QUOTE = re.compile(
-    r"<q data-source=\"(?P<source>[^\"]*)\" data-section=\"(?P<id>[^\"]*)\" data-quote=\"(?P<quote>[^\"]*)\">"
-)
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
 PASSAGE_LABEL = "passage"
 """Stands in exports of passages in place of a verdict."""
@@ -135,22 +131,8 @@ def read_claims(text: str, name: str) -> tuple[Claim, ...]:
     Raises:
         SourceError: A file with the suffix of JSON is no export.
     """
-    match PurePath(name).suffix.lower():
-        case ".json":
-            return _read_json_claims(text, name)
-        case ".html":
-            return tuple(
-                Claim(
-                    quote=_parse_quote(unescape(quote["quote"])),
-                    place=name,
-                    line=_get_line_number(text, quote.start()),
-                    source=unescape(quote["source"]),
-                    section_id=quote["id"],
-                )
-                for quote in _HTML_QUOTE.finditer(text)
-            )
-        case _:
-            return _read_markdown_claims(text, name)
+    is_json = PurePath(name).suffix.lower() == ".json"
+    return _read_json_claims(text, name) if is_json else _read_markdown_claims(text, name)
 
 
 def _read_json_claims(text: str, name: str) -> tuple[Claim, ...]:
@@ -170,30 +152,21 @@ def _read_json_claims(text: str, name: str) -> tuple[Claim, ...]:
 
 
 def _read_markdown_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    exported = [*_CITATION_LINE.finditer(markdown)]
-    cells = [*_CELL_LINE.finditer(markdown)]
-    # sanitised, because the text of an export shows control characters as signs
-    exported_quotes = {sanitise_line(_parse_quote(line["quote"])) for line in (*exported, *cells)}
-    claims = [
-        Claim(
-            quote=_parse_quote(line["quote"]),
-            place=name,
-            line=_get_line_number(markdown, line.start()),
-            section_id=line["id"],
-        )
-        for line in exported
-        if line["state"] in _VERIFIED
-    ]
-    claims += [
-        Claim(
-            quote=_parse_quote(line["quote"]),
-            place=name,
-            line=_get_line_number(markdown, line.start()),
-            source=unquote(line["wide"] or line["target"]),
-        )
-        for line in cells
-        if line["state"] is None
-    ]
+    claims: list[Claim] = []
+    exported_quotes: set[str] = set()
+    for match in (*_CITATION_LINE.finditer(markdown), *_CELL_LINE.finditer(markdown)):
+        line, quote = match.groupdict(""), _parse_quote(match["quote"])
+        exported_quotes.add(sanitise_line(quote))  # the text of an export shows control characters as signs
+        if line["state"] in ("", *_VERIFIED):
+            claims.append(
+                Claim(
+                    quote=quote,
+                    place=name,
+                    line=_get_line_number(markdown, match.start()),
+                    section_id=line.get("id", ""),
+                    source=unquote(line.get("wide") or line.get("target") or ""),
+                )
+            )
     links: dict[str, re.Match[str]] = {}
 
     def replace_link(link: re.Match[str]) -> str:
@@ -357,8 +330,15 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
     if library is None:
         return tuple(LocatedNote(note=note, status=ClaimStatus.SAME) for note in notes)
     get_ids_by_hash = cache(partial(hash_sections, library))  # slow, and only needed if a section has disappeared
-    located = [_locate_note(note, library, get_ids_by_hash) for note in notes]
-    return tuple(sorted(located, key=lambda note: _get_note_position(note, library)))
+    order = {section_id: number for number, section_id in enumerate(library.walk())}
+
+    def get_position(located: LocatedNote) -> tuple[int, int]:
+        citation = located.new_citation
+        if citation is None:
+            return len(order), 0
+        return order.get(citation.section_id, len(order)), citation.span.start if citation.span is not None else 0
+
+    return tuple(sorted((_locate_note(note, library, get_ids_by_hash) for note in notes), key=get_position))
 
 
 def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dict[str, str]]) -> LocatedNote:
@@ -378,7 +358,7 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
         current_hash = hash_section(library, section_id)
         is_changed = current_hash and note.content_hash not in ("", current_hash)
         status = ClaimStatus.CHANGED if is_changed else ClaimStatus.SAME
-    else:  # find the section by the same text, or else by its first words
+    else:
         section_id = get_ids_by_hash().get(note.content_hash, "")
         if not section_id and note.opening:
             section_id = recheck(Claim(quote=note.opening, place=""), library).section_id
@@ -393,14 +373,3 @@ def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
         return make_citation(section_id, None, QuoteState.NO_QUOTE, None, library)
     section_id = library.section_at(span.doc, span.start) or section_id
     return make_citation(section_id, library.text_at(span), QuoteState.FOUND, span, library)
-
-
-def _get_note_position(located: LocatedNote, library: Library) -> tuple[bool, tuple[int, ...], int]:
-    """Return a sort key: the rows down to the section, then the offset of the words. A note without a place is last."""
-    candidates = [*([located.new_citation.section_id] if located.new_citation else []), *reversed(located.note.links)]
-    section_id = next((node_id for node_id in candidates if node_id in library), None)
-    if section_id is None:
-        return True, (), 0
-    rows = tuple(library.locate(node_id)[1] for node_id in (*library.ancestors(section_id), section_id))
-    span = located.new_citation.span if located.new_citation else None
-    return False, rows, span.start if span else 0

@@ -13,7 +13,6 @@ from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
-from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import RENDERERS
@@ -55,7 +54,7 @@ def _check(exported: str, name: str, library: Library, citation: Citation) -> No
     assert {claim.source for claim in claims} <= {"", "a.md", "/x/a.md"}
 
 
-@pytest.mark.parametrize("suffix", [".md", ".html", ".json"])
+@pytest.mark.parametrize("suffix", [".md", ".json"])
 @settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
 def test_an_exported_conversation_is_the_same(suffix: str, quote: str) -> None:
@@ -67,7 +66,6 @@ def test_an_exported_conversation_is_the_same(suffix: str, quote: str) -> None:
     state = ConversationState(id="c0ffee", library=library, transcript=Transcript(exchanges=(exchange,)))
     render = {
         ".md": lambda: render_markdown(state, "/x/a.md"),
-        ".html": lambda: render_html(state, "/x/a.md", library),
         ".json": lambda: render_json(state, "/x/a.md"),
     }
     _check(render[suffix](), f"export{suffix}", library, citation)

@@ -43,21 +43,20 @@ def test_a_quote_of_a_section_that_the_model_had_not_read_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quote", "marked"),
+    ("quote", "nearest"),
     [
-        ("A book may be kept for four weeks", ["A book may be kept for", "weeks"]),
-        ("it costs 2.00 euros a day", ["it costs", "euros a day"]),
-        ("a BOOK can be kept for three weeks", ["A book", "be kept for **three** weeks"]),
-        ("Then it costs: 2.50 euros a day", ["Then it costs", "2.50 euros a day"]),
+        ("A book may be kept for four weeks", "A book may be kept for **three** weeks"),
+        ("it costs 2.00 euros a day", "it costs 2.50 euros a day"),
+        ("a BOOK can be kept for three weeks", "A book may be kept for **three** weeks"),
     ],
 )
-def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_words(quote: str, marked: list[str]) -> None:
+def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_words(quote: str, nearest: str) -> None:
     state, passage = look_up(f'It says "{quote}" [{{loans}}].', "Loans")
-    assert read_spans(state, passage) == marked
-    assert passage.warning == "Quote is not in the text · nearest passage, matching words marked"
+    assert read_spans(state, passage) == [nearest]
+    assert passage.warning == "Quote is not in the text · nearest passage"
 
 
 def test_a_quote_like_nothing_in_the_text_leads_to_its_section() -> None:
     state, passage = look_up('It says "Bicycles sleep in the tower of the mill" [{loans}].', "Loans")
-    assert passage == CitedPassage(section_id=find(state, "Loans"), is_missing=True)
-    assert passage.warning == "Quote is not in the text, nor anything like it"
+    assert (passage.section_id, passage.spans) == (find(state, "Loans"), ())
+    assert passage.warning == "Quote is not in its section, nor anything like it"

@@ -126,14 +126,14 @@ class DocumentReader(Reader):
     def open_target(self, target: SectionTarget) -> bool:
         """Open a section or quote that the conversation refers to. Return whether the section exists.
 
-        If another section contains the quote, show that section. If none does, show the nearest passage.
+        If another section contains the quote, show that section. If none does, show the nearest words.
         """
         passage = self._find_passage(target)
         if passage.section_id not in self.state.library:
             self._warn(f"The model cited an id that does not exist: {passage.section_id}.")
             return False
         self.open(passage.section_id, highlight=passage.spans)
-        if passage.is_missing:
+        if passage.warning:
             self.post_message(StatusMessage(passage.warning))
         return True
 
