@@ -71,7 +71,7 @@ def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
         elif getattr(shape, "has_table", False):
             rows = [[cell.text_frame.text for cell in row.cells] for row in shape.table.rows]
             heads = rows.pop(0) if shape.table.first_row else [""] * len(rows[0])
-            yield from write_table(heads, rows, (), level=1, section_length=0)
+            yield from write_table(heads, rows)
         elif hasattr(shape, "image") and (words := shape.element.nvPicPr.cNvPr.get("descr", "").strip()):
             yield f"![{escape_inline(' '.join(words.split()))}]()"
         for diagram in shape.element.iter("{*}relIds"):

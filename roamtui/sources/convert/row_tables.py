@@ -20,17 +20,12 @@ def is_header(cells: Iterable[str]) -> bool:
 
 
 def write_table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int], *, level: int, section_length: int
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), *, section_length: int = 0
 ) -> Iterator[str]:
     """Yield a table in pieces, each with the header.
 
-    Args:
-        heads: The cells of the header.
-        rows: The cells of each other row, as many as `heads`.
-        numbers: The number of each row in the file.
-        level: Level of the headings of the sections.
-        section_length: Length of a section in characters, or 0 for no sections. Its title has the numbers and first
-            cells of its first and last row.
+    With a `section_length`, in characters, there are sections. The title of each has the numbers, from `numbers`, and
+    the first cells of its first and last row.
     """
     top = f"{_write_line(heads)}\n|{' --- |' * len(heads)}"
     lines = [_write_line(row) for row in rows]
@@ -39,7 +34,7 @@ def write_table(
             names = dict.fromkeys(_name_row(rows[number]) for number in (low, high - 1))
             span = "–".join(map(str, dict.fromkeys((numbers[low], numbers[high - 1]))))
             label = "Rows" if high - low > 1 else "Row"
-            yield write_heading(level, escape_inline(f"{label} {span}: {' … '.join(names)}"))
+            yield write_heading(2, escape_inline(f"{label} {span}: {' … '.join(names)}"))
         for start, end in _split_lines(lines[low:high], _PIECE_LENGTH):
             yield "\n".join([top, *lines[low + start : low + end]])
 

@@ -49,7 +49,7 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
     heads = cells.pop(0) if has_header else [""] * width
     numbers = [number for number, _ in numbered][has_header:]
-    blocks = write_table(heads, cells, numbers, level=2, section_length=_SECTION_LENGTH)
+    blocks = write_table(heads, cells, numbers, section_length=_SECTION_LENGTH)
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 
