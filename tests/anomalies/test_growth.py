@@ -151,7 +151,9 @@ _READERS: dict[str, Callable[[str], object]] = {
         pack(make_epub_parts({"a": f"a {text}</p><p><a{text} id='b'>"}, nav="<ol><li><a href='text/a#b'>A</a></ol>")),
         "a",
     ),
-    "reStructuredText": lambda text: (convert_rst(text), convert_rst(f".. {text}a::"), convert_rst(f"`a{text}<b")),
+    "reStructuredText": lambda text: [
+        convert_rst(part.encode(), "a") for part in (text, f".. {text}a::", f"`a{text}<b")
+    ],
 }
 
 

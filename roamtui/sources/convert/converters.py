@@ -37,7 +37,7 @@ def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
         case Format.HTML:
             from roamtui.sources.convert.html import convert_html_file as convert  # noqa: PLC0415
         case Format.RST:
-            from roamtui.sources.convert.rst import convert_rst_file as convert  # noqa: PLC0415
+            from roamtui.sources.convert.rst import convert_rst as convert  # noqa: PLC0415
         case Format.SEPARATED:
             from roamtui.sources.convert.separated import convert_separated as convert  # noqa: PLC0415
         case _ as never:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -20,17 +19,11 @@ from roamtui.sources.convert.html_tree import read_page
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text, parse_xml
 from roamtui.sources.decode import decode_html
 
-_CONTAINER = "META-INF/container.xml"
-_ENCRYPTION = "META-INF/encryption.xml"
 _TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
-_CHAPTERS_MAX = 5_000
 _PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
-_NAVIGATION_POINTS_MAX = 20_000
-_TITLE_LENGTH_MAX = 500
 _MARKER = re.compile("\ue000(\\d+)\ue001")
 """Number of a navigation point between private-use characters. It marks the place that the point leads to."""
-_LINK_TARGET = re.compile(r"\]\([^()\n]*\)")
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _SIMILAR_LENGTH_MIN = 4
@@ -54,9 +47,9 @@ class _NavigationPoint(NamedTuple):
 def convert_epub(data: bytes, name: str) -> ConvertedText:
     """Convert a book to Markdown."""
     package = ZipPackage(data, name)
-    if _TEXT_CIPHER in (package.read(_ENCRYPTION) or b""):
+    if _TEXT_CIPHER in (package.read("META-INF/encryption.xml") or b""):
         raise SourceError(f"{name} is protected by DRM and cannot be read.")
-    container = parse_xml(package.read(_CONTAINER) or b"")
+    container = parse_xml(package.read("META-INF/container.xml") or b"")
     book_part = next((found.get("full-path", "") for found in container.iter("{*}rootfile")), "")
     book = package.read(book_part)
     if book is None:
@@ -70,8 +63,8 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     listed = dict.fromkeys(found.get("idref", "") for found in root.iter("{*}itemref"))
     pages = [key for key in listed if key in items and items[key].get("media-type") in _PAGE_TYPES and key not in nav]
     blocks: list[str] = []
-    missing, is_empty, shift = 0, True, 0
-    for part in [part_names[key] for key in pages[:_CHAPTERS_MAX]]:
+    missing, has_text, shift = 0, False, 0
+    for part in (part_names[key] for key in pages):
         chapter = package.read(part)
         if chapter is None:
             missing += 1
@@ -79,21 +72,16 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
         part_points = points.get(part, [])
         marks: dict[str, str] = {}
         for number, point in enumerate(part_points):
-            if point.fragment:
-                marks[point.fragment] = f"{marks.get(point.fragment, '')}\ue000{number}\ue001"
-        page, _ = read_page(decode_html(chapter)[0], image_base=part, marks=marks)
-        chapter_blocks = write_main_blocks(page)
-        words = _MARKER.sub("", _LINK_TARGET.sub("]", "".join(chapter_blocks)))
-        is_empty = is_empty and not any(map(str.isalnum, words))  # the alternative text of an image counts as text
-        adjusted, shift = _adjust_headings(chapter_blocks, part_points, shift)
+            marks[point.fragment] = f"{marks.get(point.fragment, '')}\ue000{number}\ue001"
+        page, _ = read_page(decode_html(chapter)[0], image_base=part, marks={key: marks[key] for key in marks if key})
+        has_text = has_text or any(map(str.isalnum, "".join(page.xpath("//body//text() | //@alt"))))
+        adjusted, shift = _adjust_headings(write_main_blocks(page), part_points, shift)
         blocks += adjusted
-    if is_empty:
+    if not has_text:
         raise SourceError(f"{name} contains no text; its pages may be images.")
-    notes = [f"{missing} of its chapters are missing."] if missing else []
-    if len(pages) > _CHAPTERS_MAX:
-        notes.append(f"Only the first {_CHAPTERS_MAX:,} of {len(pages):,} chapters were read.")
-    title = next((join_text(found) for found in root.iter("{*}title")), "")[:_TITLE_LENGTH_MAX]
-    return ConvertedText(text="\n\n".join(blocks) + "\n", title=title, notes=tuple(notes))
+    title = next((join_text(found) for found in root.iter("{*}title")), "")
+    notes = (f"{missing} of its chapters are missing.",) if missing else ()
+    return ConvertedText(text="\n\n".join(blocks) + "\n", title=title, notes=notes)
 
 
 def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_NavigationPoint]]:
@@ -102,39 +90,37 @@ def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_Navigati
     root = parse_xml(package.read(part) or b"")
     target = ("", "")
     # From the last to the first, because an entry without a target leads to the target of the next one.
-    for level, title, href in reversed([*islice((*_read_ncx(root), *_read_nav(root)), _NAVIGATION_POINTS_MAX)]):
+    for level, title, href in reversed([*_read_ncx(root), *_read_nav(root)]):
         target = _split_href(href, part) if href else target
         if title and target[0]:
-            points.setdefault(target[0], []).insert(0, _NavigationPoint(level, title[:_TITLE_LENGTH_MAX], target[1]))
+            points.setdefault(target[0], []).insert(0, _NavigationPoint(level, title, target[1]))
     return points
 
 
 def _split_href(href: str, part_name: str) -> tuple[str, str]:
     """Return the name of the part that a link in another part leads to, and the fragment of the link."""
     path, _, fragment = href.partition("#")
-    folder = posixpath.dirname(part_name)
-    target = posixpath.normpath(posixpath.join(folder, unquote(path))) if path else part_name
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(part_name), unquote(path))) if path else part_name
     return target, unquote(fragment)
 
 
 def _read_nav(root: Any) -> Iterator[tuple[int, str, str]]:
     """Yield level, title and href from the nested lists in the first `nav` that is a table of contents (EPUB 3)."""
     for nav in root.iter("{*}nav"):
-        if "toc" not in get_attribute(nav, "type").split() and get_attribute(nav, "type"):
-            continue
-        for item in nav.iter("{*}li"):
-            for entry in [*item.iterfind("{*}a"), *item.iterfind("{*}span")][:1]:
-                pictured = " ".join(image.get("alt", "") for image in entry.iter("{*}img"))
-                yield _count_around(item, "ol"), join_text(entry) or pictured, entry.get("href", "")
-        return
+        if get_attribute(nav, "type") in ("", "toc"):
+            for item in nav.iter("{*}li"):
+                for entry in [*item.iterfind("{*}a"), *item.iterfind("{*}span")][:1]:
+                    pictured = " ".join(image.get("alt", "") for image in entry.iter("{*}img"))
+                    yield _count_around(item, "ol"), join_text(entry) or pictured, entry.get("href", "")
+            return
 
 
 def _read_ncx(root: Any) -> Iterator[tuple[int, str, str]]:
     """Yield level, title and href of the navigation points in an NCX file (EPUB 2)."""
     for point in root.iter("{*}navPoint"):
         title = " ".join(map(join_text, point.iterfind("{*}navLabel")))
-        target = point.find("{*}content")
-        yield _count_around(point, "navPoint") + 1, title, target.get("src", "") if target is not None else ""
+        for target in point.iterfind("{*}content"):
+            yield _count_around(point, "navPoint") + 1, title, target.get("src", "")
 
 
 def _count_around(element: Any, name: str) -> int:
@@ -147,55 +133,47 @@ def _adjust_headings(blocks: list[str], points: list[_NavigationPoint], shift: i
     `shift` is added to the level of each heading that no point leads to. Return the new blocks, and the shift for the
     next chapter.
     """
-    texts = [_MARKER.sub("", block) for block in blocks]
-    levels = [len(heading[1]) if (heading := _HEADING.fullmatch(text)) else 0 for text in texts]
-    titles = [text.lstrip("#").strip() for text in texts]
     places = {int(number): index for index, block in enumerate(blocks) for number in _MARKER.findall(block)}
-    marked = {*places.values()}
+    texts = [*(_MARKER.sub("", block) for block in blocks), ""]
+    levels = [len(heading[1]) if (heading := _HEADING.fullmatch(text)) else 0 for text in texts]
+    inserted: dict[int, list[_NavigationPoint]] = {}
+    own: dict[int, _NavigationPoint] = {}
     start = 0
-    # Points without a marker lead to the chapter as a whole or to a missing id.
     for number, point in enumerate(points):
-        if number not in places:
-            near = range(start, min(len(blocks), start + _TITLE_DISTANCE_MAX))
-            headings = (index for index in near if levels[index] and index not in marked)
-            start = next((index for index in headings if _is_similar(titles[index], point.title)), start)
-            places[number] = start
-            marked.add(start)
+        # A point without a marker leads to the chapter as a whole or to a missing id.
+        start, distance = (places[number], 2) if number in places else (start, _TITLE_DISTANCE_MAX)
+        near = [index for index in range(start, min(len(blocks), start + distance)) if index not in own]
+        found = next((index for index in near if _is_title(texts[index], levels[index], point.title)), None)
+        if found is None:
+            inserted.setdefault(start, []).append(point)
+        else:
+            own[found], start = point, found
     out: list[str] = []
-    pending: list[_NavigationPoint] = []
-    for index in range(max([len(blocks), *(place + 1 for place in marked)])):
-        pending += [points[number] for number, place in sorted(places.items()) if place == index]
-        text, level, title = (texts[index], levels[index], titles[index]) if index < len(blocks) else ("", 0, "")
-        if not text.strip():
-            continue
-        own = pending.pop() if pending and level and _is_similar(title, pending[-1].title) else None
-        for point in pending:
-            out.append(_write_title(point))
-            shift = point.level + 1 - min(filter(None, levels[index:]), default=1)
-        if pending and not level and _simplify(text) == _simplify(pending[-1].title):
-            text = ""  # it repeats the title as a paragraph
-        pending = []
-        if own is not None:
-            shift = own.level - level
+    for index, (text, level) in enumerate(zip(texts, levels, strict=True)):
+        below = min(filter(None, levels[index:]), default=1) if index in inserted or index in own else 1
+        for point in inserted.get(index, ()):
+            out.append(write_heading(point.level, escape_inline(point.title)))
+            shift = point.level + 1 - below
+        title = text.lstrip("#").strip()
+        if index in own:
+            point = own[index]
             # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
-            if len(_simplify(own.title)) > len(_simplify(title)):
-                title = escape_inline(own.title)
-        out.append(write_heading(level + shift, title) if level else text)
-    return [*filter(None, out), *map(_write_title, pending)], shift
+            is_longer = not level or len(_simplify(point.title)) > len(_simplify(title))
+            out.append(write_heading(point.level, escape_inline(point.title) if is_longer else title))
+            shift = point.level - level if level else point.level + 1 - below
+        else:
+            out.append(write_heading(level + shift, title) if level else text)
+    return [*filter(str.strip, out)], shift
 
 
-def _is_similar(first: str, second: str) -> bool:
-    """Check whether two titles are the same, or one starts or ends with the other."""
-    first, second = _simplify(first), _simplify(second)
+def _is_title(text: str, level: int, title: str) -> bool:
+    """Check whether a block has a title: a paragraph if it is the same, a heading also if one has more words."""
+    first, second = _simplify(text), _simplify(title)
     short, long = sorted((first, second), key=len)
-    if len(short) < _SIMILAR_LENGTH_MIN:
+    if not level or len(short) < _SIMILAR_LENGTH_MIN:
         return first == second
     return long.startswith(short) or (long.endswith(short) and len(short) >= _ENDING_SHARE_MIN * len(long))
 
 
 def _simplify(title: str) -> str:
     return _NOT_LETTERS.sub("", title).casefold()
-
-
-def _write_title(point: _NavigationPoint) -> str:
-    return write_heading(point.level, escape_inline(point.title))

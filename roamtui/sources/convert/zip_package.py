@@ -26,10 +26,9 @@ _TITLE_PARTS: Final = ("docProps/core.xml", "meta.xml")
 _LOST_PARTS = {
     "picture": re.compile(r"(?:(?:word|ppt|xl)/media|Pictures)/."),
     "chart": re.compile(r"(?:word|ppt|xl)/charts/chart\d+\.xml"),
+    "file of comments": re.compile(r"(?:word|ppt|xl)/(?:comments/)?(?:modernC|c)omments?[\w-]*\.xml"),
 }
 """What is not text in an Office or OpenDocument file, by the names of its parts."""
-_COMMENTS = re.compile(r"(?:word|ppt|xl)/(?:comments/)?(?:modernC|c)omments?[\w-]*\.xml")
-_MACROS = re.compile(r".*/vbaProject\.bin|(?:Basic|Scripts)/.*(?<!script-lb\.xml)(?<!script-lc\.xml)(?<!/)$")
 _BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -71,9 +70,7 @@ class ZipPackage:
 
     def list_lost(self) -> str:
         """List what an Office or OpenDocument file has besides text, such as `3 pictures, 1 chart`."""
-        counts = {noun: sum(map(bool, map(sign.match, self.parts))) for noun, sign in _LOST_PARTS.items()}
-        others = {"comments": _COMMENTS, "macros, which are never run": _MACROS}
-        return format_lost(counts, *(name for name, sign in others.items() if any(map(sign.match, self.parts))))
+        return format_lost({noun: sum(map(bool, map(sign.match, self.parts))) for noun, sign in _LOST_PARTS.items()})
 
     def read(self, part_name: str, *, bytes_max: int | None = None) -> bytes | None:
         """Return the content of a part, or None if there is no such part.

@@ -13,7 +13,7 @@ from tests.sources.convert.outlines import read_outline
 
 
 def convert(*lines: str) -> str:
-    return convert_rst("\n".join(lines)).rstrip("\n")
+    return convert_rst("\n".join(lines).encode(), "a.rst").text.rstrip("\n")
 
 
 def test_levels_are_in_the_order_in_which_adornments_appear() -> None:
