@@ -26,28 +26,26 @@ _SAMPLE_LENGTH = 4_096
 _TABLE_SAMPLE_LENGTH = 65_536
 _PDF_START = b"%PDF-"
 _HTML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<!doctype\s+html", re.IGNORECASE | re.DOTALL
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html[\s>])",
+    re.IGNORECASE | re.DOTALL,
 )
+_IMAGE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)")
 _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """Suffixes of files that are text even if they start like a web page."""
-_OFFICE = "application/vnd.openxmlformats-officedocument"
 _NAMES_BY_FORMAT = {
-    Format.PDF: (".pdf", "application/pdf"),
-    Format.EPUB: (".epub", "application/epub+zip"),
-    Format.DOCX: (".docx", ".docm", f"{_OFFICE}.wordprocessingml.document"),
-    Format.PPTX: (".pptx", ".pptm", f"{_OFFICE}.presentationml.presentation"),
-    Format.SPREADSHEET: (
-        *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", f"{_OFFICE}.spreadsheetml.sheet", "application/vnd.ms-excel"),
-        "application/vnd.oasis.opendocument.spreadsheet",
-    ),
-    Format.ODT: (".odt", "application/vnd.oasis.opendocument.text"),
+    Format.PDF: (".pdf",),
+    Format.EPUB: (".epub",),
+    Format.DOCX: (".docx", ".docm"),
+    Format.PPTX: (".pptx", ".pptm"),
+    Format.SPREADSHEET: (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    Format.ODT: (".odt",),
     Format.IPYNB: (".ipynb", "application/x-ipynb+json"),
     Format.SUBTITLES: (".srt", ".vtt", "application/x-subrip", "text/vtt"),
     Format.HTML: (".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml"),
     Format.RST: (".rst", ".rest", "text/x-rst"),
     Format.SEPARATED: (".csv", ".tsv", "text/csv", "text/tab-separated-values"),
 }
-"""The suffixes and media types of each format."""
+"""The suffixes of each format, and its media types if its first bytes do not show it."""
 _FORMATS_BY_NAME = {name: named for named, names in _NAMES_BY_FORMAT.items() for name in names}
 CONVERTED_SUFFIXES = frozenset(name for name in _FORMATS_BY_NAME if name.startswith("."))
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
@@ -90,14 +88,15 @@ def convert(
         from roamtui.sources.convert.subprocess_converter import convert_in_subprocess  # noqa: PLC0415 - rarely needed
 
         converted = convert_in_subprocess(source_format, data, name, options=conversion, report=report)
+    if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
+        raise SourceError(f"{name} contains no text. Its pages may be images, or need a browser.")
     without = f" without {converted.lost}" if converted.lost else ""
     note = f"{name}: converted from {source_format.value}{without}; line numbers refer to the converted text."
-    return replace(converted, notes=(note, *(_name_file(sentence, name) for sentence in converted.notes)))
-
-
-def _name_file(note: str, name: str) -> str:
-    """Start a note with the name of its file, as those on decoding do already."""
-    return note if note.startswith(f"{name}: ") else f"{name}: {note[:1].lower()}{note[1:]}"
+    # Notes on decoding start with the name already.
+    others = (
+        each if each.startswith(f"{name}: ") else f"{name}: {each[:1].lower()}{each[1:]}" for each in converted.notes
+    )
+    return replace(converted, notes=(note, *others))
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

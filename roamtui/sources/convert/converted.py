@@ -70,7 +70,6 @@ def has_tesseract() -> bool:
     return shutil.which(TESSERACT) is not None
 
 
-def format_lost(counts: Mapping[str, int], *others: str) -> str:
-    """List what was left out: `counts`, by nouns in the singular, and then `others` as they are."""
-    counted = (f"{count:,} {name}{'s' * (count > 1)}" for name, count in counts.items() if count)
-    return ", ".join((*counted, *others))
+def format_lost(counts: Mapping[str, int]) -> str:
+    """List what was left out, by nouns in the singular."""
+    return ", ".join(f"{count:,} {name}{'s' * (count > 1)}" for name, count in counts.items() if count)

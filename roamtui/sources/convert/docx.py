@@ -10,7 +10,6 @@ from typing import Any
 
 import mammoth
 
-from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
@@ -29,9 +28,9 @@ _BACKLINK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _REFERENCE = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
 
 
-def convert_docx(data: bytes, name: str) -> ConvertedText:
+def convert_docx(data: bytes, _name: str) -> ConvertedText:
     """Convert a Word document to Markdown."""
-    package = ZipPackage(data, name)
+    package = ZipPackage(data)
     source = mammoth.convert_to_html(
         io.BytesIO(data),
         style_map="\n".join([*_list_heading_rules(package), _STYLE_RULES]),
@@ -39,8 +38,6 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
         convert_image=mammoth.images.img_element(_find_image_part),
         external_file_access=False,
     ).value
-    if not any(map(str.isalnum, re.sub("<[^<>]*>", "", source))):
-        raise SourceError(f"{name} contains no text; its pages may be images.")
     body, *notes = _NOTE_START.split(_BACKLINK.sub("", source))
     text = convert_noted(_REFERENCE.sub("\ue000\\1\ue001", body), notes)
     return ConvertedText(text=text, title=package.read_title(), lost=package.list_lost())
@@ -55,9 +52,8 @@ def _find_image_part(image: Any) -> dict[str, str]:
 
 def _list_heading_rules(package: ZipPackage) -> Iterator[str]:
     """Yield a mammoth rule for each style with an outline level, of its own or of the style that it is based on."""
-    root = package.parse("word/styles.xml")
     levels: dict[str, str] = {}
-    for style in root.iter("{*}style") if root is not None else ():
+    for style in package.parse("word/styles.xml").iter("{*}style"):
         values = {get_local_name(child): get_attribute(child, "val") for child in style.iter()}
         name, base = values.get("name", ""), levels.get(values.get("basedOn", ""), "")
         heading = re.fullmatch("heading ([1-9])", name, re.IGNORECASE)

@@ -16,7 +16,7 @@ from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.convert.html import write_main_blocks
 from roamtui.sources.convert.html_tree import read_page
-from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text, parse_xml
+from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text
 from roamtui.sources.decode import decode_html
 
 _TEXT_CIPHER = b"xmlenc#aes"
@@ -46,15 +46,12 @@ class _NavigationPoint(NamedTuple):
 
 def convert_epub(data: bytes, name: str) -> ConvertedText:
     """Convert a book to Markdown."""
-    package = ZipPackage(data, name)
-    if _TEXT_CIPHER in (package.read("META-INF/encryption.xml") or b""):
+    package = ZipPackage(data)
+    if _TEXT_CIPHER in package.read("META-INF/encryption.xml"):
         raise SourceError(f"{name} is protected by DRM and cannot be read.")
-    container = parse_xml(package.read("META-INF/container.xml") or b"")
+    container = package.parse("META-INF/container.xml")
     book_part = next((found.get("full-path", "") for found in container.iter("{*}rootfile")), "")
-    book = package.read(book_part)
-    if book is None:
-        raise SourceError(f"{name} is damaged or not an EPUB book. Convert it again.")
-    root = parse_xml(book)
+    root = package.parse(book_part)
     items = {item.get("id", ""): item for item in root.iter("{*}item")}
     part_names = {key: _split_href(item.get("href", ""), book_part)[0] for key, item in items.items()}
     nav = [key for key, item in items.items() if "nav" in item.get("properties", "").split()]
@@ -63,31 +60,23 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     listed = dict.fromkeys(found.get("idref", "") for found in root.iter("{*}itemref"))
     pages = [key for key in listed if key in items and items[key].get("media-type") in _PAGE_TYPES and key not in nav]
     blocks: list[str] = []
-    missing, has_text, shift = 0, False, 0
+    shift = 0
     for part in (part_names[key] for key in pages):
-        chapter = package.read(part)
-        if chapter is None:
-            missing += 1
-            continue
         part_points = points.get(part, [])
         marks: dict[str, str] = {}
         for number, point in enumerate(part_points):
             marks[point.fragment] = f"{marks.get(point.fragment, '')}\ue000{number}\ue001"
-        page, _ = read_page(decode_html(chapter)[0], image_base=part, marks={key: marks[key] for key in marks if key})
-        has_text = has_text or any(map(str.isalnum, "".join(page.xpath("//body//text() | //@alt"))))
+        page, _ = read_page(decode_html(package.read(part))[0], image_base=part, marks=marks)
         adjusted, shift = _adjust_headings(write_main_blocks(page), part_points, shift)
         blocks += adjusted
-    if not has_text:
-        raise SourceError(f"{name} contains no text; its pages may be images.")
     title = next((join_text(found) for found in root.iter("{*}title")), "")
-    notes = (f"{missing} of its chapters are missing.",) if missing else ()
-    return ConvertedText(text="\n\n".join(blocks) + "\n", title=title, notes=notes)
+    return ConvertedText(text="\n\n".join(blocks) + "\n", title=title)
 
 
 def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_NavigationPoint]]:
     """Return the navigation points of each part, in order."""
     points: dict[str, list[_NavigationPoint]] = {}
-    root = parse_xml(package.read(part) or b"")
+    root = package.parse(part)
     target = ("", "")
     # From the last to the first, because an entry without a target leads to the target of the next one.
     for level, title, href in reversed([*_read_ncx(root), *_read_nav(root)]):

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Any
 
-from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_code, write_heading
 from roamtui.sources.convert.html_tree import BLOCKS, HEADINGS, LISTS, find_code_language, read_page
@@ -17,14 +16,9 @@ from roamtui.sources.decode import decode_html
 _SHELL_LENGTH_MAX = 1_500
 """Maximum length, in characters, of a shell: a page without content that waits for JavaScript or a captcha."""
 _SHELL_TEXT = re.compile(
-    r"enable javascript|javascript is (?:required|disabled|not enabled)|requires javascript|without javascript enabled"
-    r"|checking your browser|checking if the site connection is secure|just a moment|verif(?:y|ying) (?:that )?you are"
-    r"|are you (?:a )?(?:human|robot)|complete the (?:security check|captcha)|attention required|ddos protection by"
-    r"|unsupported browser|^\W*loading\W*$",
-    re.IGNORECASE,
+    r"(?:enable|requires) javascript|checking your browser|just a moment|are (?:you )?(?:a )?human|^\W*loading\W*$",
+    re.I,
 )
-_REAL_HEADINGS_MIN = 2
-"""A page with at least this many headings below its first line is not a shell."""
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_BREAK = "\n"
 """A `<br>` in a run. Other line ends of a run are spaces."""
@@ -69,46 +63,34 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     """
     root, title = read_page(html, base_url)
     text = _join_blocks(write_main_blocks(root))
-    is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _REAL_HEADINGS_MIN
-    if is_short and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
+    if len(text) <= _SHELL_LENGTH_MAX and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
-def convert_fragment(html: str) -> str:
-    """Convert HTML that a program wrote to Markdown, without a line end. Nothing is left out as navigation."""
-    return _join_blocks(_write_blocks(read_page(html)[0]))
+def convert_html_file(data: bytes, _name: str) -> ConvertedText:
+    """Convert a saved web page to Markdown."""
+    text, notes = decode_html(data)
+    return replace(convert_html(text), notes=notes)
 
 
 def convert_noted(html: str, notes: Sequence[str]) -> str:
-    """Convert HTML that a program wrote, and add each note at the end of the section that first refers to it.
+    """Convert HTML that a program wrote, and add each note after the block that first refers to it.
 
     `notes` are HTML too. A reference is the number of a note between U+E000 and U+E001. A single heading that starts
     with `TITLE_TAG` is the title of the document, and all others are one level deeper.
     """
     out: list[str] = []
-    pending: dict[int, None] = {}
-    written: set[int] = set()
+    texts = [" ".join(_join_blocks(_write_blocks(read_page(note)[0])).split()) for note in notes]
     if html.count(TITLE_TAG) == 1:
         html = _LOWERED_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", html)
-    for block in [*_write_blocks(read_page(html)[0]), "#"]:
-        if block.startswith("#"):
-            out += [f"[^{number}]: {' '.join(convert_fragment(notes[number - 1]).split())}" for number in pending]
-            written.update(pending)
-            pending.clear()
-        numbers = map(int, _NOTE_NUMBER.findall(block))
-        pending.update(dict.fromkeys(n for n in numbers if n not in written and 1 <= n <= len(notes)))
+    for block in _write_blocks(read_page(html)[0]):
         out.append(_NOTE_NUMBER.sub(r"[^\1]", block))
-    return "\n\n".join(out[:-1]) + "\n"
-
-
-def convert_html_file(data: bytes, name: str) -> ConvertedText:
-    """Convert a saved web page to Markdown."""
-    text, notes = decode_html(data)
-    page = convert_html(text)
-    if not page.text:
-        raise SourceError(f"{name} is a web page without text; it needs JavaScript. Save it from a browser.")
-    return replace(page, notes=notes)
+        for number in map(int, _NOTE_NUMBER.findall(block)):
+            if 0 < number <= len(texts) and texts[number - 1]:
+                out.append(f"[^{number}]: {texts[number - 1]}")
+                texts[number - 1] = ""
+    return "\n\n".join(out) + "\n"
 
 
 def write_main_blocks(root: Any) -> list[str]:

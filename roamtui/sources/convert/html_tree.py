@@ -92,7 +92,7 @@ def read_page(
 def _clean(root: Any, base_url: str | None, image_base: str | None, marks: dict[str, str]) -> None:
     """Empty what is hidden, make links absolute, and insert marks."""
     for element in [*root.iter()]:
-        if mark := marks.pop(element.get("id", ""), ""):
+        if (mark_id := element.get("id")) and (mark := marks.pop(mark_id, "")):
             inner = (
                 next(element.iter("li", "td", "th", "dt", "dd"), element) if element.tag in _WITHOUT_TEXT else element
             )

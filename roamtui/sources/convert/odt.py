@@ -10,7 +10,7 @@ from typing import Any
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import TITLE_TAG, convert_noted
-from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name, join_text, parse_xml
+from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name, join_text
 
 _SKIPPED = (
     *("tracked-changes", "annotation", "-decls", "forms", "table-of-content", "-index", "bibliography-source"),
@@ -24,17 +24,13 @@ _SPANS_BY_STYLE = {"Source_20_Text": "code", "bold": "b", "italic": "i"}
 
 def convert_odt(data: bytes, name: str) -> ConvertedText:
     """Convert an OpenDocument text to Markdown. Sections that include other files are not followed."""
-    package = ZipPackage(data, name)
-    if b"encryption-data" in (package.read("META-INF/manifest.xml") or b""):
-        raise SourceError(f"{name} is password-protected. Save it again without a password.")
+    package = ZipPackage(data)
     styles, root = package.parse("styles.xml"), package.parse("content.xml")
-    body = root.find("{*}body/{*}text") if root is not None else None
+    body = root.find("{*}body/{*}text")
     if body is None:
-        raise SourceError(f"{name} is damaged or not an OpenDocument text. Save it again as ODT.")
-    writer = _HtmlWriter(package, [*(styles.iter("{*}style") if styles is not None else ()), *root.iter("{*}style")])
+        raise SourceError(f"{name} is damaged, password-protected or not an OpenDocument text. Save it again as ODT.")
+    writer = _HtmlWriter(package, [*styles.iter("{*}style"), *root.iter("{*}style")])
     text = convert_noted(re.sub(r"</pre>\s*<pre>", "\n", writer.write_content(body)), writer.notes)
-    if not any(map(str.isalnum, text)):
-        raise SourceError(f"{name} contains no text; its pages may be images.")
     return ConvertedText(text=text, title=package.read_title(), lost=package.list_lost())
 
 
@@ -97,10 +93,8 @@ class _HtmlWriter:
         """Write a text box, a picture's description or a formula."""
         parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
         for child in frame.iterfind("{*}object"):
-            formula = self._package.read(f"{get_attribute(child, 'href').removeprefix('./')}/content.xml")
-            parts += [
-                f"<code>{escape(join_text(text))}</code>" for text in parse_xml(formula or b"").iter("{*}annotation")
-            ]
+            formula = self._package.parse(f"{get_attribute(child, 'href').removeprefix('./')}/content.xml")
+            parts += [f"<code>{escape(join_text(text))}</code>" for text in formula.iter("{*}annotation")]
             return "".join(parts)  # the picture beside it shows the same
         words = " ".join(join_text(child) for name in ("title", "desc") for child in frame.iterfind(f"{{*}}{name}"))
         return "".join(parts) + f'<img alt="{escape(words)}">' * (frame.find("{*}image") is not None)

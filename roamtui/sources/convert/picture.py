@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from PIL import Image, ImageOps, ImageStat
+from PIL import Image, ImageOps
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.drawing import PIXELS_MAX, Drawing, DrawingRequest, compute_viewport
@@ -13,8 +13,6 @@ _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 """The only formats that may be opened. Pillow decodes many others, and for EPS it runs Ghostscript."""
 _COLOURS = 256
 """Number of colours of a packed picture. With so few, a photo takes 267 KB instead of 863 KB, and a chart 26 KB."""
-_LIGHT_BRIGHTNESS = 160
-"""A picture with a transparent background and a higher mean brightness, of 255, was made for a dark background."""
 _ROTATED_FROM = 5
 """EXIF orientations from this number on swap width and height."""
 _ORIENTATION_TAG = 0x0112
@@ -50,11 +48,8 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         else:
             picture = picture.resize(size, Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
     if picture.mode == "RGBA":
-        alpha = picture.getchannel("A")
-        visible = alpha.point(lambda value: 255 * (value > 127))
-        light = ImageStat.Stat(picture.convert("L"), mask=visible).mean[0] if visible.getbbox() else 0
-        canvas = Image.new("RGB", size, "black" if light > _LIGHT_BRIGHTNESS else "white")
-        canvas.paste(picture, mask=alpha)
+        canvas = Image.new("RGB", size, "white")
+        canvas.paste(picture, mask=picture.getchannel("A"))
         picture = canvas
     content = picture.tobytes()
     if request.is_packed:

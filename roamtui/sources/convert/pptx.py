@@ -11,7 +11,6 @@ from pptx import Presentation
 from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.oxml import parse_xml
 
-from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.html_tree import make_absolute_href
@@ -26,13 +25,10 @@ _ROW_OVERLAP_MIN = 0.5
 """Shapes are side by side if they overlap vertically by at least this share of the height of the lower one."""
 
 
-def convert_pptx(data: bytes, name: str) -> ConvertedText:
+def convert_pptx(data: bytes, _name: str) -> ConvertedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
-    package = ZipPackage(data, name)
     deck = Presentation(io.BytesIO(data))
     slides = [_read_slide(slide) for slide in deck.slides]
-    if not any(heading or body for heading, body, _ in slides):
-        raise SourceError(f"{name} contains no text; its slides may be images.")
     texts: list[str] = []
     for number, (heading, body, note) in enumerate(slides, start=1):
         words = body.partition("\n")[0].strip("-# |")[:60].strip()
@@ -41,9 +37,9 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
     title = deck.core_properties.title
     return ConvertedText(
         text="".join(texts).rstrip("\n") + "\n",
-        title=slides[0][0] if title in _DEFAULT_TITLES else title,
+        title=slides[0][0] if slides and title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
-        lost=package.list_lost(),
+        lost=ZipPackage(data).list_lost(),
     )
 
 

@@ -19,9 +19,6 @@ from roamtui.sources.convert.zip_package import ZIP_START, ZipPackage
 
 _CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet, empty ones included."""
-_TABLE_LENGTH_MAX = 40_000
-"""Length, in characters, above which a table is divided into sections: search looks for rows only at their start."""
-_SECTION_LENGTH = 20_000
 _Grid = list[list[str]]
 """Rows of cells, from the first cell of a sheet."""
 
@@ -30,7 +27,7 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     """Convert a workbook to Markdown."""
     texts: list[str] = []
     notes: list[str] = []
-    package = ZipPackage(data, name) if data.startswith(ZIP_START) else None
+    package = ZipPackage(data) if data.startswith(ZIP_START) else None
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         for entry in book.sheets_metadata:
@@ -90,35 +87,22 @@ def _write_blocks(grid: _Grid) -> Iterator[str]:
 
 
 def _write_block(grid: _Grid, start: int, end: int) -> Iterator[str]:
-    """Yield rows as a table. Rows with one cell above or below it, such as a title, are paragraphs."""
-    is_single = [len([*filter(None, row)]) == 1 for row in grid[start:end]]
-    top = start + (is_single.index(False) if False in is_single else len(is_single))
-    bottom = end - (is_single[::-1].index(False) if False in is_single else 0)
-    for number in range(start, top):
-        yield _write_paragraph(grid[number])
-    if top < bottom:
-        columns = [column for column in range(len(grid[top])) if any(row[column] for row in grid[top:bottom])]
-        rows = [[row[column] for column in columns] for row in grid[top:bottom]]
+    """Yield rows as a table. Rows with one cell above it, such as a title, are paragraphs."""
+    while start < end and len(words := [*filter(None, grid[start])]) == 1:
+        yield escape_line_starts(escape_inline(" ".join(words[0].split())))
+        start += 1
+    if start < end:
+        columns = [column for column in range(len(grid[start])) if any(row[column] for row in grid[start:end])]
+        rows = [[row[column] for column in columns] for row in grid[start:end]]
         count = _count_header_rows(rows)
         heads = (dict.fromkeys(filter(None, cells)) for cells in zip(*rows[:count], strict=True))
         head = [" ".join(words) for words in heads] if count else [""] * len(columns)
-        is_long = sum(len(cell) for row in rows[count:] for cell in row) > _TABLE_LENGTH_MAX
-        numbers = range(top + count + 1, bottom + 1)
-        yield from write_table(head, rows[count:], numbers, section_length=_SECTION_LENGTH if is_long else 0)
-    for number in range(bottom, end):
-        yield _write_paragraph(grid[number])
+        yield from write_table(head, rows[count:], start + count + 1)
 
 
 def _count_header_rows(rows: _Grid) -> int:
     """Count the rows above the data: one without numbers, or two if a merged cell of the first repeats its text."""
-    count = 0
-    while count < min(len(rows), 2) and is_header([*filter(None, rows[count])]):
-        count += 1
-        cells = [*filter(None, rows[count - 1])]
-        if len(set(cells)) == len(cells):
-            break
-    return count % len(rows)
-
-
-def _write_paragraph(row: list[str]) -> str:
-    return escape_line_starts(escape_inline(" ".join(" ".join(filter(None, row)).split())))
+    cells = [*filter(None, rows[0])]
+    if len(rows) == 1 or not is_header(cells):
+        return 0
+    return 2 if len(set(cells)) < len(cells) and len(rows) > 2 and is_header(filter(None, rows[1])) else 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zlib
 
 import pytest
@@ -14,7 +13,7 @@ from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_bomb, make_png
 
-_RED, _BLUE, _WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
+_RED, _BLUE = (255, 0, 0), (0, 0, 255)
 _PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "of oak and tar.", "It is black.")])
 needs_pillow = pytest.mark.skipif(
     __import__("importlib.util").util.find_spec("PIL") is None, reason="Pillow is not installed"
@@ -39,17 +38,6 @@ def test_a_picture_is_scaled_and_cut() -> None:
     part = _draw(data, width=4, height=4, is_stretched=False, zoom=4, centre=(0.5, 0.99))
     assert part.viewport.box == (0.375, 0.75, 0.625, 1.0)
     assert all(blue > 250 for _, _, blue in _rows(part, 4))
-
-
-@needs_pillow
-def test_a_clear_picture_gets_a_ground_on_which_it_shows() -> None:
-    image = pytest.importorskip("PIL.Image")
-    for colour, ground in (((0, 0, 0, 255), _WHITE), ((255, 255, 255, 255), (0, 0, 0)), ((9, 9, 9, 0), _WHITE)):
-        picture = image.new("RGBA", (8, 8), (0, 0, 0, 0))
-        picture.paste(colour, (0, 0, 8, 4))
-        stream = io.BytesIO()
-        picture.save(stream, "PNG")
-        assert _rows(_draw(stream.getvalue()), 2)[-1] == ground
 
 
 @needs_pillow

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
-
 import pytest
 
-from roamtui.errors import SourceError
-from roamtui.sources.convert import zip_package
 from roamtui.sources.convert.epub import convert_epub
 from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_books import make_epub_parts, pack
@@ -80,24 +76,9 @@ def test_odd_chapters_and_entries_have_headings(body: str, nav: str, expected: s
     assert convert_epub(pack(parts), "a.epub").text == expected
 
 
-@pytest.mark.parametrize("parts", [{"one.xhtml": " " * 5_000}, {f"{n}.xhtml": " " * 900 for n in range(9)}])
-def test_a_book_that_unpacks_to_too_much_is_refused(parts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zip_package, "_PART_BYTES_MAX", 4_000)
-    monkeypatch.setattr(zip_package, "_BYTES_MAX", 8_000)
-    with pytest.raises(SourceError, match="too large when unpacked"):
-        convert_epub(pack(make_epub_parts(parts)), "a.epub")
-
-
-def test_a_book_whose_parts_would_be_unpacked_whole_is_refused() -> None:
-    pytest.importorskip("bz2")
-    with pytest.raises(SourceError, match="unsupported compression"):
-        convert_epub(pack(make_epub_parts(_CHAPTERS), zipfile.ZIP_BZIP2), "a.epub")
-
-
 def test_names_that_lead_out_of_the_book_read_nothing_outside() -> None:
     nav = '<ol><li><a href="../../../../../etc/passwd">X</a></li></ol>'
     converted = convert_epub(
         pack(make_epub_parts({"one.xhtml": "<p>a</p>", "../../../../../etc/passwd": "<p>b</p>"}, nav=nav)), "a.epub"
     )
     assert converted.text == "a\n"
-    assert converted.notes == ("1 of its chapters are missing.",)
