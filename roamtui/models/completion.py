@@ -13,30 +13,21 @@ import importlib
 import json
 import re
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived, UsageReported
-from roamtui.models.failures import EmptyReplyError, UnfinishedReplyError
+from roamtui.models.failures import UnfinishedReplyError
 from roamtui.models.worker_protocol import Job, ResolvedModel
 
 _OUTPUT_TOKENS_MAX = 8_192
 """Anthropic requires a limit. This one has room for any answer with quotes, and stays below small rate limits."""
 _OUTPUT_TOKENS_DEFAULT = 4_096
 """Limit for a model whose maximum is unknown. Every Anthropic model can write that much."""
-_BRACKETS_MAX = 200
-"""Maximum number of brackets in the arguments of a call.
-
-Our tools need three, and JSON parsers fail at a few hundred nested levels.
-"""
 _TOOL_NAME_LENGTH_MAX = 64
 """Maximum length of a tool name that every provider accepts."""
 _INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_-]")
-_CACHE_MARK = {"type": "ephemeral"}
-_CLOSE_SECONDS_MAX = 2.0
-"""Longest wait for the connection to close."""
 _FINISH_REASONS = {"length": "length", "content_filter": "filtered"}
 """Our names for reasons why a reply ended early, by litellm's names."""
 
@@ -69,15 +60,13 @@ async def stream_completion(litellm: Any, job: Job, resolved: ResolvedModel) -> 
             yield event
     finally:
         if stream is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_CLOSE_SECONDS_MAX):
-                    await stream.aclose()
+            await stream.aclose()
 
 
 def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
     """Build litellm's arguments for a completion, except for timeouts."""
     arguments = _build_common_arguments(resolved) | {
-        "messages": _build_messages(job.request.messages, resolved.provider),
+        "messages": _build_messages(job.request.messages),
         "stream": True,
         "stream_options": {"include_usage": True},
         "num_retries": 0,
@@ -92,6 +81,14 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
         ]
         if not job.request.allow_calls:
             arguments["tool_choice"] = "none"
+    if resolved.provider == "anthropic":
+        # Anthropic caches a request up to each mark. One mark is after the system text, and so includes the tools. One
+        # is at the end. One is where the previous request ended, because Anthropic looks back only 20 blocks from the
+        # end, and a step with many calls has more.
+        roles = [message.role for message in job.request.messages]
+        replied = len(roles) - 1 - roles[::-1].index(Role.ASSISTANT) if Role.ASSISTANT in roles else 1
+        marks = sorted({0, replied - 1, len(roles) - 1})
+        arguments["cache_control_injection_points"] = [{"location": "message", "index": mark} for mark in marks]
     if resolved.is_ollama:
         arguments["num_ctx"] = resolved.window_tokens
     output_tokens = job.options.output_tokens
@@ -113,7 +110,7 @@ def _build_common_arguments(resolved: ResolvedModel) -> dict[str, Any]:
     return arguments
 
 
-def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[str, Any]]:
+def _build_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     built: list[dict[str, Any]] = []
     for message in messages:
         text = _join_surrogates(message.text)
@@ -131,18 +128,6 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
                 function = {"name": name, "arguments": arguments}
                 fields["tool_calls"].append({"id": call.id, "type": "function", "function": function})
         built.append(fields)
-    if provider != "anthropic" or not built:
-        return built
-    # Anthropic caches a request up to each mark. One mark is after the system text, and so includes the tools. One is
-    # at the end. One is where the previous request ended, because Anthropic looks back only 20 blocks from the end, and
-    # a step with many calls has more.
-    replies = (index for index in reversed(range(len(messages))) if messages[index].role is Role.ASSISTANT)
-    for index in {0, max(0, next(replies, 0) - 1), len(built) - 1}:
-        marked = built[index]
-        if marked["role"] == Role.TOOL:
-            marked["cache_control"] = _CACHE_MARK
-        elif marked["content"]:
-            marked["content"] = [{"type": "text", "text": marked["content"], "cache_control": _CACHE_MARK}]
     return built
 
 
@@ -152,9 +137,7 @@ def _join_surrogates(text: str) -> str:
 
 
 def _are_acceptable_arguments(arguments: str) -> bool:
-    """Check whether every provider accepts these arguments: a JSON object, not too nested, encodable as UTF-8."""
-    if arguments.count("{") + arguments.count("[") > _BRACKETS_MAX:
-        return False
+    """Check whether every provider accepts these arguments: a JSON object that can be encoded as UTF-8."""
     try:
         value = json.loads(arguments)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
@@ -197,12 +180,11 @@ class _ReplyAssembler:
 
         Raises:
             UnfinishedReplyError: The provider gave no finish reason.
-            EmptyReplyError: Neither a finish reason nor any content arrived.
         """
         # Without a finish reason from the provider, litellm invents "stop"; without token counts, it estimates them.
         reasons = [getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason")]
         if not any(reasons) and hasattr(stream, "received_finish_reason"):
-            raise UnfinishedReplyError if self.has_begun else EmptyReplyError
+            raise UnfinishedReplyError
         calls = self._calls.finish()
         yield from map(ToolCallReceived, calls)
         if (usage := self._usage) is not None:

@@ -6,20 +6,14 @@ refused connection and an overloaded provider as status 500.
 
 from __future__ import annotations
 
-import json
 import re
-import socket
-import ssl
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.secrets import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.sources.web.page import parse_retry_after
 
-CONNECTION_TIMED_OUT = "nobody took the connection in time"
-"""Message of a connect timeout. aiohttp keeps only the message of an exception."""
 CHOOSE_ADVICE = "choose another model with --model"
 _JSON_MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
 _ERROR_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
@@ -36,47 +30,28 @@ class UnfinishedReplyError(Exception):
     """A reply ended without a finish reason."""
 
 
-class EmptyReplyError(Exception):
-    """A reply ended before it started."""
-
-
-_NETWORK_ADVICE = "check the network, and --api-base if you gave it"
-_CAUSES: tuple[tuple[tuple[type[BaseException] | str, ...], str, str, bool], ...] = (
-    ((EmptyReplyError,), "{who} sent no reply", "ask again, or check --api-base if you gave it", True),
+_CAUSES = (
     (
-        (ImportError,),
+        {"ImportError"},
         "{who} needs a Python package that is not installed ({detail})",
         f"install it in the same environment as roamtui or {CHOOSE_ADVICE}",
         False,
     ),
     (
-        (ssl.SSLError, "ClientConnectorCertificateError"),
-        "Secure connection to {where} failed",
-        "check the address, its certificate and this machine's clock",
-        False,
-    ),
-    ((ConnectionRefusedError,), "Connection refused by {where}", "{start} there or check --api-base", False),
-    (
-        (socket.gaierror, "ConnectTimeout", "ConnectionTimeoutError", CONNECTION_TIMED_OUT),
-        "{where} cannot be reached",
-        _NETWORK_ADVICE,
-        False,
-    ),
-    (
-        (TimeoutError, "ReadTimeout", "WriteTimeout", "PoolTimeout"),
-        "{who} timed out",
-        f"ask again or {CHOOSE_ADVICE}",
-        False,
-    ),
-    (
-        (UnfinishedReplyError, "ReadError", "RemoteProtocolError", "ClientPayloadError"),
-        "{who} closed the connection mid-reply",
-        "ask again",
+        {"UnfinishedReplyError", "ReadError", "RemoteProtocolError", "ClientPayloadError", "ConnectionResetError"},
+        "{who} sent no whole reply",
+        "ask again, or check --api-base if you gave it",
         True,
     ),
-    (("ConnectError", "WriteError", ConnectionError), "The connection to {where} failed", _NETWORK_ADVICE, True),
+    (
+        {"ConnectTimeout", "ConnectError", "ConnectionTimeoutError", "SSLError", "ConnectionError", "gaierror"},
+        "{where} cannot be reached",
+        "start the server there, or check the network and --api-base",
+        False,
+    ),
+    ({"TimeoutError", "ReadTimeout", "WriteTimeout"}, "{who} timed out", f"ask again or {CHOOSE_ADVICE}", False),
 )
-"""Causes (each a class, class name or message), with the reason, the advice, and whether the failure is transient.
+"""Names of the classes of causes, with the reason, the advice, and whether the failure is transient.
 
 The first row with a matching cause counts.
 """
@@ -84,37 +59,20 @@ The first row with a matching cause counts.
 
 def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
     """Translate an exception of a request to the model `resolved` into words for a person."""
-    seen: set[int] = set()
     chain: list[BaseException] = []  # the error and its causes, nearest first
     pending: list[object] = [error]
     while pending:
         current = pending.pop(0)
-        if isinstance(current, BaseException) and id(current) not in seen:
-            seen.add(id(current))
+        if isinstance(current, BaseException) and current not in chain:
             chain.append(current)
             pending += [getattr(current, "original_exception", None), current.__cause__, current.__context__]
+    names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
     for kinds, reason, advice, is_transient in _CAUSES:
-        if found := _get_first_cause(chain, kinds):
-            words = {
-                "who": resolved.title,
-                "where": resolved.address or resolved.title,
-                "start": "start Ollama" if resolved.is_ollama else "start the server",
-                "detail": _clean(str(found), environ),
-            }
-            return ModelFailure(
-                reason=reason.format_map(words), advice=advice.format_map(words), is_transient=is_transient
-            )
+        if names & kinds:
+            who, where = resolved.title, resolved.address or resolved.title
+            words = {"who": who, "where": where, "detail": _clean(str(chain[-1]), environ)}
+            return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
     return _explain_status(chain, resolved, environ)
-
-
-def _get_first_cause(
-    chain: Sequence[BaseException], kinds: tuple[type[BaseException] | str, ...]
-) -> BaseException | None:
-    for error in chain:
-        names = {type(error).__name__, CONNECTION_TIMED_OUT if CONNECTION_TIMED_OUT in str(error) else ""}
-        if any(kind in names if isinstance(kind, str) else isinstance(error, kind) for kind in kinds):
-            return error
-    return None
 
 
 def _explain_status(
@@ -122,14 +80,11 @@ def _explain_status(
 ) -> ModelFailure:
     who, text, status = resolved.title, " ".join(map(str, chain)), _get_http_status(chain)
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
-    is_too_long = status in (400, 413, 422, 429, 500, None) and _OVERFLOW.search(text) is not None
-    is_too_long = is_too_long or status == 413 or _get_first_cause(chain, ("ContextWindowExceededError",)) is not None
+    is_too_long = status == 413 or (status in (400, 422, 429, 500, None) and _OVERFLOW.search(text) is not None)
     is_busy, advice = False, f"check it or {CHOOSE_ADVICE}"
     if is_too_long:
         reason = f'The conversation exceeds the context window of "{model}"'
         advice = f"close some sections or {CHOOSE_ADVICE}"
-    elif status in (401, 403) and resolved.missing_keys:
-        reason, advice = f"{who} asks for a key ({status})", f"export {resolved.missing_keys[0]} or {CHOOSE_ADVICE}"
     elif status in (401, 403):
         key = f"the key in {resolved.key_variable}" if resolved.key_variable else "your key"
         reason = f'{who} does not accept {key} for "{model}" ({status})'
@@ -163,18 +118,9 @@ def _get_http_status(chain: Sequence[BaseException]) -> int | None:
 
 
 def _get_provider_message(chain: Sequence[BaseException]) -> str:
-    for error in chain:
-        body = getattr(error, "body", None)
-        if isinstance(body, Mapping) and isinstance(body.get("message"), str):
-            return str(body["message"])
-    text = str(chain[0])
+    text = str(chain[-1] if _is_builtin(chain[-1]) else chain[0])
     if found := _JSON_MESSAGE.search(text):
-        try:
-            return str(json.loads(f'"{found[1]}"')) if found[1] else found[2]
-        except ValueError:
-            return found[1]
-    if _is_builtin(chain[-1]):
-        text = str(chain[-1])
+        return found[1] or found[2]
     return _ERROR_PREFIX.sub("", text) or type(chain[-1]).__name__
 
 
@@ -184,10 +130,9 @@ def _is_builtin(error: BaseException) -> bool:
 
 def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
     for error in chain:
-        response: Any = getattr(error, "response", None)
-        for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
-            if headers is not None and (text := headers.get("retry-after")):
-                return parse_retry_after(text)
+        headers = getattr(getattr(error, "response", None), "headers", None)
+        if headers is not None and (text := headers.get("retry-after")):
+            return parse_retry_after(text)
     return None
 
 

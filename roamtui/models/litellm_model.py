@@ -131,14 +131,12 @@ class LitellmModel:
             ModelError: The model could not answer.
         """
         if not self._lacks_tools:
-            has_begun = False
             try:
                 async with aclosing(self._send_request(request)) as events:
                     async for event in events:
-                        has_begun = has_begun or not isinstance(event, RetryPending)
                         yield event
             except ModelError as error:
-                if has_begun or not request.tools or not _TOOL_REFUSAL.search(str(error)):
+                if not request.tools or not _TOOL_REFUSAL.search(str(error)):
                     raise
                 self._lacks_tools = True
             else:

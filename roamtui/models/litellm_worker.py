@@ -9,19 +9,16 @@ import asyncio
 import importlib
 import json
 import os
-import socket
 import threading
 from collections.abc import AsyncGenerator, Mapping, MutableMapping
 from contextlib import aclosing
-from contextvars import ContextVar
 from typing import Any, BinaryIO
 
 import msgspec
-from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.completion import compute_vectors, stream_completion
-from roamtui.models.failures import CHOOSE_ADVICE, CONNECTION_TIMED_OUT, to_failure
+from roamtui.models.failures import CHOOSE_ADVICE, to_failure
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS
 from roamtui.models.secrets import PROVIDERS, get_key_variable
 from roamtui.models.worker_protocol import (
@@ -50,9 +47,6 @@ _BASE_URL_VARIABLES: Mapping[str, tuple[str, ...]] = {
 _OLLAMA_BASE_URL = "http://localhost:11434"
 _MODEL_EXAMPLES = "openai/gpt-4.1-mini, or use --model offline"
 _EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2, or local:FOLDER"
-
-connect_seconds: ContextVar[float | None] = ContextVar("connect_seconds", default=None)
-"""Connect timeout of the running task; None for the system's default."""
 
 
 class LitellmWorker:
@@ -89,7 +83,6 @@ class LitellmWorker:
         await asyncio.Event().wait()
 
     async def _work(self, number: int, job: Job, loading: asyncio.Future[Any]) -> None:
-        connect_seconds.set(job.options.connect_seconds)
         try:
             async with aclosing(self._run_job(job, loading)) as events:
                 async for event in events:
@@ -117,7 +110,7 @@ class LitellmWorker:
         else:
             try:
                 if job.operation == "embed":
-                    yield EmbeddingBatch.encode(await compute_vectors(litellm, job, resolved))
+                    yield EmbeddingBatch(await compute_vectors(litellm, job, resolved))
                     return
                 async with aclosing(stream_completion(litellm, job, resolved)) as events:
                     async for event in events:
@@ -150,7 +143,7 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         provider = str(litellm.get_llm_provider(model)[1])
     except Exception:  # noqa: BLE001 -- litellm's exceptions have no common base
         return None
-    is_ollama, info = provider == "ollama_chat", dict[str, object]()
+    is_ollama, info = provider == "ollama_chat", dict[str, Any]()
     if not is_ollama:  # litellm would ask the server, and wait for it
         try:
             info = dict(litellm.get_model_info(model))
@@ -175,41 +168,12 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         missing_keys=missing_keys,
         key_variable=key_variable,
         window_tokens=job.options.window_tokens
-        or (OLLAMA_WINDOW_TOKENS if is_ollama else _to_count(info.get("max_input_tokens"))),
-        output_tokens=_to_count(info.get("max_output_tokens")),
-        can_call_tools=can_call_tools if isinstance(can_call_tools, bool) else None,
-        input_usd=_to_price(info.get("input_cost_per_token")),
-        output_usd=_to_price(info.get("output_cost_per_token")),
+        or (OLLAMA_WINDOW_TOKENS if is_ollama else info.get("max_input_tokens")),
+        output_tokens=info.get("max_output_tokens"),
+        can_call_tools=can_call_tools,
+        input_usd=info.get("input_cost_per_token"),
+        output_usd=info.get("output_cost_per_token"),
     )
-
-
-def _to_count(value: object) -> int | None:
-    return value if isinstance(value, int) and value > 0 else None
-
-
-def _to_price(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
-
-
-class LimitedLoop(asyncio.SelectorEventLoop):
-    """Enforces the connect timeout, which litellm passes on to only a few of its provider clients."""
-
-    @override
-    async def sock_connect(self, sock: socket.socket, address: Any) -> None:
-        """Connect `sock` within the time limit of the running task.
-
-        Raises:
-            TimeoutError: The limit was reached. The message is the same for all addresses of a host, so that aiohttp
-                raises only one error.
-        """
-        limit = asyncio.timeout(connect_seconds.get())
-        try:
-            async with limit:
-                await super().sock_connect(sock, address)
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise TimeoutError(CONNECTION_TIMED_OUT) from error
 
 
 def prepare_environment(environ: MutableMapping[str, str]) -> None:
@@ -237,8 +201,7 @@ def main() -> None:
     jobs_input, events_output = claim_stdio()
     prepare_environment(os.environ)
     try:
-        with asyncio.Runner(loop_factory=LimitedLoop) as runner:
-            runner.run(LitellmWorker(jobs_input, events_output, os.environ).run())
+        asyncio.run(LitellmWorker(jobs_input, events_output, os.environ).run())
     except BrokenPipeError:
         os._exit(0)
 

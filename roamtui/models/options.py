@@ -8,7 +8,7 @@ OLLAMA_WINDOW_TOKENS = 32_768
 """Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
 _FIRST_TOKEN_SECONDS = 120.0
 _LOCAL_FIRST_TOKEN_SECONDS = 900.0
-"""A server on this machine or network may need minutes to read a long request before its first word."""
+"""A server of one's own may need minutes to read a long request before its first word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class ModelOptions:
     """Maximum tokens of a reply. If None, Anthropic models get at most 8,192, because Anthropic requires a number."""
     temperature: float | None = None
     first_token_seconds: float | None = None
-    """Seconds to wait for the first piece of a reply. If None, 120, or 900 for a server on this machine or network."""
+    """Seconds to wait for the first piece of a reply. If None, 120, or 900 for a server that the person named."""
     gap_seconds: float = 60.0
     """Seconds to wait between two pieces of a reply."""
     retries: int = 3

@@ -221,12 +221,8 @@ async def inspect_model(
         tag = name.partition("/")[2]
         ollama = await asyncio.to_thread(probe_server, api_base or get_ollama_url(environ))
         is_usable = tag in ollama.models or f"{tag}:latest" in ollama.models
-        if is_usable:
-            reason = f"Ollama at {ollama.url} has it"
-        elif ollama.problem:
-            reason = f"Ollama at {ollama.url}: {ollama.problem}"
-        else:
-            reason = f'Ollama at {ollama.url} does not have it; run "ollama pull {tag}"'
+        problem = ollama.problem or f'it lacks the model; run "ollama pull {tag}"'
+        reason = f"Ollama at {ollama.url}: {'it has the model' if is_usable else problem}"
     return ModelAvailability(
         name=name,
         is_usable=is_usable,

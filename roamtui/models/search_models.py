@@ -88,14 +88,14 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
     """Make the embedder with a name. Nothing is loaded or requested yet.
 
     Args:
-        name: ``local:`` and the name or folder of a static model; or the path of such a folder; or ``provider/model``.
+        name: ``local:`` and the name or folder of a static model; or ``provider/model``.
         background: Runs requests to providers.
         api_base: URL of a provider's server, or None for its default.
 
     Raises:
         UsageError: The name is invalid, or a package is missing.
     """
-    if name.startswith(LOCAL) or (name and Path(name).expanduser().is_dir()):
+    if name.startswith(LOCAL):
         return LocalEmbedder(name.removeprefix(LOCAL))
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
         raise UsageError(f'invalid embedder name "{shorten(sanitise_line(name), 80)}". Use {EXAMPLES}.')
@@ -170,13 +170,13 @@ class LitellmEmbedder:
         import numpy as np  # noqa: PLC0415 - an extra
 
         try:
-            vectors = self._background.run(
+            batch = self._background.run(
                 self._background.worker.run_to_result(replace(self._job, texts=tuple(texts)), EmbeddingBatch)
             )
         except ModelError as error:
             message = str(error).replace("--model", "--embedder").replace("--api-base", "embedder_api_base")
             raise ModelError(message) from None
-        return np.array(vectors.decode(), dtype=np.float32)
+        return np.array(batch.vectors, dtype=np.float32)
 
 
 class ModelReranker:

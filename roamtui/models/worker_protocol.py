@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
-from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -18,7 +15,6 @@ from roamtui.models.options import ModelOptions
 from roamtui.models.secrets import PROVIDERS
 
 Frame = dict[str, Any]
-_LOCAL_NAMES = (".local", ".localhost", ".internal", ".lan")
 _NO_REQUEST = ModelRequest(messages=())
 
 
@@ -98,17 +94,8 @@ class ResolvedModel:
 
     @property
     def is_local(self) -> bool:
-        """Whether the URL names this machine or one on the same private network."""
-        try:
-            host = urlsplit(self.api_base or "").hostname
-        except ValueError:
-            return False
-        if not host:
-            return False
-        try:
-            return not ip_address(host).is_global
-        except ValueError:
-            return "." not in host or host.endswith(_LOCAL_NAMES)
+        """Whether the person named a server, which may need minutes to read a long request."""
+        return self.api_base is not None
 
     @property
     def address(self) -> str | None:
@@ -128,18 +115,9 @@ class ResolvedModel:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingBatch:
-    """Vectors of a batch of texts in base64, which is a fifth as long as JSON numbers."""
+    """Vectors of a batch of texts."""
 
-    encoded: tuple[str, ...]
-
-    @classmethod
-    def encode(cls, vectors: Sequence[Sequence[float]]) -> EmbeddingBatch:
-        """Encode vectors in single precision."""
-        return cls(tuple(base64.b64encode(array("f", vector).tobytes()).decode("ascii") for vector in vectors))
-
-    def decode(self) -> list[array[float]]:
-        """Decode the vectors."""
-        return [array("f", base64.b64decode(vector)) for vector in self.encoded]
+    vectors: list[list[float]]
 
 
 JobEvent = ModelEvent | ModelFailure | ResolvedModel | EmbeddingBatch

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from contextlib import aclosing
 
 import pytest
 
 from roamtui.conversation.transcript import ToolCall, Usage
-from roamtui.errors import ModelError
 from roamtui.models.base import (
     ReplyFinished,
     TextDelta,
@@ -31,15 +28,6 @@ def model(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> LitellmMode
     return LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
 
 
-async def test_text_arrives_before_the_reply_is_whole(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    gate = threading.Event()
-    openai_server.reset(FakeReply(text="first and last", chunk_size=5, gate=gate, gate_after=2))
-    async with aclosing(model.stream(make_request())) as events:
-        assert await anext(events) == TextDelta("first")
-        gate.set()
-        assert join_text([event async for event in events]) == " and last"
-
-
 async def test_usage_is_the_providers(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
     openai_server.reset(FakeReply(text="Yes.", input_tokens=1_000, output_tokens=50, cached_tokens=400))
     usages = [event.usage for event in await collect(model) if isinstance(event, UsageReported)]
@@ -49,24 +37,6 @@ async def test_usage_is_the_providers(model: LitellmModel, openai_server: FakeOp
     )
     assert usage.cost_usd is not None
     assert 0 < usage.cost_usd < 0.01
-
-
-async def test_usage_that_no_server_counted_is_an_estimate(
-    model: LitellmModel, openai_server: FakeOpenAIServer
-) -> None:
-    openai_server.reset(FakeReply(text="Yes.", counts_tokens=False))
-    usages = [event.usage for event in await collect(model) if isinstance(event, UsageReported)]
-    assert [usage.source for usage in usages] == ["estimate"]
-
-
-async def test_tools_stay_declared_when_no_call_is_allowed(
-    model: LitellmModel, openai_server: FakeOpenAIServer
-) -> None:
-    openai_server.reset(FakeReply(text="Yes."))
-    await collect(model, make_request(allow_calls=False))
-    [body] = openai_server.bodies
-    assert body["tool_choice"] == "none"
-    assert len(body["tools"]) == 1
 
 
 async def test_cancelling_the_task_closes_the_connection(
@@ -83,17 +53,6 @@ async def test_cancelling_the_task_closes_the_connection(
     assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
     assert join_text(await collect(model)) == "Still here."
     assert worker.pid == pid
-
-
-async def test_what_is_known_of_a_model(model: LitellmModel, worker: WorkerProcess) -> None:
-    sizes = [model.window_tokens]
-    await model.start()
-    sizes.append(model.window_tokens)
-    assert sizes == [None, 1_047_576]
-    description = await model.describe()
-    assert (description.provider, description.can_call_tools, description.missing_keys) == ("openai", True, ())
-    unknown = await LitellmModel("groq/never-heard-of", worker=worker).describe()
-    assert (unknown.window_tokens, unknown.missing_keys) == (None, ("GROQ_API_KEY",))
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -178,14 +137,6 @@ async def test_whatever_a_model_said_can_be_sent_back(worker: WorkerProcess, nam
         assert join_text(await collect(model, request)) == "Fine."
 
 
-@pytest.mark.parametrize("ending", [Ending.CUT, Ending.UNFINISHED])
-@pytest.mark.parametrize("name", ["anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1"])
-async def test_half_a_reply_is_an_error(worker: WorkerProcess, name: str, ending: Ending) -> None:
-    fake = SERVERS[name.partition("/")[0]](FakeReply(text="Half a reply", ending=ending))
-    with fake as server, pytest.raises(ModelError, match="closed the connection mid-reply"):
-        await collect(LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker))
-
-
 async def test_ollama_calls_are_kept_apart(llama: LitellmModel, ollama_server: FakeOllamaServer) -> None:
     ollama_server.reset(FakeReply(text="I look.", calls=CALLS, input_tokens=70, output_tokens=9))
     events = await collect(llama)
@@ -208,29 +159,6 @@ async def test_ollama_gets_results_and_its_window(llama: LitellmModel, ollama_se
     results = [m["content"] for m in ollama_server.bodies[1]["messages"] if m["role"] == "tool"]
     assert results == [f"result of {call.id}" for call in calls]
     assert llama.window_tokens == 32_768
-
-
-async def test_plain_ollama_names_lead_to_the_chat_with_tools(
-    worker: WorkerProcess, ollama_server: FakeOllamaServer
-) -> None:
-    ollama_server.reset(FakeReply(text="Yes."))
-    options = ModelOptions(window_tokens=8_000)
-    model = LitellmModel("ollama/llama3.1", api_base=ollama_server.url, options=options, worker=worker)
-    assert join_text(await collect(model)) == "Yes."
-    [request] = ollama_server.requests
-    assert request.path == "/api/chat"
-    assert request.body["options"]["num_ctx"] == 8_000
-    assert [tool["function"]["name"] for tool in request.body["tools"]] == ["expand_sections"]
-
-
-async def test_closing_closes_the_connections(
-    claude: LitellmModel, anthropic_server: FakeAnthropicServer, llama: LitellmModel, ollama_server: FakeOllamaServer
-) -> None:
-    for model, server in ((claude, anthropic_server), (llama, ollama_server)):
-        server.reset(FakeReply(text="never to end", ending=Ending.HANG))
-        async with aclosing(model.stream(make_request())) as events:
-            assert await anext(events) == TextDelta("neve")
-        assert await asyncio.to_thread(server.client_closed.wait, 10)
 
 
 @pytest.mark.parametrize(

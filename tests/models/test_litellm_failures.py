@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import re
 import signal
 import socket
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from typing import Any
 
 import pytest
-from typing_extensions import override
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from roamtui.models.options import ModelOptions
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
 from tests.models.asking import OPTIONS, collect, join_text, make_request
 from tests.models.conftest import OPENAI_KEY
@@ -27,29 +20,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TOO_LONG = openai_error("This model's maximum context length is 128000 tokens.", code="context_length_exceeded")
 RATE_LIMIT = openai_error("Rate limit reached", code="rate_limit_exceeded")
-
-
-class FakeWebServer(FakeOpenAIServer):
-    """Answers with a page, as any web server may under a wrong address."""
-
-    content_type = "text/html"
-
-    @override
-    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        yield b"<html><body>Welcome</body></html>"
-
-    @override
-    def final_pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        return iter(())
-
-
-class FakeFaultyServer(FakeOpenAIServer):
-    """Begins a reply with a fault, as OpenAI and Anthropic do."""
-
-    @override
-    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-        yield f"event: error\ndata: {json.dumps(error)}\n\n".encode()
 
 
 @pytest.fixture
@@ -129,29 +99,6 @@ async def test_a_passing_fault_is_tried_again(
     assert join_text(events) == "Now."
 
 
-async def test_the_servers_wait_is_kept(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    busy = FakeReply(status=429, headers={"Retry-After": "0.02"}, error=RATE_LIMIT)
-    openai_server.reset(busy, busy, FakeReply(text="Now."))
-    events = await collect(model)
-    assert [event.wait_seconds for event in events if isinstance(event, RetryPending)] == [0.02, 0.02]
-
-
-async def test_each_wait_is_twice_the_one_before_up_to_a_limit(
-    worker: WorkerProcess, openai_server: FakeOpenAIServer
-) -> None:
-    options = ModelOptions(retry_wait_seconds=0.01, retry_wait_seconds_max=0.07, retries=4, cancel_seconds=5.0)
-    openai_server.reset(*[FakeReply(status=503, error=openai_error("later"))] * 4, FakeReply(text="Now."))
-    events = await collect(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
-    waits = [event.wait_seconds for event in events if isinstance(event, RetryPending)]
-    assert waits == [0.01, 0.02, 0.04, 0.07]
-
-
-async def test_too_long_a_wait_is_not_waited_for(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(FakeReply(status=429, headers={"Retry-After": "3600"}, error=RATE_LIMIT))
-    await fail(model)
-    assert len(openai_server.requests) == 1
-
-
 async def _fill(events: list[ModelEvent], model: LitellmModel) -> None:
     async for event in model.stream(make_request()):
         events.append(event)
@@ -163,7 +110,7 @@ async def test_half_a_reply_is_an_error_and_not_asked_for_again(
 ) -> None:
     openai_server.reset(FakeReply(text="Half a rep", chunk_size=4, ending=ending), FakeReply(text="Whole."))
     events: list[ModelEvent] = []
-    with pytest.raises(ModelError, match="closed the connection mid-reply"):
+    with pytest.raises(ModelError, match="sent no whole reply"):
         await _fill(events, model)
     assert events == [TextDelta("Half"), TextDelta(" a r"), TextDelta("ep")]
     assert len(openai_server.requests) == 1
@@ -177,57 +124,13 @@ async def test_a_reply_that_ends_before_it_began_is_asked_for_again(
     assert join_text(await collect(model)) == "Whole."
 
 
-@pytest.mark.parametrize("pieces_max", [0, None])
-async def test_silence_before_the_first_word_or_within_a_reply_is_an_error(
-    worker: WorkerProcess, openai_server: FakeOpenAIServer, pieces_max: int | None
-) -> None:
-    openai_server.reset(FakeReply(text="Hello", ending=Ending.HANG, pieces_max=pieces_max))
-    first, gap = (2.0, 900.0) if pieces_max == 0 else (900.0, 0.3)
-    options = ModelOptions(first_token_seconds=first, gap_seconds=gap)
-    async with asyncio.timeout(60):
-        error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
-    assert "timed out" in str(error)
-    assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
-
-
-@pytest.mark.parametrize("name", ["openai/x", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1"])
-async def test_an_address_that_is_no_model_server_is_told_apart(worker: WorkerProcess, name: str) -> None:
-    with FakeWebServer(FakeReply(), FakeReply(), FakeReply(), FakeReply()) as server:
-        error = await fail(LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker))
-    assert "sent no reply; ask again, or check --api-base" in str(error)
-
-
-@pytest.mark.parametrize("name", ["openai/x", "anthropic/claude-sonnet-4-5"])
-async def test_a_fault_reported_within_a_reply_is_tried_again(worker: WorkerProcess, name: str) -> None:
-    with FakeFaultyServer(FakeReply(), FakeReply(), FakeReply(), FakeReply()) as server:
-        error = await fail(LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker))
-        assert "is unavailable" in str(error)
-        assert len(server.requests) == 4
-
-
-@pytest.mark.parametrize(
-    "name", ["openai/x", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1", "mistral/mistral-large-latest"]
-)
-async def test_a_server_that_takes_no_connection_is_given_up_soon(worker: WorkerProcess, name: str) -> None:
-    options = ModelOptions(connect_seconds=0.2, first_token_seconds=60)
-    with ExitStack() as stack:
-        full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
-        for _ in range(8):
-            waiting = stack.enter_context(socket.socket())
-            waiting.settimeout(0)
-            waiting.connect_ex(full.getsockname())
-        address = f"127.0.0.1:{full.getsockname()[1]}"
-        error = await fail(LitellmModel(name, api_base=f"http://{address}", options=options, worker=worker))
-    assert "cannot be reached; check the network" in str(error)
-
-
 @pytest.mark.parametrize("name", ["openai/x", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1"])
 async def test_a_dead_server_is_named(worker: WorkerProcess, name: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     model = LitellmModel(name, api_base=f"http://127.0.0.1:{port}/v1", options=OPTIONS, worker=worker)
     error = await fail(model)
-    assert str(error).startswith(f"Connection refused by 127.0.0.1:{port}; start ")
+    assert str(error).startswith(f"127.0.0.1:{port} cannot be reached; start the server there")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.conversation.transcript import ToolCall
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelRequest, RetryPending, get_startup_note, warm_up_model
+from roamtui.models.base import RetryPending, get_startup_note, warm_up_model
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply, openai_error
 from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
@@ -78,13 +78,3 @@ async def test_a_refusal_of_tools_differs_from_other_refusals(
         with pytest.raises(ModelError, match="refused the request"):
             await collect(model)
     assert len(openai_server.bodies) == 1 + is_refusal
-
-
-async def test_a_request_without_tools_is_not_sent_again(
-    worker: WorkerProcess, openai_server: FakeOpenAIServer
-) -> None:
-    openai_server.reset(FakeReply(status=400, error=openai_error("this model does not support tools")))
-    model = make_model(worker, "openai/my-own-model", openai_server.url)
-    with pytest.raises(ModelError, match="does not support tools"):
-        await collect(model, ModelRequest(messages=make_request().messages))
-    assert len(openai_server.bodies) == 1

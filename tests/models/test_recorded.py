@@ -14,7 +14,7 @@ from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.base import Model, ReplyFinished, TextDelta, ToolCallReceived
+from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.registry import make_model
 from roamtui.search.keyword import KeywordSearcher
@@ -49,18 +49,6 @@ def recorded(tmp_path: Path) -> tuple[Path, tuple[Exchange, ...]]:
     exchanges = asyncio.run(_talk(ScriptedModel([OPENING, QUOTE, QUOTE]), ConversationStore(tmp_path)))
     (path,) = tmp_path.glob("*.jsonl")
     return path, exchanges
-
-
-async def test_each_reply_says_what_was_said(recorded: tuple[Path, tuple[Exchange, ...]]) -> None:
-    path, _ = recorded
-    model = make_model(f"recorded:{path}")
-    assert isinstance(model, RecordedModel)
-    assert (model.name, model.questions) == (f"recorded:{path}", QUESTIONS)
-    *said, call, stopped = await collect(model, make_request("Question: How much?"))
-    assert said == [TextDelta("I "), TextDelta("look.")]
-    assert isinstance(call, ToolCallReceived)
-    assert call.call.name == "expand_sections"
-    assert stopped == ReplyFinished("tool_calls")
 
 
 async def test_the_log_of_any_conversation_can_be_played(recorded: tuple[Path, tuple[Exchange, ...]]) -> None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from roamtui.conversation.events import ConversationStarted, QuestionAsked
-from roamtui.conversation.log import ConversationLog
 from roamtui.errors import UsageError
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.registry import (
     inspect_model,
-    inspect_providers,
     is_loopback,
     list_usable_models,
     make_model,
@@ -90,25 +85,12 @@ def test_its_models_are_listed(end: str) -> None:
         assert server.counts.paths == ["/v1/models"]
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b'{"data": [1]}', b'{"data": 3}', b"[" * 100_000])
-def test_another_program_is_told_apart(body: bytes) -> None:
-    with FakeSite({"/v1/models": SitePage(body=body)}) as server:
-        assert probe_server(server.origin).problem == "it does not list models"
-
-
 def test_nobody_is_sent_elsewhere() -> None:
     with make_ollama("secret") as target:
         pages = {"/v1/models": SitePage(status=302, location=target.url("/v1/models"))}
         with FakeSite(pages) as server:
             assert probe_server(server.origin).problem == "it does not list models"
         assert target.counts.paths == []
-
-
-def test_silence_is_not_waited_for() -> None:
-    with FakeSite({}, before=lambda _: server.closing.wait()) as server:
-        report = probe_server(server.origin, seconds=0.05)
-        assert report.problem in ("no server", "no reply")
-        assert server.counts.paths == ["/v1/models"]
 
 
 @pytest.mark.parametrize(
@@ -120,31 +102,6 @@ def test_an_address_without_sense_is_not_asked_and_not_shown(address: str) -> No
     assert report.url == "?"
     assert report.problem.startswith("its address is invalid")
     assert "hidden" not in str(report)
-
-
-def test_each_provider_is_told_with_its_variable() -> None:
-    reports = {report.name: report for report in inspect_providers({"GOOGLE_API_KEY": KEY, "OPENAI_API_KEY": " "})}
-    assert len(reports) == 8
-    assert reports["offline"].is_usable
-    assert reports["gemini/gemini-2.5-flash"].is_usable
-    assert reports["gemini/gemini-2.5-flash"].reason == "GOOGLE_API_KEY is set"
-    assert not reports["openai/gpt-4.1-mini"].is_usable
-    assert reports["openai/gpt-4.1-mini"].reason == "OPENAI_API_KEY is not set"
-    assert sum(report.is_usable for report in reports.values()) == 2
-    assert KEY not in str(reports)
-
-
-async def test_a_model_that_needs_nothing_is_usable(tmp_path: Path) -> None:
-    path = tmp_path / "t.jsonl"
-    started, asked = (
-        ConversationStarted(conversation_id="c0ffee"),
-        QuestionAsked(number=1, question="Why?"),
-    )
-    ConversationLog(path, (started, asked)).save()
-    for name, window in (("offline", 128_000), (f"recorded:{path}", None)):
-        report = await inspect_model(name)
-        assert (report.is_usable, report.window_tokens) == (True, window)
-        assert report.window_tokens == make_model(name).window_tokens
 
 
 @pytest.mark.usefixtures("forked_models")
@@ -166,14 +123,6 @@ async def test_a_local_model_is_looked_up_where_it_would_be_asked(model_environ:
         environ = {**model_environ, "OLLAMA_API_BASE": server.origin}
         there = await inspect_model("ollama/llama3.1", environ=environ)
         assert set(server.counts.paths) == {"/v1/models"}
-    assert (there.is_usable, there.reason) == (True, f"Ollama at {server.origin} has it")
+    assert (there.is_usable, there.reason) == (True, f"Ollama at {server.origin}: it has the model")
     gone = await inspect_model("ollama/llama3.1", environ=environ)
     assert (gone.is_usable, gone.reason) == (False, f"Ollama at {server.origin}: no server")
-
-
-@pytest.mark.asyncio(loop_scope="session")
-async def test_a_started_model_knows_its_prices(worker: WorkerProcess) -> None:
-    model = LitellmModel("openai/gpt-4.1-mini", worker=worker)
-    await model.start()
-    assert model.prices is not None
-    assert 0 < model.prices.input_usd < model.prices.output_usd < 1e-4

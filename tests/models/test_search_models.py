@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import sys
 import threading
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.errors import ModelError, UsageError
+from roamtui.errors import ModelError
 from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import (
@@ -22,7 +21,6 @@ from roamtui.models.search_models import (
     LitellmEmbedder,
     LocalEmbedder,
     ModelReranker,
-    make_embedder,
     parse_choice,
 )
 from roamtui.search.base import EmbedKind
@@ -52,12 +50,6 @@ def test_the_best_are_chosen_by_number_however_they_are_written(background: Back
     for reply in ("", "none", '{"best": []}', '{"best": [7]}', '{"best": "3"}', "{" * 5_000, "9" * 5_000):
         with pytest.raises(ModelError, match="scripted gave no usable order"):
             _rerank(background, reply)
-
-
-def test_a_failing_model_is_told(background: BackgroundLoop) -> None:
-    model = ScriptedModel([ScriptedReply(text='{"sco', error=ModelError("It is away."))])
-    with pytest.raises(ModelError, match="It is away"):
-        ModelReranker(model, background).rerank("x", SECTIONS)
 
 
 def test_no_section_can_imitate_the_line_between_two(background: BackgroundLoop) -> None:
@@ -131,12 +123,6 @@ def test_voyage_ai_gets_no_encoding_format_which_it_would_refuse(background: Bac
     assert [body.get("encoding_format") for _, body in server.requests] == [None, "float"]
 
 
-def test_a_passing_fault_is_answered_by_asking_again(background: BackgroundLoop) -> None:
-    with FakeEmbeddingServer(503, 429) as server:
-        rows = _make(background, "openai/x", server.openai_url).embed(["a"], kind=EmbedKind.QUERY)
-    assert rows.shape == (1, 512)
-
-
 def test_a_lasting_fault_is_one_sentence_about_the_embedder(background: BackgroundLoop) -> None:
     with FakeEmbeddingServer(401) as server, pytest.raises(ModelError) as caught:
         _make(background, "openai/x", server.openai_url).embed(["a"], kind=EmbedKind.QUERY)
@@ -144,11 +130,6 @@ def test_a_lasting_fault_is_one_sentence_about_the_embedder(background: Backgrou
     assert "--embedder" in str(caught.value)
     assert "--model" not in str(caught.value)
     assert OPENAI_KEY not in str(caught.value)
-
-
-def test_a_reply_without_all_vectors_is_no_reply(background: BackgroundLoop) -> None:
-    with FakeEmbeddingServer(dropped=1) as server, pytest.raises(ModelError, match="2 vectors"):
-        _make(background, "openai/x", server.openai_url).embed(TEXTS, kind=EmbedKind.DOCUMENT)
 
 
 def test_a_missing_key_and_an_unknown_provider_are_told(background: BackgroundLoop) -> None:
@@ -179,35 +160,8 @@ def test_a_static_model_is_the_mean_of_its_words(static_model: Path) -> None:
     assert embedder.embed(["late fees"], kind=EmbedKind.QUERY).tolist() == [[2, 0]]
 
 
-def test_vectors_of_another_model_in_the_same_folder_have_another_name(static_model: Path) -> None:
-    before, vectors = LocalEmbedder(str(static_model)).name, static_model / "model.safetensors"
-    assert LocalEmbedder(str(static_model)).name == before
-    vectors.write_bytes(vectors.read_bytes()[:-1] + b"\x01")
-    assert LocalEmbedder(str(static_model)).name != before
-
-
 def test_a_damaged_model_is_one_sentence(static_model: Path) -> None:
     (static_model / "model.safetensors").write_bytes(b"\x1b[31m")
     with pytest.raises(ModelError, match=r"^The embedder \".*\" failed: .*Choose another with --embedder\.$") as caught:
         LocalEmbedder(str(static_model)).embed(["a"], kind=EmbedKind.QUERY)
     assert "\x1b" not in str(caught.value)
-
-
-def test_names_lead_to_their_embedders(static_model: Path, tmp_path: Path) -> None:
-    background = BackgroundLoop()
-    for name in (str(static_model), f"local:{static_model}", "local:someone/some-name"):
-        assert isinstance(make_embedder(name, background), LocalEmbedder)
-    assert isinstance(make_embedder("ollama/snowflake-arctic-embed2", background), LitellmEmbedder)
-    for name in ("", "word", "two words/x", "a/\x1b"):
-        with pytest.raises(UsageError, match="invalid embedder name"):
-            make_embedder(name, background)
-    with pytest.raises(UsageError, match="embedder_api_base"):
-        make_embedder("openai/x", background, api_base="nonsense")
-    with pytest.raises(UsageError, match=r"is not a model of model2vec: model\.safetensors is missing"):
-        make_embedder(str(tmp_path), background)
-
-
-def test_without_the_package_it_is_told_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "model2vec", None)
-    with pytest.raises(UsageError, match=r"pip install .roamtui\[meaning\]"):
-        LocalEmbedder("someone/some-name")

@@ -22,11 +22,7 @@ from roamtui.models.base import (
     TextDelta,
 )
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from roamtui.models.litellm_worker import prepare_environment
 from roamtui.models.options import ModelOptions
-from roamtui.models.worker_protocol import (
-    ResolvedModel,
-)
 from tests.fakes import model_process
 from tests.models.asking import collect, join_text, make_request
 
@@ -82,16 +78,6 @@ async def test_a_process_is_started_once_and_ended(make_model: MakeModel) -> Non
     assert not is_alive(pid)
 
 
-async def test_a_model_that_is_known_waits_for_no_process(make_model: MakeModel) -> None:
-    model, worker = make_model("well")
-    await model.start()
-    assert worker.pid is not None
-    assert model.window_tokens == 9_000
-    await worker.close()
-    await model.start()
-    assert worker.pid is None
-
-
 async def test_jobs_at_once_get_their_own_replies(make_model: MakeModel) -> None:
     model, _ = make_model("well")
     questions = [f"question {number}" for number in range(20)]
@@ -115,26 +101,6 @@ async def test_a_cancellation_that_is_not_confirmed_ends_the_process(make_model:
     assert join_text(await collect(model, make_request(QUICK))) == QUICK
 
 
-async def test_a_second_cancellation_does_not_wait(make_model: MakeModel) -> None:
-    model, worker = make_model("deaf", cancel_seconds=600.0)
-    has_begun = asyncio.Event()
-
-    async def read() -> None:
-        async for _ in model.stream(make_request("never to end")):
-            has_begun.set()
-
-    task = asyncio.create_task(read())
-    await has_begun.wait()
-    task.cancel()
-    for _ in range(3):
-        await asyncio.sleep(0)
-    assert not task.done()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert worker.pid is None
-
-
 async def test_a_crash_before_the_reply_is_tried_again_and_told(make_model: MakeModel) -> None:
     model, _ = make_model("crash")
     events: list[object] = []
@@ -151,14 +117,6 @@ async def test_a_crash_within_a_reply_is_told(make_model: MakeModel, behaviour: 
         await collect_into(events, model)
     assert events == [TextDelta("What is a model?")]
     assert worker.pid is None
-
-
-async def test_a_process_that_cannot_run_is_told(make_model: MakeModel) -> None:
-    model, _ = make_model("absent")
-    with pytest.raises(ModelError, match="process ended unexpectedly"):
-        await collect(model)
-    await model.start()
-    assert model.window_tokens is None
 
 
 async def test_a_process_that_cannot_be_started_is_told(
@@ -212,38 +170,3 @@ os.write(outward, b"frame " + inward.read() + stolen.encode())
 def test_what_libraries_print_or_read_stays_off_the_pipes() -> None:
     result = subprocess.run((sys.executable, "-c", SCRIPT), input=b"job", capture_output=True, check=True)
     assert (result.stdout, result.stderr) == (b"frame job", b"")
-
-
-def test_an_empty_key_is_no_key() -> None:
-    environ = {"OPENAI_API_KEY": " ", "GROQ_API_KEY": "gsk", "EMPTY": ""}
-    prepare_environment(environ)
-    assert "OPENAI_API_KEY" not in environ
-    assert (environ["GROQ_API_KEY"], environ["EMPTY"]) == ("gsk", "")
-
-
-def test_servers_of_this_machine_are_asked_without_a_proxy() -> None:
-    environ = {"NO_PROXY": "intranet"}
-    prepare_environment(environ)
-    assert environ["NO_PROXY"] == "intranet,localhost,127.0.0.1,::1"
-    assert environ["no_proxy"] == "localhost,127.0.0.1,::1"
-
-
-@pytest.mark.parametrize(
-    ("api_base", "is_local"),
-    [
-        ("http://localhost:11434", True),
-        ("http://[::1]:8000", True),
-        ("http://192.168.1.20:8000/v1", True),
-        ("http://ollama:11434", True),
-        ("http://8.8.8.8/v1", False),
-        ("http://[broken", False),
-        (None, False),
-    ],
-)
-def test_a_server_nearby_is_waited_for_longer(api_base: str | None, *, is_local: bool) -> None:
-    target = ResolvedModel(model="m", provider="openai", api_base=api_base)
-    assert target.is_local is is_local
-    patient, hasty = ModelOptions(), ModelOptions(first_token_seconds=2.0)
-    usual = patient.get_first_token_timeout(is_local=False)
-    assert (patient.get_first_token_timeout(is_local=target.is_local) > usual) is is_local
-    assert hasty.get_first_token_timeout(is_local=target.is_local) == 2.0
