@@ -32,7 +32,6 @@ from roamtui.document.loader import (
     load_files,
     load_pages,
     open_sources,
-    suggest_url,
 )
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
@@ -126,8 +125,6 @@ class Bootstrap:
         """
         if not sources:
             raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
-        if url := suggest_url(sources[0]):
-            raise SourceError(f"There is no file {sanitise_line(sources[0])}. Did you mean {url}?")
         if is_url(sources[0]) and sys.stderr.isatty():
             write_notice(f"Fetching {sources[0]}…")
         with report_conversion(sources[0]) as write_progress:

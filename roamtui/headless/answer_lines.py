@@ -11,24 +11,17 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-from roamtui.agent.answer import format_verification
-from roamtui.agent.passages import ShownPassage, group_by_section
-from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.document.library import Library
-from roamtui.document.plain import shorten
+from roamtui.conversation.transcript import QuoteState
 from roamtui.markdown.blocks import Emphasis, Markdown
 from roamtui.markdown.layout import MarkdownLayout
-from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, slice_runs, wrap_runs
+from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.answer_markdown import read_answer_markdown
-from roamtui.quotes.source_list import describe_place, format_place, format_source, list_passage_titles, strip_links
 from roamtui.quotes.verdicts import AnswerProof
-from roamtui.search.passages import QuestionWords, find_question_words
 
 WIDTH_MAX = 100
 """Maximum width of a line in columns. Longer lines are hard to read."""
 _WIDTH_MIN = 20
-_QUOTE_LENGTH_MAX = 140
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 """Terminal codes for styles: parameters of "select graphic rendition" (ECMA-48)."""
@@ -49,7 +42,6 @@ _COLOURS = {
     QuoteState.NOT_FOUND: _RED,
     QuoteState.NO_QUOTE: _CYAN,
 }
-_STRONG = RunStyle(emphasis=Emphasis.STRONG)
 _Codes = tuple[int, ...]
 _Line = Sequence[Run]
 
@@ -83,65 +75,6 @@ def render_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: boo
     return _paint(_lay_out(markdown, width), get_codes, is_styled=is_styled)
 
 
-def render_source_list(
-    citations: tuple[Citation, ...], answer: str, library: Library, *, width: int, is_styled: bool
-) -> str:
-    """Lay out the citations in the order of their numbers, in lines of at most `width` columns.
-
-    Quotes that `answer` already contains are not repeated.
-    """
-    are_all_verified = all(citation.is_verified for citation in citations if citation.quote is not None)
-    outcome = len(citations)
-    colours = [_COLOURS[citation.state] for citation in citations] + [_GREEN if are_all_verified else _YELLOW]
-    heading = [Run("Sources", _STRONG)]
-    if verification := format_verification(citations):
-        heading.append(Run(f"  {verification}", RunStyle(quote_number=outcome)))
-    lines: list[_Line] = [heading]
-    answer_text = strip_links(answer)
-    indent = len(str(len(citations))) + 2
-    for index, citation in enumerate(citations):
-        verdict = RunStyle(quote_number=index)
-        runs = [Run(f"{citation.state.sign} ", verdict)] if citation.state.sign else []
-        runs.append(make_run(format_source(citation, library), _STRONG))
-        if place := format_place(citation, library):
-            runs += [Run(" · "), make_run(place, RunStyle() if citation.is_verified else verdict)]
-        quote = strip_links(citation.quote or "")
-        if quote not in answer_text:
-            italic = RunStyle(emphasis=Emphasis.ITALIC)
-            runs.append(make_run(f" “{shorten(quote, _QUOTE_LENGTH_MAX)}”", italic))
-        number = Run(f"{index + 1:>{indent - 1}} ", _STRONG)
-        lines += _indent(wrap_runs(runs, width - indent), number, Run(" " * indent))
-    return _paint(
-        lines,
-        lambda style: () if style.quote_number is None else (colours[style.quote_number],),
-        is_styled=is_styled,
-    )
-
-
-def render_passages(
-    passages: Sequence[ShownPassage], question: str, library: Library, *, width: int, is_styled: bool
-) -> str:
-    """Lay out passages with their paths and places. The words of the question are bold."""
-    words = find_question_words(question, [passage.text for passage in passages])
-    lines: list[_Line] = []
-    for number, section in enumerate(group_by_section(passages), start=1):
-        citation = section[0].citation
-        path = " › ".join(list_passage_titles(citation, library))
-        head = [make_run(path, _STRONG), make_run(f" · {describe_place(citation, path)}", RunStyle(TextRole.ASIDE))]
-        lead = Run(f"{number} ", _STRONG)
-        indent = Run(" " * len(lead.text))
-        room = width - len(lead.text)
-        if lines:
-            lines.append([])
-        lines += _indent(wrap_runs(head, room), lead, indent)
-        for passage in section:
-            if passage is not section[0]:
-                lines.append([indent, Run("⋯", RunStyle(TextRole.ASIDE))])
-            text = _lay_out(read_markdown(passage.text), room)
-            lines += _indent((_mark_words(line, words) for line in text), indent, indent)
-    return _paint(lines, lambda _: (), is_styled=is_styled)
-
-
 def render_markdown(text: str, *, width: int) -> str:
     """Lay out Markdown as lines of at most `width` columns, except for code, without styles."""
     return _paint(_lay_out(read_markdown(text), width), lambda _: (), is_styled=False)
@@ -152,7 +85,7 @@ def wrap_lines(texts: Iterable[str], width: int) -> str:
     wrapped: list[_Line] = []
     for line in (line for text in texts for line in text.split("\n")):
         indent = Run(" " * (len(line) - len(line.lstrip(" "))))
-        wrapped += _indent(wrap_runs([make_run(line)], width - len(indent.text)), indent, indent)
+        wrapped += ([indent, *runs] for runs in wrap_runs([make_run(line)], width - len(indent.text)))
     return _paint(wrapped, lambda _: (), is_styled=False)
 
 
@@ -160,25 +93,6 @@ def _lay_out(markdown: Markdown, width: int) -> list[_Line]:
     layout = MarkdownLayout(width=width, can_scroll=False, can_click=False, links=markdown.links)
     layout.add_blocks(markdown.blocks)
     return [line.runs for line in layout.lines]
-
-
-def _mark_words(line: _Line, words: QuestionWords) -> _Line:
-    """Return a line with the words of a question in bold."""
-    marked: list[Run] = []
-    position = 0
-    text = "".join(run.text for run in line)
-    for start, end in words.locate(text):
-        marked += slice_runs(line, position, start)
-        marked += [
-            Run(run.text, RunStyle(run.style.role, run.style.emphasis | Emphasis.STRONG))
-            for run in slice_runs(line, start, end)
-        ]
-        position = end
-    return [*marked, *slice_runs(line, position, len(text))]
-
-
-def _indent(lines: Iterable[_Line], first: Run, rest: Run) -> list[_Line]:
-    return [[rest if index else first, *line] for index, line in enumerate(lines)]
 
 
 def _paint(lines: Iterable[_Line], get_codes: Callable[[RunStyle], _Codes], *, is_styled: bool) -> str:

@@ -16,7 +16,7 @@ import msgspec
 
 from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.loop import Agent
-from roamtui.agent.passages import format_proof, list_passages, replies_with_passages
+from roamtui.agent.passages import format_proof, list_passages, match_proof, replies_with_passages
 from roamtui.conversation.events import (
     EVENT_NAMES,
     CloseReason,
@@ -36,19 +36,11 @@ from roamtui.conversation.transcript import StopReason
 from roamtui.document.counts import format_count
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.export.json import to_json_citation, to_json_passage
-from roamtui.headless.answer_lines import (
-    compute_text_width,
-    render_answer,
-    render_passages,
-    render_source_list,
-    supports_styles,
-    wrap_lines,
-)
+from roamtui.headless.answer_lines import compute_text_width, render_answer, supports_styles, wrap_lines
 from roamtui.headless.output import warn, write_json, write_notices, write_sanitised, write_styled, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import resolve_scope
-from roamtui.quotes.verdicts import make_proof
 
 _EVENTS_VERSION = 1
 """Version of the format of the JSON lines, not of the program."""
@@ -154,79 +146,48 @@ class AskReport:
 
     def finish(self) -> int:
         """Write the answer and return the exit status."""
-        agent, final = self._agent, self.final
+        final = self.final
         if final is None:
             return 1
-        width = compute_text_width()
-        if self._output_format == "text" and width is not None:
-            self._show_answer(final, width)
-        elif self._output_format == "text":
-            if final.answer or final.citations:
-                lines = [final.answer] if final.answer else []
-                lines += [""] if final.citations else []
-                lines += [f"  {line}" for line in _format_sources(agent, final)]
-                write_sanitised("\n".join(lines) + "\n")
-        elif self._output_format == "events":
+        if self._output_format == "events":
             _print_line("answer", self.make_answer())
-        else:
+        elif self._output_format == "json":
             write_json(self.make_answer())
+        elif final.answer or final.citations:
+            self._write_answer(final)
         if final.error:
             warn(final.error)
         if final.stopped in (StopReason.ERROR, StopReason.COST):
             return 1
         return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
 
-    def _show_answer(self, final: QuestionAnswered, width: int) -> None:
-        """Write the answer for a person at a terminal."""
-        proof, is_styled = make_proof(final.answer, final.citations), supports_styles()
-        state = self._agent.conversation.state
-        exchange = state.transcript.exchanges[-1]
-        if passages := list_passages(exchange, state.library):
-            parts = [render_passages(passages, exchange.question, state.library, width=width, is_styled=is_styled)]
-            outcome = ["No model has read these passages. Choose one with --model to get an answer."]
+    def _write_answer(self, final: QuestionAnswered) -> None:
+        """Write the answer with its sources: laid out with verdicts at a terminal, otherwise as it is."""
+        state, width = self._agent.conversation.state, compute_text_width()
+        exchange, library, lines = state.transcript.exchanges[-1], state.library, list[str]()
+        has_verdicts = not replies_with_passages(exchange)
+        for number, citation in enumerate(final.citations, start=1):
+            label = "no such section"
+            if citation.section_id in library:
+                verdict = f": {citation.state.label}" if has_verdicts else ""
+                label = f"{format_path(library, citation.section_id)}, {citation.place}{verdict}"
+            sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
+            mark = f"[{citation.section_id}]" if width is None else f"{number}{sign}"
+            lines.append(f"  {mark} {label}")
+        if verification := format_proof(exchange) or ("no quotes to verify" if final.is_unproven else ""):
+            lines.append(f"  {verification}")
+        if unopened := list_unopened_hits(exchange, library):
+            likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
+            lines.append(f"  {format_count(len(unopened), 'likely section')} not opened: {likely}")
+        tokens = final.usage.input_tokens + final.usage.output_tokens
+        lines.append(f"  ({self._agent.model.name}{f'; {tokens:,} tokens' if tokens else ''})")
+        if width is None:
+            gap = [""] if final.citations else []
+            write_sanitised("\n".join([*filter(None, [final.answer]), *gap, *lines]) + "\n")
         else:
-            parts = (
-                [render_answer(final.answer, proof, width=width, is_styled=is_styled)] if final.answer.strip() else []
-            )
-            outcome = [proof.summary] if proof.summary and final.citations else []
-            if final.citations:
-                sources = render_source_list(
-                    final.citations, final.answer, state.library, width=width, is_styled=is_styled
-                )
-                parts.append(sources)
-            elif final.is_unproven:
-                outcome.append("no quotes to verify")
-        if parts:
-            parts.append(wrap_lines((*outcome, *_format_outcome(self._agent, final)), width))
-            write_styled("\n".join(parts))
-
-
-def _format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
-    """Format a line for each citation, then the verification, unopened sections, and the model with its tokens."""
-    library, lines = agent.conversation.state.library, []
-    exchange = agent.conversation.state.transcript.exchanges[-1]
-    for citation in final.citations:
-        label = "no such section"
-        if citation.section_id in library:
-            verdict = "" if replies_with_passages(exchange) else f": {citation.state.label}"
-            label = f"{format_path(library, citation.section_id)}, {citation.place}{verdict}"
-        lines.append(f"[{citation.section_id}] {label}")
-    if proof := format_proof(exchange):
-        lines.append(proof)
-    elif final.is_unproven:
-        lines.append("no quotes to verify")
-    return [*lines, *_format_outcome(agent, final)]
-
-
-def _format_outcome(agent: Agent, final: QuestionAnswered) -> list[str]:
-    library, lines = agent.conversation.state.library, []
-    unopened = list_unopened_hits(agent.conversation.state.transcript.exchanges[-1], library)
-    if unopened:
-        likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
-        lines.append(f"{format_count(len(unopened), 'likely section')} not opened: {likely}")
-    tokens = final.usage.input_tokens + final.usage.output_tokens
-    lines.append(f"({agent.model.name}; {tokens:,} tokens)" if tokens else f"({agent.model.name})")
-    return lines
+            proof, is_styled = match_proof(exchange), supports_styles()
+            answer = render_answer(final.answer, proof, width=width, is_styled=is_styled)
+            write_styled(f"{answer}\n{wrap_lines(lines, width)}")
 
 
 def print_event(event: ConversationEvent) -> None:

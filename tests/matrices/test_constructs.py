@@ -20,16 +20,14 @@ from markdown_it import MarkdownIt
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.passages import ShownPassage
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import OpenSectionOptions
-from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.headless.answer_lines import render_answer, render_passages
+from roamtui.headless.answer_lines import render_answer
 from roamtui.headless.ask import run_ask
 from roamtui.headless.mcp_session import ClientSession, ServedLibrary
 from roamtui.outline.spans import split_pages
@@ -115,16 +113,10 @@ def _show_answer(text: str, width: int) -> str:
     return render_answer(text, make_proof(text, ()), width=width, is_styled=False)
 
 
-def _show_passage(text: str, width: int) -> str:
-    passage = ShownPassage(citation=Citation(section_id="", quote=text, state=QuoteState.FOUND), text=text)
-    return render_passages([passage], QUESTION, _make_library(text), width=width, is_styled=False)
-
-
 _LAID_OUT: dict[str, Callable[[str, int], str]] = {
     "reader": _show_reader,
     "chat": _show_chat,
     "answer in a terminal": _show_answer,
-    "passage in a terminal": _show_passage,
 }
 _WIDTHS = (40, 80, 160)
 _SOURCE_EXITS = frozenset({"json", "pipe", "Markdown", "JSON export", "MCP tools"})
