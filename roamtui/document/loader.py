@@ -25,8 +25,6 @@ from roamtui.sources.web.page import FetchedPage, FetchOptions, OriginNotApprove
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
-_LINK_DEPTH_MAX = 2
-"""Maximum number of links between the source and a page. Links on a page at this depth do not become nodes."""
 _PARALLEL_FETCHES_MAX = 8
 
 
@@ -137,18 +135,14 @@ class Loader:
         The document of a node that cannot be read has a `problem`, and a `refused_origin` if nobody has approved it.
         """
         urls = {node_id: url for node_id in node_ids if (url := get_link_url(library, node_id))}
-        pages = self._load_pages(library, urls, approved) if urls else {}
+        pages = self._load_pages(library, tuple(dict.fromkeys(urls.values())), approved) if urls else {}
         return {
             node_id: pages[urls[node_id]] if node_id in urls else self._read_file(library.node(node_id))
             for node_id in node_ids
         }
 
-    def _load_pages(self, library: Library, urls: Mapping[str, str], approved: frozenset[str]) -> dict[str, Document]:
-        """Load the pages of links, by URL."""
-        depths: dict[str, int] = {}
-        for node_id, url in urls.items():
-            kinds = (library.get_label(other_id).kind for other_id in (*library.ancestors(node_id), node_id))
-            depths.setdefault(url, sum(kind is NodeKind.LINK for kind in kinds))
+    def _load_pages(self, library: Library, urls: Sequence[str], approved: frozenset[str]) -> dict[str, Document]:
+        """Load the pages at URLs."""
         fetch = partial(self.fetch, allowed=self.allow(approved))
 
         def load_page(url: str) -> Document:
@@ -157,7 +151,7 @@ class Loader:
             if url in library.documents_by_key and not library.document(url).problem:
                 return library.document(url)
             try:
-                document = parse_page(fetch(url), key=url, has_links=depths[url] < _LINK_DEPTH_MAX)
+                document = parse_page(fetch(url), key=url)
             except OriginNotApprovedError as error:
                 document = make_refusal(url, error.origin)
             except SourceError as error:
@@ -165,7 +159,7 @@ class Loader:
             document.precompute()
             return document
 
-        return dict(zip(depths, run_parallel(load_page, depths, _PARALLEL_FETCHES_MAX), strict=True))
+        return dict(zip(urls, run_parallel(load_page, urls, _PARALLEL_FETCHES_MAX), strict=True))
 
     def _read_file(self, node: Node) -> Document:
         key, path = node.doc, self.files.get(node.doc)
