@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.headings import HeadingScanner, scan_headings
+from roamtui.document.headings import HeadingScanner
 from roamtui.document.parse import parse_document
 from tests.document.block_texts import list_texts
 from tests.document.invariants import read_sections
@@ -31,17 +31,6 @@ def test_headings_of_random_texts_match_a_full_parse(seed: int) -> None:
     for text in list_texts(seed, _TEXTS_PER_SEED):
         found = read_sections(parse_document(text))
         assert strip_titles(found) == strip_titles(judge_outline(text)), repr(text)
-
-
-@given(
-    st.integers(0, 2**64), st.sampled_from(["---\na: b\n---\n", "---\n- x\n\n...\n", "# before\n", "> a\n", "- b\n"])
-)
-def test_text_before_the_start_changes_nothing(seed: int, before: str) -> None:
-    for text in list_texts(seed, 5):
-        columns = scan_headings(before + text, len(before))
-        alone = scan_headings(text)
-        assert (columns.levels, columns.titles) == (alone.levels, alone.titles), repr(text)
-        assert [offset - len(before) for offset in columns.offsets] == list(alone.offsets)
 
 
 @pytest.mark.parametrize(
@@ -84,13 +73,6 @@ def test_plain_sections_are_found_without_the_parser(monkeypatch: pytest.MonkeyP
     assert [title for _, title, _ in find_headings(text)] == ["A", "E"]
 
 
-@pytest.mark.parametrize("marker", ["> ", "- ", "1. ", "> - "])
-@pytest.mark.parametrize("depth", [10, 21, 99, 101, 10_000])
-def test_deep_nesting_loses_nothing_after_it(marker: str, depth: int) -> None:
-    text = f"# Before\n\n{marker * depth}text\n===\n\nAfter\n---\n"
-    assert find_headings(text) == [(1, "Before", 0), (2, "After", 5)]
-
-
 @pytest.mark.parametrize(
     "lines",
     [
@@ -109,19 +91,15 @@ def test_deep_nesting_over_many_lines_loses_nothing_after_it(lines: list[str]) -
     assert [line for _, _, line in find_headings("\n".join(lines))] == [*wanted, len(lines) - 3]
 
 
-def test_a_giant_heading_is_its_own_title() -> None:
-    title = "*a_ " * 100_000
-    assert find_headings(f"# {title}\n# After") == [(1, title.strip(), 0), (1, "After", 1)]
-
-
 @pytest.mark.parametrize(
     ("heading", "title"),
     [
+        ("# " + "*a_ " * 100_000, ("*a_ " * 100_000).strip()),
         ("# " + "[" * 5_000, "[" * 5_000),
         ("# \u00a0" + " " * 20_000 + "\u00a0", "\u00a0" + " " * 20_000 + "\u00a0"),
         ("# " + "![a](" * 5_000, "![a](" * 5_000),
     ],
-    ids=["brackets", "blank", "images"],
+    ids=["giant", "brackets", "blank", "images"],
 )
 def test_a_hostile_title_is_read_as_text(heading: str, title: str) -> None:
     assert find_headings(heading + "\n\n# After") == [(1, title, 0), (1, "After", 2)]

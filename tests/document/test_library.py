@@ -67,17 +67,14 @@ def test_tokens_of_a_node_include_every_page_loaded_below_it() -> None:
 
 def test_children_and_parents_agree() -> None:
     library = _load(_list_links(), "c.md", "a.md", "b.md")
-    tops = library.children(library.root_id)
-    assert all(library.parent(top) is None for top in tops)
-    pending = list(tops)
-    seen = []
+    pending, seen = [*library.children(library.root_id)], []
+    assert all(library.parent(top) is None for top in pending)
     while pending:
         node_id = pending.pop(0)
         seen.append(node_id)
-        for child in library.children(node_id):
-            assert library.parent(child) == node_id
-            assert library.node(child).parent == node_id
-        pending[:0] = library.children(node_id)
+        children = library.children(node_id)
+        assert all(library.parent(child) == library.node(child).parent == node_id for child in children)
+        pending[:0] = children
     assert seen == list(library.walk())
 
 

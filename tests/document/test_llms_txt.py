@@ -51,13 +51,10 @@ def test_a_link_is_below_its_section_with_its_item_as_text() -> None:
     ("text", "expected"),
     [
         ("- [A](a)\n", [("A", "https://site.example/docs/a")]),
-        ("1. [A](a)\n2) [B](b)\n", [("A", "https://site.example/docs/a"), ("B", "https://site.example/docs/b")]),
-        ('- [A](a "a title")\n', [("A", "https://site.example/docs/a")]),
         ("- [`code` and *more*](a)\n", [("code and more", "https://site.example/docs/a")]),
         ("- [A][ref]\n\n[ref]: /r\n", [("A", "https://site.example/r")]),
         ("- [A](a#part) and [B](#here)\n", [("A", "https://site.example/docs/a")]),
         ("- top\n  - [A](a)\n    - [B](b)\n", [("A", "https://site.example/docs/a"), ("B", "https://site.example/docs/b")]),
-        ("- [A](a), [B](b)\n", [("A", "https://site.example/docs/a"), ("B", "https://site.example/docs/b")]),
         ("- Home: https://x.example/h.\n", [("Home", "https://x.example/h")]),
         ("- <https://x.example/h>: note\n", [("x.example/h", "https://x.example/h")]),
         ("- \u5b98\u7f51\u6587\u6863\uff1ahttps://x.example\uff5cCLI\uff1ahttps://x.example/cli/\n", [
@@ -65,7 +62,6 @@ def test_a_link_is_below_its_section_with_its_item_as_text() -> None:
         ]),
         ("- [mail](mailto:a@b.example) [js](javascript:alert(1)) [f](file:///etc/passwd) [d](data:text/html,x)\n", []),
         ("- `[A](a)`\n\n[B](b)\n\n```\n- [C](c)\n```\n", []),
-        ("- ![picture](p.png)\n", []),
         ("- [![picture](p.png)](page)\n", [("picture", "https://site.example/docs/page")]),
     ],
 )  # fmt: skip
@@ -73,11 +69,6 @@ def test_links_of_list_items_become_nodes(text: str, expected: list[tuple[str, s
     document = parse(f"# T\n\n{text}")
     assert list_titles_and_urls(document) == expected
     assert_is_lossless(document)
-
-
-def test_without_a_url_relative_links_stay_text() -> None:
-    document = parse("- [A](a)\n- [B](https://x.example/b)\n", url=None)
-    assert list_titles_and_urls(document) == [("B", "https://x.example/b")]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +79,6 @@ def test_without_a_url_relative_links_stay_text() -> None:
         (_SHAPE + "A long paragraph of words. " * 20, "notes.md", False),
         (_SHAPE + "A long paragraph of words. " * 20, "llms-small.txt", True),
         (_SHAPE + "A long paragraph of words. " * 20, "llms-full.txt", False),
-        (_SHAPE, "notes.csv", True),
     ],
 )
 def test_a_list_of_links_is_known_by_its_name_or_by_the_shape_of_a_fetched_page(
@@ -131,7 +121,6 @@ _PAGES = {
     "rule, title, source, rule": f"---\n# Page %\nSource: https://s.example/p%\n---\n\n{_BODY}",
     "rule, URL, title": f"---\n\nURL: https://s.example/p%\n\n# Page %\n\n{_BODY}",
     "front matter": f"---\ntitle: Page %\nurl: https://s.example/p%\n---\n\n{_BODY}",
-    "front matter after text": f"---\ntitle: Page %\nurl: https://s.example/p%\n---\n\n{_BODY}Last words.\n",
     "front matter and heading": f"---\ntitle: Short %\nurl: https://s.example/p%\n---\n\n# Page %\n\n{_BODY}",
     "skip links": f"# Page %\n[Skip to main content](https://s.example/p%#content)\n\n{_BODY}",
 }
@@ -188,19 +177,8 @@ def test_a_real_file_has_a_page_for_each_boundary(name: str, pages: int) -> None
     assert len(set(filter(None, document.columns.urls))) == pages
 
 
-_LONG = 16_000
-
-
 @pytest.mark.timeout(10)
-@pytest.mark.parametrize(
-    "line",
-    [
-        f"# a{' ' * _LONG}x",
-        f"# {'#' * _LONG}x",
-        f"# {' ' * _LONG}",
-    ],
-    ids=["title", "marks", "blank title"],
-)
+@pytest.mark.parametrize("line", [f"# a{' ' * 16_000}x", f"# {'#' * 16_000}x", f"# {' ' * 16_000}"])
 def test_the_time_to_find_pages_grows_only_with_the_text(line: str) -> None:
     for text in (line, f"---\n\n{line}\n"):
         assert not list_links(parse_pages(text))

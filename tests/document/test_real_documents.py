@@ -16,7 +16,6 @@ from tests.document.invariants import (
     assert_is_lossless,
     assert_is_nested,
     assert_tokens_add_up,
-    list_nodes,
     read_sections,
 )
 from tests.document.judge import judge_outline
@@ -74,17 +73,3 @@ def test_the_headings_of_specification_examples_match_a_full_parse(name: str, da
         if read_sections(document) != judge_outline(case["markdown"]):
             wrong.append((case["example"], case["markdown"]))
     assert wrong == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list_documents("sets/*/questions.jsonl"))
-def test_gold_sections_of_question_sets_are_at_their_lines(name: str, data_dir: Path) -> None:
-    folder = (data_dir / name).parent
-    questions = [json.loads(line) for line in (data_dir / name).read_text().strip().split("\n")]
-    paths: dict[str, dict[int, tuple[str, ...]]] = {}
-    for question in questions:
-        doc = question["doc"]
-        if doc not in paths:
-            document = parse_document(decode((folder / "docs" / doc).read_bytes()))
-            paths[doc] = {node.start_line: node.path for node in list_nodes(document)}
-        assert paths[doc].get(question["gold_line"]) == tuple(question["gold_section_titles_path"]), question["id"]

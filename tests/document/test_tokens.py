@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
@@ -24,8 +25,6 @@ import json, sys, tiktoken
 encoding = tiktoken.get_encoding("cl100k_base")
 json.dump([len(encoding.encode(text, disallowed_special=())) for text in json.load(sys.stdin)], sys.stdout)
 """
-_ENGLISH = ("books/us-constitution.md", "books/vue-guide.md", "books/rust-by-example.md", "books/tigerbeetle-docs.md")
-_GERMAN = ("books/de-gg.md",)
 _LENGTH_MIN = 200
 """Characters; in shorter sections a single odd word decides."""
 _CJK = (
@@ -35,47 +34,30 @@ _CJK = (
 )
 
 
-def _count_tokens(texts: list[str]) -> list[int]:
-    """Count the tokens of each text with the real tokenizer."""
+def _measure_error(texts: Sequence[str]) -> float:
+    """Return the mean error of the estimates, by the real tokenizer."""
     litellm = importlib.util.find_spec("litellm")
     assert litellm
     assert litellm.origin
     tokenizers = Path(litellm.origin).parent / "litellm_core_utils" / "tokenizers"
-    counted = subprocess.run(
-        [sys.executable, "-c", _COUNT],
-        input=json.dumps(texts),
-        env=os.environ | {"TIKTOKEN_CACHE_DIR": str(tokenizers)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    counts: list[int] = json.loads(counted.stdout)
-    return counts
-
-
-def _mean_error(texts: list[str]) -> float:
-    counts = _count_tokens(texts)
+    environ = os.environ | {"TIKTOKEN_CACHE_DIR": str(tokenizers)}
+    counted = subprocess.check_output([sys.executable, "-c", _COUNT], input=json.dumps(texts).encode(), env=environ)
+    counts: list[int] = json.loads(counted)
     return mean(abs(estimate_tokens(text) - count) / count for text, count in zip(texts, counts, strict=True))
-
-
-def _read_sections(name: str) -> list[str]:
-    library = Library(source=name, root=parse_document(read_document(name)[:300_000]))
-    texts = (library.own_text(section_id) for section_id in library.walk())
-    return [text for text in texts if len(text) >= _LENGTH_MIN]
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("data_dir")
-@pytest.mark.parametrize(
-    ("names", "error_max"), [(_ENGLISH, 0.15), (_GERMAN, 0.3)], ids=["English prose and code", "German law"]
-)
-def test_the_mean_error_on_sections_of_books_is_small(names: tuple[str, ...], error_max: float) -> None:
-    assert max(_mean_error(_read_sections(name)) for name in names) <= error_max
+@pytest.mark.parametrize(("name", "error_max"), [("vue-guide", 0.15), ("tigerbeetle-docs", 0.15), ("de-gg", 0.3)])
+def test_the_mean_error_on_sections_of_books_is_small(name: str, error_max: float) -> None:
+    library = Library(source=name, root=parse_document(read_document(f"books/{name}.md")[:300_000]))
+    texts = map(library.own_text, library.walk())
+    assert _measure_error([text for text in texts if len(text) >= _LENGTH_MIN]) <= error_max
 
 
 @pytest.mark.slow
 def test_the_error_on_chinese_japanese_and_korean_is_bearable() -> None:
-    assert _mean_error(list(_CJK)) <= 0.4
+    assert _measure_error(_CJK) <= 0.4
 
 
 @given(st.text(), st.text())
@@ -86,14 +68,11 @@ def test_more_text_is_never_fewer_tokens(first: str, second: str) -> None:
 @pytest.mark.parametrize(
     ("tokens", "shown"),
     [
-        (0, "0"),
         (999, "999"),
         (1_000, "1k"),
         (1_249, "1.2k"),
         (9_960, "10k"),
-        (45_321, "45k"),
         (999_999, "1M"),
-        (3_120_000, "3.1M"),
         (45_000_000_000, "45G"),
     ],
 )
