@@ -22,7 +22,7 @@ from roamtui.paths import config_path, conversations_path, sites_path, themes_pa
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.file_sources import FileStamps, split_sources, stamp_source
+from roamtui.sources.file_sources import split_sources, stamp_source
 from roamtui.tui.context import AppContext, StartOffer, TuiOptions
 from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.offers import list_offers
@@ -104,7 +104,6 @@ class Launch:
             model_name=settings.model if model is None else model.name,
             options=replace(self.make_options(), examples=choose_example_questions(library)),
             reload_library=partial(bootstrap.reload, sources=sources) if is_readable else None,
-            read_stamps=FileStamps(sources).read if has_files else None,
             reload_on_change=self.is_watching,
             notices=notes,
         )

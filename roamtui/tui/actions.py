@@ -56,8 +56,6 @@ _MEETING = {
     Scope.SAVED: {Scope.CONVERSATIONS},
 }
 """The scopes whose keys work together with those of another scope."""
-_TYPING_SCOPES = frozenset({Scope.INPUT, Scope.START})
-"""Scopes where the focus is always in a text field."""
 SHARED_IDS = ("global.help", "global.choose_theme", "global.palette")
 """Global actions that also work on the start screen."""
 LIST_IDS = ("move.down", "move.up", "move.page_down", "move.page_up", "move.first", "move.last")
@@ -83,7 +81,7 @@ class Action:
     in_palette: bool = True
     """False for actions that need the focus in their scope, such as moving."""
     is_priority: bool = False
-    """Whether the action runs before the focused widget handles the key. A key that prints has no priority."""
+    """Whether the action runs before the focused widget handles the key. Its keys must not print."""
     synonyms: str = ""
     """Words that also find the action in the palette."""
 
@@ -138,52 +136,31 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.go_chat", "2", "Conversation", "Go to the conversation.", "go('chat')"),
     _action("global.go_reader", "3", "Reader", "Go to the reader.", "go('reader')"),
     _focus_action("global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"),
-    _action(
-        "global.copy_or_cancel",
-        "ctrl+c",
-        "Copy or stop",
-        "Copy the selection, or stop the current answer.",
-        is_priority=True,
-    ),
-    _navigation_action(
-        "global.palette", "ctrl+p", "Commands", "Find a command by its name or by what it does.", "app.show_commands"
-    ),
+    _focus_action("global.copy_or_cancel", "ctrl+c", "Copy or stop", "Copy the selection, or stop the current answer."),
+    _navigation_action("global.palette", "ctrl+p", "Commands", "Find a command by its words.", "app.show_commands"),
     _action("global.choose_theme", "f3", "Theme", "Choose a theme, with live preview.", "app.choose_theme"),
     _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
     _action("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
     _action("global.notes", "", "Notes", "List your notes on this document."),
-    _action(
-        "global.table", "ctrl+l", "Table", "Ask questions about each document or file, as a table.", "app.open_table"
-    ),
+    _action("global.table", "ctrl+l", "Table", "Ask questions about each document, as a table.", "app.open_table"),
     _action("global.new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."),
+    _action("global.open_document", "ctrl+o", "Open", "Open another document, or turn to one.", "app.open_document"),
     _action(
-        "global.open_document",
-        "ctrl+o",
-        "Open",
-        "Open another document, or switch to an open one.",
-        "app.open_document",
+        "global.add_source", "", "Add source", "Add a file, folder or site to this conversation.", "app.add_source"
     ),
-    _action(
-        "global.add_source",
-        "",
-        "Add as source",
-        "Add another document, folder, site or open tab to this conversation.",
-        "app.add_source",
-    ),
-    _action("global.next_document", "ctrl+t", "Next document", "Switch to the next open document.", "app.turn_to(0)"),
+    _action("global.next_document", "ctrl+t", "Next document", "Turn to the next open document.", "app.next_document"),
     _action(
         "global.close_document",
         "",
         "Close document",
-        "Close this document; its conversation is saved.",
+        "Close the document; what was said is saved.",
         "app.close_document",
     ),
-    _action("global.find", "ctrl+f /", "Find", "Search titles, text and, if enabled, meaning.", is_priority=True),
+    _action("global.find", "ctrl+f /", "Find", "Search titles, text and, if enabled, meaning."),
     _action("global.next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
     _action("global.previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
     _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
-    _action("global.suspend", "ctrl+z", "Background", "Suspend roamtui; `fg` resumes it.", "app.suspend_process"),
     _hinted_action("global.help", "f1 ?", "Help", "Show all keys; type there to search.", "app.help"),
     _action("global.quit", "ctrl+q", "Quit", "Quit roamtui.", "app.quit", is_hinted=True, is_priority=True),
     _navigation_action("move.down", "j down", "", "Move down.", "move(1)"),
@@ -192,52 +169,28 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("move.page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
     _navigation_action("move.first", "g home", "", "Go to the beginning."),
     _navigation_action("move.last", "G end", "", "Go to the end."),
-    _navigation_action(
-        "move.right", "l right", "", "Unfold or enter the section; next citation or column.", "move_sideways(1)"
-    ),
-    _navigation_action(
-        "move.left", "h left", "", "Fold or leave the section; previous citation or column.", "move_sideways(-1)"
-    ),
+    _navigation_action("move.right", "l right", "", "Unfold or enter; next citation or column.", "move_sideways(1)"),
+    _navigation_action("move.left", "h left", "", "Fold or leave; previous citation or column.", "move_sideways(-1)"),
     _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
     _focus_action("input.insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True),
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
-    _action(
-        "tree.undo", "u", "undo", "Undo the last open, close or pin, yours or the model's.", "screen.apply('undo')"
-    ),
-    _action("tree.take_out", "delete", "take out", "Take the source out of this conversation.", "app.take_out_source"),
+    _action("tree.undo", "u", "undo", "Undo the last open, close or pin, also the model's.", "screen.apply('undo')"),
+    _action("tree.take_out", "delete", "take out", "Take the source out of this conversation.", "screen.take_out"),
     _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),
     _hinted_action(
-        "section.open",
-        "a",
-        "open",
-        "Open the section: the model gets its text with your next question.",
-        "screen.apply('open')",
+        "section.open", "a", "open", "Give the model its text with your next question.", "screen.apply('open')"
     ),
     _hinted_action(
-        "section.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.apply('close')"
+        "section.close", "x", "close", "Close it: the model no longer gets its text.", "screen.apply('close')"
     ),
     _hinted_action("section.pin", "p", "pin", "Pin or unpin the section.", "screen.apply('pin')"),
-    _hinted_action(
-        "section.note", "b", "note", "Add a note on the selected words, the quote or the section.", "screen.add_note"
-    ),
-    _action(
-        "section.ask",
-        "i",
-        "ask about",
-        "Ask about the selected words or this section alone; about passages, ask a model.",
-        "screen.ask_about",
-    ),
+    _hinted_action("section.note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
+    _action("section.ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
+    _navigation_action("chat.show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
     _navigation_action(
-        "chat.show_target", "enter", "show", "Show the selected section with its quote highlighted.", is_hinted=True
-    ),
-    _navigation_action(
-        "chat.select_citation",
-        " ".join(DIGITS),
-        "citation",
-        "Select the citation with this number.",
-        is_hinted=True,
+        "chat.select_citation", " ".join(DIGITS), "citation", "Select a citation by its number.", is_hinted=True
     ),
     _hinted_action("chat.toggle_steps", "space", "steps", "Unfold or fold the steps of the selected or last answer."),
     _hinted_action("chat.retry", "r", "ask again", "Ask the last question again."),
@@ -246,12 +199,8 @@ ACTIONS: tuple[Action, ...] = (
     _action("chat.fork", "f", "branch off", "Branch off a new conversation before the selected or last question."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _navigation_action("reader.read_on", "space", "page down", "Scroll down by a page.", "page(1)"),
-    _navigation_action(
-        "reader.next_section", "]", "next section", "Go to the next section.", "step_section(1)", is_hinted=True
-    ),
-    _navigation_action(
-        "reader.previous_section", "[", "before", "Go to the previous section.", "step_section(-1)", is_hinted=True
-    ),
+    _hinted_action("reader.next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
+    _hinted_action("reader.previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"),
     _hinted_action("reader.follow", "o enter", "links", "Number the links in view; a number follows one."),
     _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
     _hinted_action("reader.back", "backspace", "back", "Go back, also to the last document or table."),
@@ -261,12 +210,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("saved.choose", "enter", "choose", "Resume the conversation, or go to the note."),
     _navigation_action("saved.edit", "e", "edit", "Rename the conversation, or edit your comment."),
     _navigation_action("saved.delete", "d delete", "delete", "Delete the item, after a question."),
-    _navigation_action(
-        "saved.export",
-        "w",
-        "export",
-        "Export the conversation (Markdown, JSON or a web page that replays it), or all notes.",
-    ),
+    _navigation_action("saved.export", "w", "export", "Export the conversation in several formats, or all notes."),
     _navigation_action("saved.search", "/", "search", "Search titles, questions and answers, or quotes and comments."),
     _navigation_action("conversations.create", "n", "new", "Begin a new conversation."),
     _navigation_action("conversations.toggle_all", "t", "all", "Toggle all documents or this one."),
@@ -280,7 +224,6 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("picture.fit", "0", "fit", "Fit the whole picture, or its width."),
     _navigation_action("picture.open_outside", "o enter", "open outside", "Open the file in its own program."),
     _focus_action("start.complete", "tab", "complete", "Complete the path."),
-    _focus_action("start.add", "ctrl+s", "add", "Add it to the conversation as a source."),
 )
 
 
@@ -292,11 +235,10 @@ def format_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     return ("1-9",) if keys == DIGITS else tuple(_KEY_NAMES.get(key, key) for key in keys)
 
 
-_NO_PRIORITY = ".own"
-"""Suffix of the id of an action's second binding, without priority. It gets a person's own keys, so that text fields
-handle them first, except the unprintable keys of priority actions."""
+_OWN = ".own"
+"""Suffix of the id of an action's second binding, which gets a person's own keys."""
 _NO_KEY = "unbound"
-"""A key that no terminal sends. Actions without keys are bound to it."""
+"""A key that no terminal sends. Bindings without keys have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,12 +256,10 @@ class Keymap:
     @property
     def keymap(self) -> dict[str, str]:
         """Textual's keymap of the actions whose keys differ from the defaults."""
-        defaults = {action.id: set(action.keys) for action in ACTIONS}
         keymap: dict[str, str] = {}
-        for action in self.actions:
-            if set(action.keys) != defaults[action.id]:
-                first, second = _split_keys(action)
-                keymap[action.id], keymap[action.id + _NO_PRIORITY] = first, second
+        for action, default in zip(self.actions, ACTIONS, strict=True):
+            if action.keys != default.keys:
+                keymap |= {action.id: _NO_KEY, action.id + _OWN: ",".join(action.keys) or _NO_KEY}
         return keymap
 
     def format_first_key(self, action_id: str) -> str:
@@ -338,10 +278,10 @@ def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[Bi
     bindings: list[BindingType] = []
     for action in ACTIONS:
         if action.scope in scopes and (only is None or action.id in only):
-            # In a text field, Textual drops a binding whose default key prints, and the person's own key with it.
-            first, second = _split_keys(action) if action.is_priority else (",".join(action.keys) or _NO_KEY, _NO_KEY)
-            binding = Binding(first, action.call, show=False, priority=action.is_priority, id=action.id)
-            bindings += [binding, replace(binding, key=second, priority=False, id=action.id + _NO_PRIORITY)]
+            keys = ",".join(action.keys) or _NO_KEY
+            binding = Binding(keys, action.call, show=False, priority=action.is_priority, id=action.id)
+            # In a text field, Textual drops a binding whose default key prints. The second one stays.
+            bindings += [binding, replace(binding, key=_NO_KEY, id=action.id + _OWN)]
     return bindings
 
 
@@ -359,7 +299,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
         if action is None:
             problems.append(f'There is no action "{action_id}" to bind a key to. Help (f1) lists the ids.')
             continue
-        if action.scope in _TYPING_SCOPES and (typed := [key for key in keys if _is_printable(key)]):
+        if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):
             problems.append(f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is typed into the text field.')
             continue
         for other in tuple(actions.values()):
@@ -374,16 +314,6 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
 def do_meet(one: Scope, other: Scope) -> bool:
     """Return whether the keys of two scopes work at the same time somewhere."""
     return one is other or other in _MEETING.get(one, ()) or one in _MEETING.get(other, ())
-
-
-def _split_keys(action: Action) -> tuple[str, str]:
-    """Return the keys with priority and those without, as Textual writes them.
-
-    A key that prints never has priority, because it must not be taken from text fields.
-    """
-    first = [key for key in action.keys if action.is_priority and not _is_printable(key)]
-    second = [key for key in action.keys if key not in first]
-    return ",".join(first) or _NO_KEY, ",".join(second) or _NO_KEY
 
 
 def _is_printable(key: str) -> bool:

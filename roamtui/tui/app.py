@@ -6,7 +6,7 @@ import asyncio
 import io
 import os
 import sys
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,9 +21,7 @@ from textual.types import CSSPathType
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.document.added_sources import list_sources_of
 from roamtui.document.counts import format_count
-from roamtui.document.library import make_short_name
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
@@ -47,7 +45,6 @@ from roamtui.tui.themes import choose_theme, derive_defaults, load_themes
 
 if TYPE_CHECKING:
     from roamtui.tui.screens.main import MainScreen
-    from roamtui.tui.screens.open_document import OpenChoice
 
 # Read together at the start (8 ms for the dialogs): when a screen brings its own file, Textual parses all rules again,
 # which takes 80 ms.
@@ -107,32 +104,23 @@ class RoamApp(App[None], inherit_bindings=False):
         """Why the table that was given at the start cannot be opened."""
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
-        self._last_model: Model | None = None
-        """The model of the document that was closed last, because the person may have chosen it for this run."""
         self._origins: dict[str, str] = {}
         """The mode from which a link or a cell led to a document, by the mode of the document."""
-        self._cell_modes: dict[tuple[str, str | None], str] = {}
-        """The mode of each document that a cell led to, by the document's source and conversation."""
-        self._recent_ids: list[str] = []
-        """The actions that the person chose in the palette, the latest last."""
-        self._mode_count = 0
+        self._mode_count = 0 if first is not None else 1  # without a document, the first mode is the start screen's
         self._message: MessageLine | None = None
-        self._make_screen(first)
+        if first is not None:
+            self._add_document(first)
 
-    def _make_screen(self, first: AppContext | None) -> str:
-        """Make the screen of a document, if any, and return the name of its mode."""
+    def _add_document(self, context: AppContext) -> str:
+        """Make the screen of a document, and return the name of its mode."""
+        from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
+
         self._mode_count += 1
         mode = f"document-{self._mode_count}"
-        if first is not None:
-            from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
-
-            self.documents[mode] = MainScreen(first, self._keys, self._problems)
-            self._problems = ()
-        return mode
-
-    def _make_mode(self, first: AppContext | None) -> str:
-        mode = self._make_screen(first)
-        self.add_mode(mode, lambda: self.documents.get(mode) or Screen())
+        self.documents[mode] = MainScreen(context, self._keys, self._problems)
+        self._problems = ()
+        if mode != self.DEFAULT_MODE:
+            self.add_mode(mode, partial(self.documents.__getitem__, mode))
         return mode
 
     @override
@@ -158,6 +146,8 @@ class RoamApp(App[None], inherit_bindings=False):
             self._show_table((self._table,))
         elif not self.documents:
             self.open_document(DocumentRequested())
+            if self._problems:
+                self._warn(" ".join(self._problems))
 
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
@@ -191,73 +181,62 @@ class RoamApp(App[None], inherit_bindings=False):
             self._table_mode = ""
             if self.documents:
                 self._switch_to(next(reversed(self.documents)))
-        self._on_not_opened(failure)
-
-    @on(DocumentRequested)
-    def open_document(self, request: DocumentRequested, *, is_added: bool = False) -> None:
-        """Show a document, or one that the person chooses.
-
-        With `is_added`, the document becomes a source of the current conversation instead.
-        """
-        if self._options.open_source is None:
-            self.notify("Cannot open another document here.", severity="warning")
-            return
-        from roamtui.tui.screens.open_document import AddDialog, OpenDialog  # noqa: PLC0415 - rarely needed
-
-        origin, cell = self.current_mode, (request.source, request.conversation_id)
-
-        def show(mode: str, conversation_id: str | None = None) -> None:
-            self._switch_to(mode)
-            if conversation_id is not None:
-                self.main_screen.resume_conversation(conversation_id)
-            if request.is_cell:
-                self._cell_modes[cell] = mode
-            if (request.is_cell or request.place is not None) and mode != origin:
-                self._origins[mode] = origin
-            if request.place is not None:
-                self.main_screen.show_place(request.place)
-
-        def show_chosen(chosen: OpenChoice | None) -> None:
-            if chosen is None:
-                self._on_not_opened(None)
-            elif chosen.is_added:
-                self._add_source(chosen.source)
-            elif chosen.opened is not None:
-                show(self._make_mode(chosen.opened))
-            else:
-                show(self._find_mode(chosen.source), chosen.conversation_id)
-
-        if request.is_cell and (mode := self._cell_modes.get(cell, "")) in self.documents:
-            show(mode)
-            return
-        if request.source and not request.is_cell and (mode := self._find_mode(request.source)):
-            show(mode, request.conversation_id)
-            return
-        current = self.documents.get(self.current_mode)
-        model = current.app_context.agent.model if current is not None else self._last_model
-        offers = map(_to_start_offer, sorted(self.documents.values(), key=lambda screen: screen is current))
-        open_documents = tuple(offer for offer in offers if not (request.is_cell and offer.source == request.source))
-        named = request if request.source else None
-        dialog = AddDialog if is_added else OpenDialog
-        self.push_screen(dialog(self._options, self._keys, model, open_documents, named, self._problems), show_chosen)
-
-    def _find_mode(self, source: str) -> str:
-        """Return the mode of the open document with this source, or an empty string."""
-        path = os.path.realpath(source)
-        modes = (
-            mode
-            for mode, screen in self.documents.items()
-            if os.path.realpath(screen.conversation.state.library.source) == path
-        )
-        return next(modes, "")
-
-    def _on_not_opened(self, failure: RoamtuiError | None) -> None:
-        """Say why nothing was opened, unless the person chose nothing. Without a document or table, exit."""
         if not self._open_modes:
             self.failure = failure
             self.exit()
         elif failure is not None:
-            self.notify(str(failure), severity="warning", markup=False)
+            self._warn(str(failure))
+
+    def _warn(self, words: str) -> None:
+        self.notify(words, severity="warning", markup=False)
+
+    @on(DocumentRequested)
+    def open_document(self, request: DocumentRequested) -> None:
+        """Show a document, or one that the person chooses."""
+        if mode := self._find_mode(request):
+            self._show(mode, request)
+        elif self._options.open_source is None:
+            self._warn("Cannot open another document here.")
+        else:
+            from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - rarely needed
+
+            current = self.documents.get(self.current_mode)
+            others = [_to_start_offer(screen) for screen in self.documents.values() if screen is not current]
+            model = current.agent.model if current is not None else None
+            is_first = not self._open_modes
+            dialog = OpenDialog(self._options, self._keys, request, tuple(others), model, is_first=is_first)
+            self.push_screen(dialog, partial(self._show_opened, request))
+
+    def _show_opened(self, request: DocumentRequested, opened: AppContext | DocumentRequested | None) -> None:
+        if isinstance(opened, DocumentRequested) and request.is_added:
+            self.main_screen.add_source(opened.source)
+        elif isinstance(opened, DocumentRequested):  # it is open already
+            self.open_document(opened)
+        elif opened is not None:
+            self._show(self._add_document(opened), request)
+        elif not self._open_modes:
+            self.exit()
+
+    def _show(self, mode: str, request: DocumentRequested) -> None:
+        origin = self.current_mode
+        self._switch_to(mode)
+        conversation = self.main_screen.conversation
+        if request.conversation_id not in (None, conversation.state.id) and not request.is_cell:
+            self.main_screen.switch(partial(conversation.open, request.conversation_id))
+        if (request.is_cell or request.place is not None) and mode != origin:
+            self._origins[mode] = origin
+        if request.place is not None:
+            self.main_screen.show_place(request.place)
+
+    def _find_mode(self, request: DocumentRequested) -> str:
+        """Return the mode of the open document, or conversation of a cell, that is requested, or an empty string."""
+        path = os.path.realpath(request.source)
+        log_id = Path(request.conversation_id or "").stem if request.is_cell else ""
+        for mode, screen in self.documents.items():
+            state = screen.conversation.state
+            if request.source and os.path.realpath(state.library.source) == path and log_id in ("", state.id):
+                return mode
+        return ""
 
     @property
     def _open_modes(self) -> list[str]:
@@ -266,10 +245,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _switch_to(self, mode: str) -> None:
         """Show a document or the table. Work in the other documents continues."""
-        previous_mode = self.current_mode
         self.switch_mode(mode)
-        if previous_mode not in self._open_modes:
-            self.remove_mode(previous_mode)
         titles = [_to_start_offer(screen).name for screen in self.documents.values()]
         for number, screen in enumerate(self.documents.values()):
             screen.header.show_tabs(titles, number)
@@ -278,76 +254,41 @@ class RoamApp(App[None], inherit_bindings=False):
         self.open_document(DocumentRequested())
 
     def action_add_source(self) -> None:
-        self.open_document(DocumentRequested(), is_added=True)
+        self.open_document(DocumentRequested(is_added=True))
 
     @on(Worker.StateChanged)
     def _tell_defect(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.notify(format_error(event.worker.error), severity="error", markup=False)
 
-    @work(group="sources", exit_on_error=False)
-    async def _add_source(self, name: str) -> None:
-        """Add a document, folder or site to the conversation. While a question is being answered, it waits."""
-        main, words = self.main_screen, ""
-        main.post_message(StatusMessage(f"Adding {make_short_name(name)}…", is_progress=True))
-        try:
-            source = await main.agent.conversation.add_source(name)
-            words = f"Added {sanitise_line(source.title)}: your next question sees it"
-        except RoamtuiError as error:  # a narrow screen may not show the conversation
-            main.warn(str(error))
-        finally:
-            main.post_message(StatusMessage(words))
+    def action_turn_to(self, index: int) -> None:
+        """Show the open document with this index."""
+        self._switch_to(list(self.documents)[index])
 
-    @work(group="sources", exit_on_error=False)
-    async def action_take_out_source(self) -> None:
-        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - few take out a source
-
-        main = self.main_screen
-        conversation, section_id = main.agent.conversation, main.tree_pane.outline.cursor_id
-        is_only = len(list_sources_of(conversation.state.library)) < 2
-        source = None if is_only or section_id is None else conversation.state.library.source_of(section_id)
-        if source is None:
-            main.warn("This is the only source of the conversation. Add another one first.")
-            return
-        title = sanitise_line(source.title)
-        question = f"Take {title} out of this conversation?"
-        dialog = ConfirmDialog(question, "Its open sections close. No file is changed.", yes="Take out")
-        if await self.push_screen_wait(dialog):
-            try:
-                await conversation.remove_source(source.key)
-                main.post_message(StatusMessage(f"Took out {title}; its files stay as they are"))
-            except RoamtuiError as error:
-                main.warn(str(error))
-
-    def action_turn_to(self, number: int) -> None:
-        """Show the open document with this number, counted from 1. 0 shows the next document."""
+    def action_next_document(self) -> None:
         modes = self._open_modes
-        index = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
-            self._switch_to(modes[index % len(modes)])
+            self._switch_to(modes[(modes.index(self.current_mode) + 1) % len(modes)])
         else:  # a screen put up here would take keys that were typed for the document
             open_key = self._keys.format_first_key("global.open_document")
-            self.main_screen.warn(f"No other document is open. Open one with {open_key}.")
+            self._warn(f"No other document is open. Open one with {open_key}.")
 
     async def action_close_document(self) -> None:
-        """Close the current document. After the last one, the person chooses another or leaves."""
+        """Close the current document. After the last one, leave."""
         if self.main_screen.warn_if_busy():
             return
-        index = self._open_modes.index(self.current_mode)
-        closed = self.documents.pop(self.current_mode)
-        if self._open_modes:
-            self._switch_to(self._open_modes[max(0, index - 1)])
-        else:
-            self._switch_to(self._make_mode(None))
-            self.open_document(DocumentRequested())
+        mode, modes = self.current_mode, self._open_modes
+        if len(modes) == 1:
+            self.exit()
+            return
+        closed = self.documents.pop(mode)
+        self._switch_to(modes[modes.index(mode) - 1])
+        self.remove_mode(mode)
         if failure := await asyncio.to_thread(closed.app_context.save):  # another program may lock the file for seconds
-            self.notify(failure, severity="warning", markup=False)
-        if (
-            loader := closed.conversation.loader
-        ) is not None:  # a closed screen is part of a cycle that is never collected
-            await asyncio.to_thread(loader.close)
-        self._last_model = closed.app_context.agent.model
-        await self._release_model(ModelReleased(self._last_model))
+            self._warn(failure)
+        if closed.conversation.loader is not None:  # a closed screen is part of a cycle that is never collected
+            await asyncio.to_thread(closed.conversation.loader.close)
+        await self._release_model(ModelReleased(closed.agent.model))
 
     @on(ModelReleased)
     async def _release_model(self, event: ModelReleased) -> None:
@@ -378,7 +319,7 @@ class RoamApp(App[None], inherit_bindings=False):
             is_printable = isinstance(event, events.Key) and event.is_printable
             # Typing into the question box makes no message of the status line outdated.
             if screen is not None and not (is_printable and screen.focused is screen.question_box):
-                screen.status_line.clear_message()
+                screen.status_line.message = ""
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
@@ -436,12 +377,11 @@ class RoamApp(App[None], inherit_bindings=False):
 
         is_main = self._is_main_in_front
         if is_main or isinstance(self.screen, OpenDialog):  # else dialogs could pile up without end
-            self.push_screen(CommandPalette(self._keys, self._recent_ids, is_main=is_main), self._run_command)
+            self.push_screen(CommandPalette(self._keys, is_main=is_main), self._run_command)
 
     async def _run_command(self, action_id: str | None) -> None:
         if action_id is None:
             return
-        self._recent_ids = [*(recent for recent in self._recent_ids if recent != action_id), action_id]
         if self._is_main_in_front:
             await self.main_screen.action_run(action_id, is_focused=True)
         else:
@@ -451,13 +391,6 @@ class RoamApp(App[None], inherit_bindings=False):
     def _is_main_in_front(self) -> bool:
         """Whether no dialog covers the current document."""
         return self.screen is self.documents.get(self.current_mode)
-
-    @override
-    def action_suspend_process(self) -> None:
-        if has_job_control():
-            super().action_suspend_process()
-        else:
-            self.screen.post_message(StatusMessage("Cannot suspend: no job-control shell"))
 
     def action_help(self) -> None:
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
@@ -512,15 +445,3 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
 
 def _is_debugging() -> bool:
     return bool(os.environ.get("ROAMTUI_DEBUG"))
-
-
-def has_job_control() -> bool:
-    """Return whether a shell runs this process as a job, and can resume it.
-
-    Without such a shell, or if `make` or another program started this one, a stopped program would block its terminal.
-    """
-    if sys.platform != "win32":
-        parent = os.getppid()
-        with suppress(OSError):
-            return os.getpgid(parent) != os.getpgrp() and os.getsid(parent) == os.getsid(0)
-    return False

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.library import Library
 from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.file_sources import SourceStamp
 from roamtui.tui.image_mode import ImageMode
 
 if TYPE_CHECKING:
@@ -98,8 +97,6 @@ class TriedModels:
     """Why tested models cannot be used, by name. Empty for models that replied."""
     approved_providers: set[str] = field(default_factory=set)
     """Providers to which the person allowed questions and sections to be sent."""
-    unsaved_url: str | None = None
-    """URL of the current model, empty for the provider's own. None if there is nothing to save."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +112,6 @@ class AppContext:
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None
     """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None if the
     document came from standard input, which cannot be read again."""
-    read_stamps: Callable[[], Mapping[str, SourceStamp] | None] | None = None
-    """Returns the stamps of all files. None if the document is a single file."""
     reload_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
     tried_models: TriedModels = field(default_factory=TriedModels)

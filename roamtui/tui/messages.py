@@ -27,10 +27,8 @@ class StatusMessage(Message):
     """A few words for the status line, which replace the previous ones."""
 
     words: str
-    is_alert: bool = False
-    """Whether they stay until an empty alert replaces them."""
     is_progress: bool = False
-    """Whether they report work in progress. Such words stay when a key is pressed."""
+    """Whether they report what goes on or waits. Such words stay until others, or none, replace them."""
 
 
 @dataclass
@@ -61,6 +59,8 @@ class DocumentRequested(Message):
     """An anchor, section or quote to show there. The person can go back from it."""
     is_cell: bool = False
     """Whether a cell of a table led to it. Each conversation of a cell has a document of its own."""
+    is_added: bool = False
+    """Whether the document becomes a source of the current conversation instead."""
 
 
 @dataclass

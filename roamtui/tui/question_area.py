@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
@@ -107,23 +108,26 @@ class QuestionArea(Container):
             self.box.set_border_label("")
         return options
 
-    def on_conversation_switched(self, edited: Exchange | None) -> None:
-        """Prepare the box for another conversation. If `edited` is given, put its question into the box for editing."""
+    def on_conversation_switched(self) -> None:
+        """Prepare the box for another conversation."""
         self.reset_options()
         for exchange in self.state.transcript.exchanges:
             self.box.remember(exchange.question)
-        if edited is not None:
-            self.box.fill(edited.question)
-            self.ask_about_section(make_retry_options(edited, self.state.library).within)
+        self.show_pending()
 
-    def submit(self, question: str) -> str | None:
-        """Ask a question from the box, or queue it while another question is being answered.
+    def edit(self, exchange: Exchange) -> None:
+        """Put a question into the box, to be asked again as a new one."""
+        self.box.fill(exchange.question)
+        self.ask_about_section(make_retry_options(exchange, self.state.library).within)
 
-        Returns:
-            Why the question is not accepted and stays in the box, or None.
-        """
+    @on(QuestionBox.Submitted)
+    def _submit(self, event: QuestionBox.Submitted) -> None:
+        """Ask a question from the box, or queue it while another question is being answered."""
         if self._queued is not None:
-            return "A question is already queued. Wait for its turn, or take it back."
+            problem = "A question is already queued. Wait for its turn, or take it back."
+            self.notify(problem, severity="warning", markup=False)
+            return
+        question = event.question
         is_asking = self.is_asking
         self.box.clear()
         self.box.remember(question)
@@ -134,7 +138,6 @@ class QuestionArea(Container):
             self.mount(QueuedLine(question, self._back_key), before=self._frame)
         else:
             self._start(question, options)
-        return None
 
     def take_back(self) -> bool:
         """Put the waiting question back into the box, before any text typed meanwhile. Return whether there was one."""

@@ -27,6 +27,7 @@ class QuestionBox(TextArea):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *make_bindings(Scope.INPUT),
+        Binding("ctrl+f", "screen.find", "Find", show=False),  # in a text area, it would delete a word
         Binding("up", "history_previous", "Earlier question", priority=True),
         Binding("down", "history_next", "Later question", priority=True),
         Binding("pageup", "page(-1)", "Scroll the pane above up", priority=True),

@@ -204,10 +204,7 @@ def _compare_chat(main: MainScreen, state: ConversationState) -> str:
 
 
 def _compare_panes(main: MainScreen, state: ConversationState) -> str:
-    status = main.status_line.status
-    if (status.open_count, status.open_tokens) != (len(state.open_sections), state.open_tokens):
-        return f"the status line shows {status}, open are {len(state.open_sections)} with {state.open_tokens} tokens"
-    if not main.is_asking and status.is_asking:
+    if not main.is_asking and main.status_line.step is not None:
         return "the status line shows an answer under way"
     return "" if main.tree_pane.outline.lines.unfolded == state.unfolded else "the tree unfolds other nodes"
 

@@ -16,6 +16,7 @@ from roamtui.tui.actions import ACTIONS, DIGITS, Scope, build_keymap, do_meet
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.image_mode import ImageMode
+from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.lists import ItemList
@@ -41,7 +42,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
             file = ShownFile(name="a.png", read=bytes, path=None)
             return PictureScreen(file, build_keymap(), ImageMode.CELLS)
         case Scope.START:
-            return OpenDialog(Opener().opening, build_keymap())
+            return OpenDialog(Opener().opening, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:
             return app.main_screen.tree_pane.outline
         case _:

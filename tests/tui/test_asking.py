@@ -66,7 +66,7 @@ async def test_a_question_that_waits_for_the_index_says_so() -> None:
         progress = "Indexing 1,000 of 9,000 sections…"
         app.main_screen.post_message(StatusMessage(progress, is_progress=True))
         await wait_until(pilot, lambda: progress in last(app, ActivityView))
-        app.main_screen.post_message(StatusMessage(""))
+        app.main_screen.post_message(StatusMessage("", is_progress=True))
         await wait_until(pilot, lambda: "Waiting for scripted" in last(app, ActivityView))
         gate.set()
         await wait_until(pilot, lambda: "Two." in last(app, AnswerView))
@@ -81,7 +81,7 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         assert "Steam" not in screen_text(app)
         cursor = screen.tree_pane.outline.cursor_id
         screen.question_box.fill(QUESTION)
-        await press_until(pilot, lambda: screen.status_line.status.step == 2, "enter")
+        await press_until(pilot, lambda: screen.status_line.step == 2, "enter")
         await pilot.pause()
         assert screen.is_asking
         text = screen_text(app)
@@ -115,7 +115,7 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
         await wait_until(pilot, lambda: bool(screen.conversation.state.open_sections[0].is_pinned))
         await pilot.pause()
         assert "Stone oven ⚑" in screen_text(app)
-        assert screen.status_line.status.message == "Pinned “Stone oven”"
+        assert screen.status_line.message == "Pinned “Stone oven”"
         await press_until(pilot, lambda: not screen.conversation.state.open_sections, "x", "p", "x")
         await pilot.pause()
         assert "◆ Stone oven" not in screen_text(app)
@@ -183,7 +183,7 @@ async def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_passage() ->
         await press_until(pilot, lambda: screen.reader_pane.section_id == deck, "j", "enter")
         (span,) = screen.reader_pane.reader._highlights.quote
         assert screen.conversation.state.library.text_at(span) == "The deck oven takes ninety loaves"
-        await wait_until(pilot, lambda: "nearest passage" in screen.status_line.status.message)
+        await wait_until(pilot, lambda: "nearest passage" in screen.status_line.message)
 
 
 async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> None:
@@ -226,7 +226,7 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert exchange.stopped is StopReason.CANCELLED
         assert last(app, AnswerView) == "Forty loaves"
         assert "stopped" in last(app, OutcomeView)
-        assert not screen.status_line.status.is_asking
+        assert screen.status_line.step is None
         assert app.is_running
 
 
@@ -241,11 +241,11 @@ async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -
         assert f"❯ {QUESTION}" in screen_text(app)
         assert "… Waiting for scripted" in screen_text(app)
         assert EXAMPLES[1] not in screen_text(app)
-        assert screen.status_line.status.is_asking
+        assert screen.status_line.step is not None
         await press_until(pilot, lambda: screen.question_box.text == QUESTION, "ctrl+c")
         assert screen.conversation.state.transcript.exchanges == ()
         await wait_until(pilot, lambda: "Waiting for" not in screen_text(app) and EXAMPLES[1] in screen_text(app))
-        assert not screen.status_line.status.is_asking
+        assert screen.status_line.step is None
 
 
 async def test_the_last_question_is_asked_again_from_before_it() -> None:
@@ -342,7 +342,7 @@ async def test_whatever_was_done_to_a_section_is_taken_back() -> None:
             ("u", [], "Nothing to undo"),
         ):
             await pilot.press(key)
-            await wait_until(pilot, lambda: shown() == pins and message in screen.status_line.status.message)  # noqa: B023
+            await wait_until(pilot, lambda: shown() == pins and message in screen.status_line.message)  # noqa: B023
 
 
 async def test_the_outline_says_what_the_model_has_read() -> None:

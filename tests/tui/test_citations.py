@@ -74,7 +74,7 @@ async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere()
         screen.panes.focus_chat()
         await pilot.press("2")
         assert get_selected(app) == 1
-        await press_until(pilot, lambda: screen.status_line.status.message == "No citation 9", "9")
+        await press_until(pilot, lambda: screen.status_line.message == "No citation 9", "9")
         assert (get_selected(app), app.focused) == (1, screen.chat_log)
         screen.panes.focus_tree()
         await pilot.press("2")

@@ -76,12 +76,12 @@ async def test_a_source_is_added_asked_and_taken_out(folder: Path) -> None:
         assert (folder / "acts" / "lease.md").exists()
 
 
-async def test_ctrl_s_in_the_dialog_adds_and_what_cannot_be_added_says_why(folder: Path) -> None:
+async def test_what_is_added_stands_in_the_outline_and_what_cannot_be_added_says_why(folder: Path) -> None:
     async with running(make_app(folder), SIZE) as (app, pilot):
-        await press_until(pilot, lambda: app.screen is not app.main_screen, "ctrl+o")
-        await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "ctrl+s")
+        await run(pilot, "global.add_source")
+        await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "enter")
         await run(pilot, "global.add_source")
         await wait_until(pilot, lambda: app.screen is not app.main_screen)
         await wait_until(pilot, "enter add")
-        await press_until(pilot, "contract.md is a source", *"contract.md", "ctrl+s")
+        await press_until(pilot, "contract.md is a source", *"contract.md", "enter")
         assert len(app.documents) == 1

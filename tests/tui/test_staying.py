@@ -51,12 +51,12 @@ async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int
             await pilot.pause()
         await pilot.press("j", "pageup")
         for _ in range(count):
-            await wait_until(pilot, lambda: not app.main_screen.status_line.status.message)
+            await wait_until(pilot, lambda: not app.main_screen.status_line.message)
             await pilot.press("backspace")
             await pilot.pause()
         await wait_until(pilot, lambda: reader.top_y == 0)  # the start of what was at the top
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "Nothing to go back to")
+        await wait_until(pilot, lambda: app.main_screen.status_line.message == "Nothing to go back to")
 
 
 REST = "It must rest for one hour after each batch."
@@ -90,7 +90,7 @@ async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
     async with app.run_test(size=(120, 30)) as pilot:
         await select_rest(pilot)
         await press_until(pilot, PromptDialog, "b")
-        await press_until(pilot, lambda: app.main_screen.status_line.status.message.startswith("Note saved"), "enter")
+        await press_until(pilot, lambda: app.main_screen.status_line.message.startswith("Note saved"), "enter")
         await wait_until(pilot, lambda: not app.main_screen.selections)
         (note,) = NoteStore(store.notes_folder, "bakery.md").read()
         assert " ".join((note.citation.quote or "").split()) == REST

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +14,7 @@ from textual import events, on, work
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
@@ -35,22 +35,22 @@ from roamtui.tui.status_line import ScreenKeyHints
 _FILE_NAME_LENGTH_MAX = 60
 
 
-class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
+class ConversationsScreen(ListDialog[ConversationSummary, None]):
     """Lists saved conversations about this document or all of them but those of `roamtui ask`, filtered by typed words.
 
-    The result asks to resume a conversation, to open another document with it, or to start a new conversation.
+    A person can switch to one of them, or to a new one.
     """
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True
     BINDINGS = make_bindings(Scope.SAVED, Scope.CONVERSATIONS)
 
-    def __init__(self, agent: Agent, store: ConversationStore, keys: Keymap) -> None:
+    def __init__(self, conversation: Conversation, store: ConversationStore, keys: Keymap) -> None:
         foot = ScreenKeyHints(keys, Scope.SAVED, Scope.CONVERSATIONS)
         super().__init__("Conversations", foot, placeholder="Search titles, questions and answers")
-        self._agent = agent
+        self._conversation = conversation
         self._store = store
-        self._source = get_source_key(agent.conversation.state.library)
+        self._source = get_source_key(conversation.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
         self._shows_all_documents = False
         self._exchange_texts: Mapping[str, str] = {}
@@ -61,7 +61,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
     @on(events.Mount)
     @work(exit_on_error=False)
     async def _load(self) -> None:
-        current_id = self._agent.conversation.state.id
+        current_id = self._conversation.state.id
         saved = await asyncio.to_thread(self._store.list)
         self._summaries = tuple(item for item in saved if not item.is_one_shot or item.id == current_id)
         self.show()
@@ -106,22 +106,30 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         if self._shows_all_documents:
             is_stdin = summary.source.startswith("-")
             parts.append("standard input" if is_stdin else sanitise_line(name_sources(summary.source)))
-        sign = "  ● now" if summary.id == self._agent.conversation.state.id else ""
+        sign = "  ● now" if summary.id == self._conversation.state.id else ""
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
 
     @override
     def choose(self, item: ConversationSummary) -> None:
-        if item.source == self._source:
-            self.dismiss(DocumentRequested(conversation_id=item.id))
+        if item.id == self._conversation.state.id:
+            self.dismiss(None)
+        elif item.source == self._source:
+            self._switch(self._conversation.open(item.id))
         elif item.source.startswith("-"):
             self.show_message("Cannot resume: the document came from standard input.")
         elif is_source_missing(item.source):
             self.show_message(f"Document not found. If it moved, run: roamtui NEW_PATH --conversation {item.id}")
         else:
-            self.dismiss(DocumentRequested(item.source, item.id))
+            self.app.post_message(DocumentRequested(item.source, item.id))
+            self.dismiss(None)
+
+    @work(exit_on_error=False)
+    async def _switch(self, switching: Awaitable[None]) -> None:
+        await switching
+        self.finish(None)
 
     def action_create(self) -> None:
-        self.dismiss(DocumentRequested())
+        self._switch(self._conversation.start_new())
 
     def action_toggle_all(self) -> None:
         self._shows_all_documents = not self._shows_all_documents
@@ -135,8 +143,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
         if title is None:
             return
-        if summary.id == self._agent.conversation.state.id:
-            await self._agent.conversation.rename(title)
+        if summary.id == self._conversation.state.id:
+            await self._conversation.rename(title)
         else:
             await asyncio.to_thread(self._store.rename, summary.id, title)
         self._search_texts.pop(summary.id, None)
@@ -149,7 +157,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
     @work(exclusive=True, exit_on_error=False)
     async def action_delete(self) -> None:
         summary = self.chosen
-        if summary is not None and summary.id == self._agent.conversation.state.id:
+        if summary is not None and summary.id == self._conversation.state.id:
             self.show_message("Cannot delete the current conversation. Start a new one first.")
         elif summary is not None and await self.app.push_screen_wait(
             ConfirmDialog("Delete this for good?", _format_title(summary), yes="Delete")
@@ -187,13 +195,22 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         Raises:
             RoamtuiError: The document cannot be opened.
         """
-        conversation = self._agent.conversation
+        conversation = self._conversation
         if source == self._source:
             return conversation.state.library
         if conversation.open_source is None or source.startswith("-"):
             raise SourceError("A page needs its document, which cannot be opened here. Choose a name that ends in .md.")
         library, loader = conversation.open_source(source)
         return library if loader is None else load_files(library, loader)
+
+
+def list_answered(conversation: Conversation) -> tuple[ConversationSummary, ...]:
+    """List the other saved conversations about a document that have an answer. Called in a thread."""
+    state, store = conversation.state, conversation.store
+    if store is None or store.problem:
+        return ()
+    saved = store.list(get_source_key(state.library))
+    return tuple(one for one in saved if one.is_answered and not one.is_one_shot and one.id != state.id)
 
 
 def _format_title(summary: ConversationSummary) -> str:

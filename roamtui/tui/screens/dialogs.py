@@ -96,21 +96,20 @@ class ConfirmDialog(Dialog[bool]):
         app.push_screen(self, act)
 
 
-class ApprovalDialog(ConfirmDialog):
-    """Asks before a question may exceed the spending limit, and before a page of another site is fetched."""
-
-    def __init__(self, approval: ApprovalRequest) -> None:
-        match approval:
-            case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
-                question = "The next request may exceed your spending limit. Continue?"
-                super().__init__(question, f"${spent:.2f} spent of ${cap:.2f}", yes="Continue", no="Stop")
-            case OriginApprovalRequest(host=host, urls=urls):
-                more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
-                detail = f"{shorten(sanitise_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
-                question = f"Allow this conversation to fetch pages from {sanitise_line(host)}?"
-                super().__init__(question, detail, yes="Fetch", no="No")
-            case _:
-                assert_never(approval)
+async def ask_for_approval(app: App[None], approval: ApprovalRequest) -> bool:
+    """Ask before a question may exceed the spending limit, and before a page of another site is fetched."""
+    match approval:
+        case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
+            question = "The next request may exceed your spending limit. Continue?"
+            dialog = ConfirmDialog(question, f"${spent:.2f} spent of ${cap:.2f}", yes="Continue", no="Stop")
+        case OriginApprovalRequest(host=host, urls=urls):
+            more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+            detail = f"{shorten(sanitise_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
+            question = f"Allow this conversation to fetch pages from {sanitise_line(host)}?"
+            dialog = ConfirmDialog(question, detail, yes="Fetch")
+        case _:
+            assert_never(approval)
+    return await app.push_screen_wait(dialog)
 
 
 class PromptDialog(Dialog[str | None]):

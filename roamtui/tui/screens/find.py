@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from textual import events, on, work
 from textual.content import Content
@@ -11,8 +12,11 @@ from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.document.library import Library
+from roamtui.document.node import Span
 from roamtui.quotes.cited_passage import locate_in_span
-from roamtui.tui.finder import FindResult, FindResults, ResultKind, find, match_ranges
+from roamtui.tui.finder import FindResult, FindResults, ResultKind, find, find_text, match_ranges
+from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.lists import ListDialog, Row
 
@@ -37,6 +41,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         super().__init__("", foot, placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
+        self._match_index: int | None = None
+        """The match that was opened last, after the dialog is closed."""
         self._reads_first_result = False
         self._has_moved = False
         """Whether the person chose a result of the typed text."""
@@ -107,10 +113,40 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         library, result = self.found.matches.library, self.chosen
         self._reader.set_class(result is None, "-empty")
         if result is not None and library is not None and self._reader.display:
-            quote = locate_in_span(result.sentence, library, library.own_span(result.section_id))
-            self._reader.show_section(library, result.section_id, highlight=(quote,) if quote else ())
+            highlight = self._locate_sentence(result, library)
+            self._reader.show_section(library, result.section_id, highlight=highlight)
             match = None if result.match is None else self.found.matches.positions[result.match].offset
             self._reader.highlight_words(result.words, match)
+
+    @staticmethod
+    def _locate_sentence(result: FindResult, library: Library) -> tuple[Span, ...]:
+        quote = locate_in_span(result.sentence, library, library.own_span(result.section_id))
+        return (quote,) if quote else ()
+
+    def open_in(self, reader: DocumentReader, result: FindResult) -> None:
+        """Open a result, with its words highlighted."""
+        self._match_index = result.match
+        reader.open(result.section_id, highlight=self._locate_sentence(result, reader.state.library))
+        self._highlight_match(reader, result.words)
+
+    async def open_match(self, reader: DocumentReader, direction: int) -> bool:
+        """Open the next (1) or previous (-1) match, wrapping around. Return whether there is one."""
+        library, matches = await self._agent.load_library(), self.found.matches
+        if matches.library is not library:
+            matches = await find_text(library, matches.phrase)
+            self.found = replace(self.found, matches=matches)
+        if matches.positions:
+            start = min(0, -direction) if self._match_index is None else self._match_index
+            self._match_index = (start + direction) % len(matches.positions)
+            reader.show_match(matches.positions[self._match_index])
+            self._highlight_match(reader, (matches.phrase,))
+        return bool(matches.positions)
+
+    def _highlight_match(self, reader: DocumentReader, words: tuple[str, ...]) -> None:
+        matches, index = self.found.matches, self._match_index
+        offset = None if index is None else matches.positions[index].offset
+        label = f"“{' '.join(words)}”" if index is None else matches.format_number(index)
+        reader.highlight_matches(words, offset, label)
 
     @override
     def choose(self, item: FindResult) -> None:

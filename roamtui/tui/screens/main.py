@@ -1,23 +1,20 @@
-"""`MainScreen`: composes the panes, shows the state of the conversation, and routes messages to controllers."""
+"""`MainScreen`: composes the panes, passes the state of the conversation down, and routes messages."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.reactive import Initialize, reactive
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.commands import ApprovalRequest, Origin
+from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationSwitched,
@@ -31,11 +28,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
-from roamtui.conversation.transcript import Citation
-from roamtui.document.counts import format_count
 from roamtui.document.node import Span
-from roamtui.errors import StoreError
-from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import (
@@ -44,7 +37,6 @@ from roamtui.tui.chat.content_view import (
     ExampleTarget,
     LinkTarget,
     SectionTarget,
-    Target,
     TargetActivated,
     TargetSelected,
 )
@@ -54,7 +46,6 @@ from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     CommandRequested,
     CopyRequested,
-    DocumentRequested,
     ReadingPositionChanged,
     StatusMessage,
     make_section_command,
@@ -65,22 +56,15 @@ from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_area import QuestionArea
 from roamtui.tui.question_box import QuestionBox
-from roamtui.tui.status_line import (
-    OFFLINE,
-    HeaderLine,
-    HintLine,
-    StatusLine,
-    StatusLineState,
-    adapt_flags,
-)
+from roamtui.tui.reloader import Reloader
+from roamtui.tui.status_line import OFFLINE, HeaderLine, HintLine, StatusLine, adapt_flags
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.loop import Agent
-    from roamtui.conversation.conversation import CommandFactory, Conversation
-    from roamtui.tui.controllers.notes import NotesController
-    from roamtui.tui.controllers.reload import ReloadController
-    from roamtui.tui.finder import FindResult, FindResults, TextMatches
+    from roamtui.conversation.conversation import CommandFactory
+    from roamtui.conversation.notes import NoteStore
+    from roamtui.tui.finder import FindResult
     from roamtui.tui.reader.document_reader import DocumentReader
     from roamtui.tui.screens.find import FindDialog
 
@@ -111,25 +95,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (_HEADER_ROWS_MIN, "-tall")]
         self.app_context = context
         """The document, its conversation, and what the app can do with them."""
-        self.has_started = False
-        """Whether the first screen has been shown, and all else is there."""
+        self.conversation = context.conversation
+        """The conversation on the screen."""
         self.keys = keys
         self._problems = problems
-        state = context.conversation.state
-        self._first_place: str | SectionTarget | None = None
-        """The anchor or quote to show as soon as the screen has started, if a link or a cell of a table led to it."""
-        self._found: FindResults | None = None
-        """The results of the last search."""
-        self._match_index: int | None = None
-        """The match of the last search that was shown last."""
-        self._stamp = stamp_source(state.library.source)
-        self.welcome = WelcomeView(state.library, context.options.examples, context.model_name, keys)
+        self._started = asyncio.Event()
+        self._reloader = Reloader(context)
+        self._notes: NoteStore | None = None
+        self._find_dialog: FindDialog | None = None
+        """The last search."""
+        state, options = context.conversation.state, context.options
+        self.welcome = WelcomeView(state.library, options.examples, context.model_name, keys)
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
-        self.reader_pane = ReaderPane(state, keys, context.options.image_mode)
+        self.reader_pane = ReaderPane(state, keys, options.image_mode)
         asked = [exchange.question for exchange in state.transcript.exchanges]
-        self.question_box = QuestionBox([*reversed(context.options.examples), *asked])
-        self.status_line = StatusLine(StatusLineState(model=context.model_name), keys)
+        self.question_box = QuestionBox([*reversed(options.examples), *asked])
+        self.status_line = StatusLine(context.model_name, keys)
         self.header = HeaderLine(state.library.title, state.library.source)
         self._hints = HintLine(keys)
         back_key = keys.format_first_key("global.back")
@@ -142,24 +124,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Answers the questions."""
         return self.app_context.agent
 
-    @cached_property
-    def _notes_controller(self) -> NotesController:
-        from roamtui.tui.controllers.notes import NotesController
-
-        return NotesController(self.app, self.agent, self.keys)
-
-    @cached_property
-    def _reload_controller(self) -> ReloadController:
-        from roamtui.tui.controllers.reload import ReloadController
-
-        key = self.keys.format_first_key("global.reload")
-        context, chat = self.app_context, self.chat_log
-        return ReloadController(context, self.agent, chat, self._stamp, key)
-
     @property
-    def conversation(self) -> Conversation:
-        """The conversation on the screen."""
-        return self.app_context.conversation
+    def has_started(self) -> bool:
+        """Whether the first screen has been shown, and all else is there."""
+        return self._started.is_set()
 
     @property
     def is_asking(self) -> bool:
@@ -173,42 +141,45 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield self.status_line
         yield self._hints
 
-    def on_mount(self) -> None:
-        self.set_interval(_CHECK_SECONDS, self.check_for_changes)
-        self.watch(self.chat_log, "has_selected_passage", self._update_hints, init=False)
-
     @on(ChatLog.Ready)
     def _restore_conversation(self) -> None:
         """Show a saved conversation, and what is to be said at the start."""
-        self.status_line.show_state(self.conversation.state)
+        self.status_line.show_state(self.state)
         for problem in self._problems:
             self.chat_log.add_notice(problem, Severity.WARNING)
         self.chat_log.load_saved()
-        self._update_hints()
         for note in self.app_context.notices:
             self.chat_log.add_notice(note)
-        self.conversation.approver = self._approve
         self._unsubscribe = self.conversation.subscribe(self._show_event)
-        self.call_after_refresh(self._prepare)
+        self.call_after_refresh(self._start)
 
-    def _prepare(self) -> None:
+    def _start(self) -> None:
         """Make the agent, and show what the first screen did not need."""
-        if not self.is_attached:  # the person, or the terminal, has gone already
-            return
-        self.has_started = True
-        self._warm_up()
-        self._index_ahead()
-        if self.reader_pane.section_id is None:  # the person may have opened a section already
-            self._show_last_read()
-        if self._first_place is not None:
-            self.show_place(self._first_place)
-        self._show_saved_conversations(is_announced=True)
+        from roamtui.conversation.library_sync import get_source_key
+        from roamtui.conversation.notes import NoteStore
+        from roamtui.tui.screens.dialogs import ask_for_approval
 
-    def show_place(self, place: str | SectionTarget) -> None:
+        if self.is_attached:  # else the person, or the terminal, has gone already
+            if (store := self.conversation.store) is not None:
+                self._notes = NoteStore(store.notes_folder, get_source_key(self.state.library))
+            self.conversation.approver = partial(ask_for_approval, self.app)
+            self._prepare_agent()
+            if self.reader_pane.section_id is None:  # the person may have opened a section already
+                self._show_last_read()
+            self._show_saved_conversations()
+            self._started.set()
+            self.check_for_changes()
+            self.set_interval(_CHECK_SECONDS, self.check_for_changes)
+
+    def on_unmount(self) -> None:
+        if self.has_started:
+            self._unsubscribe()
+
+    @work(group="placing", exit_on_error=False)
+    async def show_place(self, place: str | SectionTarget) -> None:
         """Show an anchor of the document, or a section or quote, as soon as the screen has started."""
-        if not self.has_started:
-            self._first_place = place
-        elif isinstance(place, str):
+        await self._started.wait()
+        if isinstance(place, str):
             self.reader_pane.reader.show_anchor(place)
             self.panes.focus_reader()
         elif self.reader_pane.reader.open_target(place):
@@ -219,11 +190,27 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.reader_pane.section_id is not None:
             self.tree_pane.outline.move_to(self.reader_pane.section_id)
 
-    def on_unmount(self) -> None:
-        """Save unsaved notes."""
-        if self.has_started:
-            self._notes_controller.flush()
-            self._unsubscribe()
+    @work(group="preparing", exit_on_error=False)
+    async def _prepare_agent(self) -> None:
+        """Start the model, and bring the index of a large source up to date before a question needs it."""
+        loop = asyncio.get_running_loop()
+
+        def report(done: int, total: int) -> None:  # called in another thread, where no message may be posted
+            words = f"Indexing {done:,} of {total:,} sections…"
+            loop.call_soon_threadsafe(self.post_message, StatusMessage(words, is_progress=True))
+
+        try:
+            if note := await self.agent.warm_up():
+                self.chat_log.add_notice(note)
+            await self.agent.index_ahead(report)
+        finally:
+            self.post_message(StatusMessage("", is_progress=True))
+
+    @work(group="earlier", exit_on_error=False)
+    async def _show_saved_conversations(self) -> None:
+        from roamtui.tui.screens.conversations import list_answered
+
+        self.welcome.show_saved_conversations(await asyncio.to_thread(list_answered, self.conversation))
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
@@ -236,7 +223,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             error.__traceback__ = error.__context__ = error.__cause__ = None
         if self.questions.restore_unasked(event.worker):
             self.chat_log.discard_pending()
-            self.status_line.update_status(is_asking=False)
+            self.status_line.step = None
 
     def warn(self, reason: str | None) -> None:
         """Show for a moment why something cannot be done. None shows nothing."""
@@ -252,61 +239,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(StatusMessage)
     def _show_status(self, event: StatusMessage) -> None:
-        if event.is_alert:
-            self.status_line.update_status(alert=event.words)
+        if event.is_progress:
+            self.status_line.progress = event.words
+            self.chat_log.show_waiting(event.words or f"Waiting for {self.status_line.model}")
         else:
-            self.status_line.show_message(event.words, is_progress=event.is_progress)
-            if event.is_progress or not event.words:
-                self.chat_log.show_waiting(event.words or self._waiting_words)
-
-    @work(group="commands", exit_on_error=False)
-    async def dispatch(self, make_command: CommandFactory) -> None:
-        """Run a command once earlier requests are done. If there is nothing to do, show why."""
-        if reason := await self.conversation.dispatch(make_command):
-            self.post_message(StatusMessage(reason))
-
-    async def _approve(self, approval: ApprovalRequest) -> bool:
-        """Ask the person. Must be called from a worker."""
-        from roamtui.tui.screens.dialogs import ApprovalDialog
-
-        return await self.app.push_screen_wait(ApprovalDialog(approval))
-
-    @work(group="warming", exit_on_error=False)
-    async def _warm_up(self) -> None:
-        """Prepare the model for the first question, and show its note."""
-        if note := await self.agent.warm_up():
-            self.chat_log.add_notice(note)
-
-    @work(group="earlier", exit_on_error=False)
-    async def _show_saved_conversations(self, *, is_announced: bool) -> None:
-        """Show the saved conversations. With `is_announced`, the status line shows how many there are."""
-        from roamtui.conversation.library_sync import get_source_key
-
-        state, store = self.conversation.state, self.conversation.store
-        if store is None or store.problem:
-            return
-        with suppress(StoreError):
-            summaries = await asyncio.to_thread(store.list, get_source_key(state.library))
-            answered = (summary for summary in summaries if summary.is_answered and not summary.is_one_shot)
-            saved = tuple(summary for summary in answered if summary.id != state.id)
-            if saved and is_announced:
-                words = format_count(len(saved), "earlier conversation")
-                self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
-            self.welcome.show_saved_conversations(saved)
-
-    @work(group="indexing", exit_on_error=False)
-    async def _index_ahead(self) -> None:
-        """Bring the search index of a large source up to date before a question needs it, and show the progress."""
-        loop = asyncio.get_running_loop()
-
-        def report(done: int, total: int) -> None:  # called in another thread, where no message may be posted
-            words = f"Indexing {done:,} of {total:,} sections…"
-            loop.call_soon_threadsafe(self.post_message, StatusMessage(words, is_progress=True))
-
-        try:
-            await self.agent.index_ahead(report)
-        finally:
-            self.post_message(StatusMessage("", is_progress=True))
+            self.status_line.message = event.words
 
     def watch_state(self, state: ConversationState) -> None:
         self.tree_pane.show(state)
@@ -327,9 +264,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.questions.on_question_asked()
             case QuestionAnswered():
                 outline.reveal_cited()
-                self._update_hints()
-                if self.panes.scope is not Scope.READER and Pane.CHAT in self.panes.shown:
-                    self._show_citation(self.chat_log.first_citation)
+                if self.panes.scope is not Scope.READER and (target := self.chat_log.first_citation) is not None:
+                    self.post_message(TargetSelected(target))
             case SectionsSearched(hits=hits):
                 outline.mark_found(hit.section_id for hit in hits)
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
@@ -338,12 +274,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case NodesLoaded(section_ids=ids):
                 self.reader_pane.reader.show_loaded(ids)
             case QuestionsRewound():
-                self._update_hints()
                 self.questions.show_pending()
             case ConversationSwitched():
-                self._update_hints()
                 outline.mark_found(())
-                self.questions.show_pending()
+                self._show_last_read()
+                self._show_saved_conversations()
+                self.panes.show_chat()
+                self.panes.focus_question_box()
+                self.questions.on_conversation_switched()
             case DocumentReloaded():
                 self.header.show(state.library.title, state.library.source)
                 self.welcome.show_library(state.library)
@@ -351,22 +289,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case _:
                 pass
         if words:
-            self.status_line.update_status(message=words, is_progress=False)
+            self.status_line.message = words
 
-    def action_apply(self, command_name: str) -> None:
-        section_id, _ = self._selection
-        if section_id is not None:
-            self.dispatch(lambda state: make_section_command(command_name, state, section_id))
-        else:
-            self._ask_for_selection()
-
-    def _ask_for_selection(self) -> None:
-        if self.panes.scope is Scope.CHAT:
-            self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
+    @work(group="commands", exit_on_error=False)
+    async def dispatch(self, make_command: CommandFactory) -> None:
+        """Run a command once earlier requests are done. If there is nothing to do, show why."""
+        if reason := await self.conversation.dispatch(make_command):
+            self.post_message(StatusMessage(reason))
 
     @on(CommandRequested)
     def _dispatch(self, event: CommandRequested) -> None:
         self.dispatch(event.make_command)
+
+    def action_apply(self, command_name: str) -> None:
+        section_id, _ = self._selection
+        if section_id is not None:
+            self.dispatch(partial(make_section_command, command_name, section_id=section_id))
 
     async def action_run(self, action_id: str, *, is_focused: bool = False) -> None:
         """Run an action. With `is_focused`, first focus the pane of its scope."""
@@ -380,13 +318,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.welcome.set_title_shown(is_shown=event.size.height < _HEADER_ROWS_MIN)
 
     @on(events.DescendantFocus)
-    def _update_hints(self) -> None:
-        self._hints.show_scope(
-            self.panes.scope,
-            is_offline=self.status_line.status.model == OFFLINE,
-            has_citations=self.chat_log.has_citations,
-            has_passage=self.chat_log.has_selected_passage,
-        )
+    def _show_hints(self) -> None:
+        self._hints.scope = self.panes.scope
 
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
@@ -399,23 +332,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if not is_done:
             self.panes.step_out()
 
-    @on(QuestionBox.Submitted)
-    def _submit_question(self, event: QuestionBox.Submitted) -> None:
-        self.panes.show_chat()
-        self.warn(self.questions.submit(event.question))
-
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _run_question(self, question: str, options: AskOptions) -> None:
+        await self._started.wait()
         await self.agent.ask(question, options)
 
-    @property
-    def _waiting_words(self) -> str:
-        return f"Waiting for {self.status_line.status.model}"
-
     def _show_pending_question(self, question: str, within: str | None) -> None:
-        progress = self.status_line.status.message if self.status_line.status.is_progress else ""
-        self.chat_log.show_pending(question, within, progress or self._waiting_words)
-        self.status_line.update_status(is_asking=True, step=0, message="")
+        reason = self.status_line.progress or f"Waiting for {self.status_line.model}"
+        self.panes.show_chat()
+        self.chat_log.show_pending(question, within, reason)
+        self.status_line.step, self.status_line.message = 0, ""
 
     @on(ChatLog.RetryRequested)
     def _retry_question(self, event: ChatLog.RetryRequested) -> None:
@@ -426,57 +352,56 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if event.is_edited:
             self.questions.edit_last()
             self.panes.focus_question_box()
-        elif event.needs_model and self.app_context.agent.model.name == OFFLINE:
+        elif event.needs_model and self.agent.model.name == OFFLINE:
             self._choose_model(ask)
         else:
             ask()
 
     @property
     def _selection(self) -> tuple[str | None, Span | None]:
-        """The section that the person points at, and the span of the text selected or highlighted in it, or None."""
+        """The section that the person points at, and the span of the text selected, cited or highlighted in it."""
         match self.panes.scope:
             case Scope.READER:
                 return self.reader_pane.reader.selection
             case Scope.CHAT:
-                target = self.chat_log.selected_section
-                return None if target is None else target.section_id, None
+                from roamtui.quotes.cited_passage import resolve_citation
+
+                if (target := self.chat_log.selected_section) is not None:
+                    return target.section_id, resolve_citation(target.citation, self.state)
+                self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
+                return None, None
             case _:
                 return self.tree_pane.outline.cursor_id, None
 
     def action_ask_about(self) -> None:
-        section_id, span = self._selection
         if self.panes.scope is Scope.CHAT and self.chat_log.request_model():
             return
-        if section_id is None:
-            self._ask_for_selection()
-        else:
+        section_id, span = self._selection
+        if section_id is not None:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
-            selected = self.conversation.state.library.text_at(span) if span and is_selected else ""
+            selected = self.state.library.text_at(span) if span and is_selected else ""
             self.questions.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_question_box()
 
-    def action_add_note(self) -> None:
+    @work(group="noting", exit_on_error=False)
+    async def action_add_note(self) -> None:
+        from roamtui.tui.screens.notes import add_note
+
         section_id, span = self._selection
-        if section_id is None:
-            self._ask_for_selection()
-        else:
-            cited = self.chat_log.selected_section if self.panes.scope is Scope.CHAT else None
-            self._add_note(section_id, span, cited.citation if cited is not None else None)
-
-    @work(group="noting", exit_on_error=False)
-    async def _add_note(self, section_id: str, span: Span | None, citation: Citation | None) -> None:
-        if words := await self._notes_controller.add_note(section_id, span, citation):
+        if self._notes is None:
+            self.warn("Notes are off: conversations are not saved here.")
+        elif section_id is not None and await add_note(self.app, self.state.library, self._notes, section_id, span):
             self.clear_selection()
-            self.post_message(StatusMessage(words))
+            self.post_message(StatusMessage("Note saved · /notes lists all notes"))
 
-    @work(group="noting", exit_on_error=False)
-    async def action_notes(self) -> None:
-        chosen = await self._notes_controller.choose()
-        if isinstance(chosen, SectionTarget):
-            self._open_target(chosen, came_from=self.tree_pane.outline)
-        elif chosen:
-            self.post_message(StatusMessage(chosen))
+    def action_notes(self) -> None:
+        from roamtui.tui.screens.notes import NotesScreen
+
+        if self._notes is None:
+            self.warn("Notes are off: conversations are not saved here.")
+        else:
+            self.app.push_screen(NotesScreen(self.agent, self._notes, self.keys), self._open_target)
 
     @on(CopyRequested)
     def _copy(self, event: CopyRequested) -> None:
@@ -498,72 +423,68 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_conversations(self) -> None:
         from roamtui.tui.screens.conversations import ConversationsScreen
 
-        def switch(chosen: DocumentRequested | None) -> None:
-            if chosen is not None and chosen.source:
-                self.post_message(chosen)
-            elif chosen is not None and chosen.conversation_id != self.conversation.state.id:
-                self.resume_conversation(chosen.conversation_id)
-
-        if self.warn_if_busy():
-            return
         if (store := self.conversation.store) is None:
             self.warn("No saved conversations: saving is off here.")
-        else:
-            self.app.push_screen(ConversationsScreen(self.agent, store, self.keys), switch)
-
-    def resume_conversation(self, conversation_id: str | None) -> None:
-        """Switch to a saved conversation about this document, or to a new one for None."""
-        if self.warn_if_busy():
-            return
-        if conversation_id is None:
-            self._switch(self.conversation.start_new(), "Started a new conversation")
-        else:
-            self._switch(self.conversation.open(conversation_id), "Resumed the conversation")
+        elif not self.warn_if_busy():
+            self.app.push_screen(ConversationsScreen(self.conversation, store, self.keys))
 
     def action_new_conversation(self) -> None:
         self.questions.take_back()
-        self.resume_conversation(None)
+        self.switch(self.conversation.start_new)
 
     @on(ChatLog.ForkRequested)
     def _fork_conversation(self, event: ChatLog.ForkRequested) -> None:
-        if not self.warn_if_busy():
-            exchange = self.conversation.state.transcript.exchanges[event.number - 1]
-            words = f"Branched before question {event.number}; the original is kept"
-            self._switch(self.conversation.fork(exchange), words, exchange)
+        exchange = self.state.transcript.exchanges[event.number - 1]
+        self.switch(partial(self.conversation.fork, exchange), exchange)
 
     @work(group="commands", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
-    async def _switch(self, switching: Awaitable[None], words: str, edited: Exchange | None = None) -> None:
-        """Switch to another conversation. The person will edit the question of `edited`, if it is given."""
-        before_id = self.conversation.state.id
-        await switching
-        if self.conversation.state.id != before_id:
-            self._show_last_read()
-            self._show_saved_conversations(is_announced=False)
-            self.panes.show_chat()
-            self.panes.focus_question_box()
-            self.questions.on_conversation_switched(edited)
-            self.post_message(StatusMessage(words))
+    async def switch(self, switch: Callable[[], Awaitable[None]], edited: Exchange | None = None) -> None:
+        """Switch to another conversation, unless a question is being answered. Let the person edit that of `edited`."""
+        if not self.warn_if_busy():
+            await switch()
+            if edited is not None:
+                self.questions.edit(edited)
 
     def action_choose_model(self) -> None:
         if not self.warn_if_busy():
             self._choose_model()
 
-    @work(group="models", exit_on_error=False)
-    async def _choose_model(self, after_switch: Callable[[], None] | None = None) -> None:
-        """Let the person choose a model, and offer to save it for the next start."""
-        from roamtui.tui.screens.model_dialog import ModelPicker, offer_to_save
+    def _choose_model(self, after: Callable[[], None] | None = None) -> None:
+        """Let the person choose a model. Then call `after`, unless they leave."""
+        from roamtui.tui.screens.model_dialog import ModelPicker
 
-        agent, options, tried = self.agent, self.app_context.options, self.app_context.tried_models
-        before = agent.model
-        name = await self.app.push_screen_wait(ModelPicker(agent, options, tried))
-        if agent.model is not before:
-            self.status_line.update_status(model=agent.model.name)
-            self.welcome.show_model(agent.model.name)
-            self._warm_up()
-            if after_switch is not None:
-                after_switch()
-        if name is not None:
-            offer_to_save(self.app, name, options, tried)
+        def show(name: str | None) -> None:
+            if name is not None:
+                self.status_line.model = name
+                self.welcome.show_model(name)
+                self._prepare_agent()
+                if after is not None:
+                    after()
+
+        self.app.push_screen(ModelPicker(self.app_context), show)
+
+    @work(group="sources", exit_on_error=False)
+    async def add_source(self, name: str) -> None:
+        """Add a document, folder or site to the conversation. While a question is being answered, it waits."""
+        self.post_message(StatusMessage(f"Adding {name}…", is_progress=True))
+        try:
+            await self.conversation.add_source(name)
+        finally:
+            self.post_message(StatusMessage("", is_progress=True))
+
+    @work(group="sources", exit_on_error=False)
+    async def action_take_out(self) -> None:
+        from roamtui.tui.screens.dialogs import ConfirmDialog
+
+        section_id = self.tree_pane.outline.cursor_id
+        source = self.state.library.source_of(section_id) if section_id is not None else None
+        if source is None:
+            self.warn("This is the only source of the conversation. Add another one first.")
+            return
+        detail = "Its open sections close. No file is changed."
+        dialog = ConfirmDialog(f"Take {source.title} out of this conversation?", detail, yes="Take out")
+        if await self.app.push_screen_wait(dialog):
+            await self.conversation.remove_source(source.key)
 
     @on(TargetActivated)
     def _show_target(self, event: TargetActivated) -> None:
@@ -574,31 +495,27 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case EarlierTarget():
                 self.chat_log.show_earlier()
             case ConversationTarget(conversation_id):
-                self.resume_conversation(conversation_id)
+                self.switch(partial(self.conversation.open, conversation_id))
             case LinkTarget():
                 if self.reader_pane.reader.follow_answer_link(event.target):
                     self.panes.show_reader(came_from=None)
             case SectionTarget():
-                self._open_target(event.target, came_from=self.chat_log)
+                self._open_target(event.target)
 
-    def _open_target(self, target: SectionTarget, *, came_from: Widget) -> None:
-        if self.reader_pane.reader.open_target(target):
-            self.panes.show_reader(came_from=came_from)
+    def _open_target(self, target: SectionTarget | None) -> None:
+        if target is not None and self.reader_pane.reader.open_target(target):
+            self.panes.show_reader(came_from=self.focused)
 
     @on(TargetSelected)
-    def _show_selected(self, event: TargetSelected) -> None:
-        self._show_citation(event.target)
-
-    def _show_citation(self, target: Target | None) -> None:
+    def _show_citation(self, event: TargetSelected) -> None:
         """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
+        target = event.target
         if isinstance(target, SectionTarget) and target.citation is not None and Pane.READER in self.panes.shown:
             self.reader_pane.reader.show_citation(target)
 
     @on(OutlineTree.NodeActivated)
     def _read(self, event: OutlineTree.NodeActivated) -> None:
-        if event.section_id in self.conversation.state.library:
-            self.reader_pane.reader.open(event.section_id)
-            self.panes.show_reader(came_from=self.tree_pane.outline)
+        self._open_target(SectionTarget(event.section_id))
 
     def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
         """Let the outline follow the reader."""
@@ -613,44 +530,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_find(self) -> None:
         from roamtui.tui.screens.find import FindDialog
 
-        dialog = FindDialog(self.agent, self._found.query if self._found is not None else "")
-        self.app.push_screen(dialog, partial(self._show_found, dialog))
+        self._find_dialog = FindDialog(self.agent, self._find_dialog.found.query if self._find_dialog else "")
+        self.app.push_screen(self._find_dialog, self._show_found)
 
-    def _show_found(self, dialog: FindDialog, chosen: FindResult | None) -> None:
+    def _show_found(self, chosen: FindResult | None) -> None:
         """Mark what was found in the outline, and show the chosen result in the reader."""
-        from roamtui.quotes.cited_passage import locate_in_span
-
-        found = self._found = dialog.found
-        self.tree_pane.outline.mark_found(found.text_ids)
+        assert self._find_dialog is not None
+        self.tree_pane.outline.mark_found(self._find_dialog.found.text_ids)
         if chosen is not None and chosen.section_id in self.state.library:
-            quote = locate_in_span(chosen.sentence, self.state.library, self.state.library.own_span(chosen.section_id))
-            self.reader_pane.reader.open(chosen.section_id, highlight=(quote,) if quote else ())
+            self._find_dialog.open_in(self.reader_pane.reader, chosen)
             self.panes.show_reader(came_from=self.tree_pane.outline)
-            self._mark_match(found.matches, chosen.words, chosen.match)
-
-    def _mark_match(self, matches: TextMatches, words: tuple[str, ...], index: int | None) -> None:
-        self._match_index = index
-        offset = None if index is None else matches.positions[index].offset
-        label = f"“{' '.join(words)}”" if index is None else matches.format_number(index)
-        self.reader_pane.reader.highlight_matches(words, offset, label)
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) match of the last search, wrapping around."""
-        from roamtui.tui.finder import find_text
-
-        library = await self.agent.load_library()
-        if self._found is not None and self._found.matches.library is not library:
-            self._found = replace(self._found, matches=await find_text(library, self._found.matches.phrase))
-        if self._found is None or not self._found.matches.positions:
+        if self._find_dialog is None or not await self._find_dialog.open_match(self.reader_pane.reader, direction):
             self.post_message(StatusMessage("No matches"))
-            return
-        matches = self._found.matches
-        start = self._match_index if self._match_index is not None else min(0, -direction)
-        index = (start + direction) % len(matches.positions)
-        self.reader_pane.reader.show_match(matches.positions[index])
-        self.panes.show_reader_unfocused()
-        self._mark_match(matches, (matches.phrase,), index)
+        else:
+            self.panes.show_reader_unfocused()
 
     @work(group="pages", exclusive=True, exit_on_error=False)
     async def action_go_page(self) -> None:
@@ -658,10 +554,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if await self.reader_pane.reader.ask_for_page(self.tree_pane.outline.cursor_id):
             self.panes.show_reader(came_from=came_from)
 
-    @work(group="looking", exit_on_error=False)
+    @work(group="checking", exit_on_error=False)
     async def check_for_changes(self) -> None:
-        """Check whether the document has changed on disk."""
-        await self._reload_controller.check()
+        """Check whether the document has changed on disk. If so, say it, or reload it if the person wants that."""
+        if self.is_asking or not await self._reloader.detect_change():
+            return
+        if self.app_context.reload_on_change:
+            self._reload()
+        else:
+            key = self.keys.format_first_key("global.reload")
+            self.post_message(StatusMessage(f"Document changed on disk · {key} to reload", is_progress=True))
 
     def action_reload(self) -> None:
         if not self.warn_if_busy():
@@ -669,4 +571,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="reloading", exit_on_error=False)
     async def _reload(self) -> None:
-        await self._reload_controller.reload()
+        self.post_message(StatusMessage("", is_progress=True))
+        words, notes = await self._reloader.reload()
+        for note in notes:
+            self.chat_log.add_notice(note)
+        self.post_message(StatusMessage(words))

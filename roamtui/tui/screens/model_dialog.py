@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from textual import events, on, work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
 from roamtui.conversation.transcript import Message, Role
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import get_recommended_key_variable
-from roamtui.tui.context import TriedModels, TuiOptions
+from roamtui.tui.context import AppContext
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog
 from roamtui.tui.screens.lists import PickerDialog, PickerItem
@@ -40,13 +39,12 @@ class ModelPicker(PickerDialog):
     The result is the name of the agent's model, or None if the person leaves.
     """
 
-    def __init__(self, agent: Agent, options: TuiOptions, tried: TriedModels) -> None:
-        """List the models of `options`."""
-        self._agent = agent
-        self._current = agent.model.name
-        self._options = options
-        self._tried = tried
-        self._offers = {offer.name: offer for offer in options.list_models()}
+    def __init__(self, context: AppContext) -> None:
+        self._agent = context.agent
+        self._current = context.agent.model.name
+        self._options = context.options
+        self._tried = context.tried_models
+        self._offers = {offer.name: offer for offer in context.options.list_models()}
         super().__init__("Model", self._list_choices(), self._current, foot=_HINT)
 
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
@@ -104,10 +102,21 @@ class ModelPicker(PickerDialog):
             self._use(*chosen)
 
     def _use(self, model: Model, url: str) -> None:
-        """Let the agent use a model. `url` is that of its server, empty for the provider's own."""
+        """Let the agent use a model, and offer to do so at the next start. `url` is empty for the provider's own."""
         self.post_message(ModelReleased(self._agent.model))
-        self._agent.model, self._tried.unsaved_url = model, url
+        self._agent.model = model
+        if self._options.save_settings is not None:
+            question = "Make this model the default? Saves its name and URL in config.toml, never the key."
+            dialog = ConfirmDialog(question, model.name, yes="Make default", no="Just this time")
+            dialog.ask(self.app, partial(self._save, {"model": model.name, "api_base": url}))
         self.finish(model.name)
+
+    def _save(self, settings: Mapping[str, str]) -> None:
+        try:
+            if self._options.save_settings is not None:
+                self._options.save_settings(settings)
+        except RoamtuiError as error:
+            self.app.notify(str(error), severity="error", markup=False)
 
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _test(self, offer: ModelOffer) -> None:
@@ -126,23 +135,6 @@ class ModelPicker(PickerDialog):
         else:
             self._tried.failures[offer.name] = ""
             self._use(model, offer.api_base)
-
-
-def offer_to_save(app: App[None], name: str, options: TuiOptions, tried: TriedModels) -> None:
-    """Ask whether to use a model at the next start too, if it is not saved yet."""
-    url, save = tried.unsaved_url, options.save_settings
-    if url is None or save is None:
-        return
-
-    def save_choice() -> None:  # not in a worker, which would be lost if the person quits before it continues
-        try:
-            save({"model": name, "api_base": url})
-            tried.unsaved_url = None
-        except RoamtuiError as error:
-            app.notify(str(error), severity="error", markup=False)
-
-    question = "Make this model the default? Saves its name and URL in config.toml, never the key."
-    ConfirmDialog(question, name, yes="Make default", no="Just this time").ask(app, save_choice)
 
 
 class ModelDialog(Dialog[tuple[Model, str] | None]):

@@ -7,20 +7,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from textual import work
+from textual import events, on, work
 from textual.app import App
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.notes import NoteStore
+from roamtui.agent.loop import Agent
+from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.document.library import Library
+from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.export.markdown import format_location, render_notes
-from roamtui.quotes.recheck import LocatedNote
+from roamtui.quotes.recheck import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.source_list import list_path_titles, strip_links
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
-from roamtui.tui.labels import STEP
+from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog
 from roamtui.tui.screens.lists import ListDialog, Row
 from roamtui.tui.status_line import ScreenKeyHints
@@ -29,18 +31,29 @@ _QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600
 
 
-class NotesScreen(ListDialog[LocatedNote, LocatedNote | None]):
-    """Lists notes. The result is the note to go to, or None if the person leaves."""
+class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
+    """Lists the notes on a document. The result is where the chosen note leads, or None if the person leaves."""
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True
     BINDINGS = make_bindings(Scope.SAVED)
 
-    def __init__(self, notes: NoteStore, located: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
+    def __init__(self, agent: Agent, store: NoteStore, keys: Keymap) -> None:
         super().__init__("Notes", ScreenKeyHints(keys, Scope.SAVED), placeholder="Search quotes and comments")
-        self._notes = notes
-        self._located = located
-        self._library = library
+        self._agent = agent
+        self._store = store
+        self._library = agent.conversation.state.library
+        self._located: tuple[LocatedNote, ...] = ()
+        self._hint = f"No notes yet: {keys.format_first_key('section.note')} adds the section or selection"
+
+    @on(events.Mount)
+    @work(exit_on_error=False)
+    async def _load(self) -> None:
+        self._library = await self._agent.load_library()
+        notes = await asyncio.to_thread(self._store.read)
+        self._located = await asyncio.to_thread(locate_notes, notes, self._library)
+        self.show()
+        self.show_message("" if self._located else self._hint)
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[LocatedNote]]:
@@ -78,10 +91,13 @@ class NotesScreen(ListDialog[LocatedNote, LocatedNote | None]):
 
     @override
     def choose(self, item: LocatedNote) -> None:
-        if make_note_target(item, self._library) is None:
-            self.show_message(item.change_note[:1].upper() + item.change_note[1:] + ".")
+        link = next((link for link in reversed(item.note.links) if link in self._library), None)
+        if item.new_citation is not None:
+            self.dismiss(SectionTarget(item.new_citation.section_id, item.new_citation))
+        elif link is not None:
+            self.dismiss(SectionTarget(link))
         else:
-            self.dismiss(item)
+            self.show_message(item.change_note[:1].upper() + item.change_note[1:] + ".")
 
     @work(exclusive=True, exit_on_error=False)
     async def action_edit(self) -> None:
@@ -93,7 +109,7 @@ class NotesScreen(ListDialog[LocatedNote, LocatedNote | None]):
             note = replace(located.note, words=words)
             self._located = tuple(replace(other, note=note) if other is located else other for other in self._located)
             self.show()
-            await asyncio.to_thread(self._notes.save, note)
+            await asyncio.to_thread(self._store.save, note)
 
     @work(exclusive=True, exit_on_error=False)
     async def action_delete(self) -> None:
@@ -101,7 +117,7 @@ class NotesScreen(ListDialog[LocatedNote, LocatedNote | None]):
             return
         title = sanitise_line(located.note.words or located.note.citation.quote or "") or "this note"
         if await self.app.push_screen_wait(ConfirmDialog("Delete this for good?", title, yes="Delete")):
-            await asyncio.to_thread(self._notes.delete, [located.note.id])
+            await asyncio.to_thread(self._store.delete, [located.note.id])
             self._located = tuple(other for other in self._located if other is not located)
             self.show()
             self.show_message("Deleted.")
@@ -115,12 +131,22 @@ class NotesScreen(ListDialog[LocatedNote, LocatedNote | None]):
             self.app.push_screen(dialog, self.show_message)
 
 
-def make_note_target(located: LocatedNote, library: Library) -> SectionTarget | None:
-    """Return where a note leads: to its text, or else to the link to its page. None if both are gone."""
-    if located.new_citation is not None:
-        return SectionTarget(located.new_citation.section_id, located.new_citation)
-    link = next((link for link in reversed(located.note.links) if link in library), None)
-    return None if link is None else SectionTarget(link)
+async def add_note(app: App[None], library: Library, store: NoteStore, section_id: str, span: Span | None) -> bool:
+    """Ask for a comment, and save it as a note on a section or on a part of its text. Return whether it was saved.
+
+    If that text has a note already, change it.
+    """
+    cited = cite_span(section_id, span, library)
+    key = (cited.section_id, cited.quote)
+    notes = await asyncio.to_thread(store.read)
+    existing = next((note for note in notes if (note.citation.section_id, note.citation.quote) == key), None)
+    path = format_full_path(library, cited.section_id)
+    comment = await prompt_for_comment(app, existing.words if existing else "", cited.quote or "", path)
+    if comment is None:
+        return False
+    note = replace(existing, words=comment) if existing else make_note(library, cited, comment)
+    await asyncio.to_thread(store.save, note)
+    return True
 
 
 async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import ClassVar
 
 from textual import events, on, work
 from textual.content import Content
@@ -37,70 +35,61 @@ _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs i
 _HINT = "A path, a URL, or text to filter the list"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenChoice:
-    """The document that the person chose."""
+class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
+    """Opens a document that the person types or chooses.
 
-    source: str
-    conversation_id: str | None
-    """The conversation to resume, or None for a new one."""
-    opened: AppContext | None
-    """The opened document, or None if it was open already or is to be added."""
-    is_added: bool = False
-    """Whether to add it as a source to the current conversation."""
-
-
-class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
-    """Opens a document that the person types or chooses. The result is None if the person leaves."""
+    The result is the opened document, or a request for one that is open already or is to be added. It is None if the
+    person leaves.
+    """
 
     CLEARS_FIRST = True
-    IS_ADDING: ClassVar[bool] = False
-    """Whether the choice is added to the current conversation, instead of opened."""
     BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
 
     def __init__(
         self,
         options: TuiOptions,
         keys: Keymap,
-        model: Model | None = None,
+        request: DocumentRequested,
         open_documents: tuple[StartOffer, ...] = (),
-        request: DocumentRequested | None = None,
-        problems: tuple[str, ...] = (),
+        model: Model | None = None,
+        *,
+        is_first: bool = False,
     ) -> None:
         """Offer the sources that `options` lists.
 
         Args:
             options: Lists offers and opens sources.
             keys: The current keys.
+            request: Names the source to open now, or none.
+            open_documents: The other open documents.
             model: The model for the opened document, or None for the model of the settings.
-            open_documents: The open documents, the current one last. If there are none, this is the first screen.
-            request: A source to open now, or None.
-            problems: Problems of the configuration, in sentences.
+            is_first: Whether this is the first screen.
         """
-        self._is_first = not open_documents
-        title = "Add a source to this conversation" if self.IS_ADDING else "Open a document"
-        foot = Static(_format_foot(keys, is_first=self._is_first, is_adding=self.IS_ADDING), classes="foot")
-        super().__init__("◆ roamtui" if self._is_first else title, foot, placeholder=_HINT)
+        title = "Add a source to this conversation" if request.is_added else "Open a document"
+        names = {"start.complete": "complete", "global.help": "help", "global.palette": "commands"}
+        hints = [(keys.format_first_key(action_id), name) for action_id, name in names.items()]
+        hints[:0] = [("enter", "add" if request.is_added else "open"), ("esc", "close")]
+        foot = Content("  ").join(format_key_hint(*hint) for hint in hints)
+        super().__init__("◆ roamtui" if is_first else title, Static(foot, classes="foot"), placeholder=_HINT)
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
-        self.set_class(self._is_first, "-alone")
+        self.set_class(is_first, "-alone")
         self._options = options
         self._model = model
-        self._problem = " ".join(problems)
         self._request = request
-        self._offers = open_documents[:-1]
+        self._is_first = is_first
         self._open_sources = frozenset(offer.source for offer in open_documents)
+        self._offers = open_documents
         self._opening: Worker[None] | None = None
         self._progress = ""
         self._frame = 0
 
     @on(events.Mount)
     def _start(self) -> None:
-        self.show_message(self._problem, is_problem=True)
         self._spinner = self.set_interval(SPINNER_SECONDS, self._advance_spinner, pause=True)
         self._load_offers()
-        if self._request is not None:
+        if self._request.source:
             self.add_class("-named")
-            self._begin(self._request.source, self._request.conversation_id, is_added=self.IS_ADDING)
+            self._open(self._request.source, self._request.conversation_id)
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
@@ -136,25 +125,20 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
 
     @override
     def choose(self, item: StartOffer) -> None:
-        self._use(item, is_added=self.IS_ADDING)
-
-    def _use(self, offer: StartOffer, *, is_added: bool) -> None:
         """Open an offer, or add it to the current conversation. Ask before fetching a guessed URL."""
-        if self._opening is not None:
-            return
-        begin = partial(self._begin, expand_user(offer.source), offer.conversation_id, is_added=is_added)
-        if offer.group is OfferGroup.TYPED and offer.source != self.typed:
+        if self._opening is None and item.group is OfferGroup.TYPED and item.source != self.typed:
             question = "No such file. Fetch it from the web?"
-            ConfirmDialog(question, offer.source, yes="Fetch").ask(self.app, begin)
-        else:
-            begin()
+            ConfirmDialog(question, item.source, yes="Fetch").ask(self.app, partial(self._use, item))
+        elif self._opening is None:
+            self._use(item)
 
-    def action_add(self) -> None:
-        """Add the chosen source to the current conversation."""
-        if self._is_first:
-            self.show_message("Open a document first", is_problem=True)
-        elif self.chosen is not None:
-            self._use(self.chosen, is_added=True)
+    def _use(self, offer: StartOffer) -> None:
+        source = expand_user(offer.source)
+        open_source = next((name for name in (source, os.path.abspath(source)) if name in self._open_sources), None)  # noqa: PTH100 - keeps links
+        if self._request.is_added or open_source is not None:
+            self.finish(DocumentRequested(open_source or source, offer.conversation_id))
+        else:
+            self._open(source, offer.conversation_id)
 
     def action_complete(self) -> None:
         """Complete the path as far as all listed files agree, or else to the chosen one."""
@@ -166,21 +150,12 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
         elif self._opening is None:
             self.show_message("Nothing to complete")
 
-    def _begin(self, source: str, conversation_id: str | None, *, is_added: bool) -> None:
-        if is_added:
-            self.finish(OpenChoice(source=source, conversation_id=None, opened=None, is_added=True))
-            return
-        names = (source, os.path.abspath(source))  # noqa: PTH100 - keeps links
-        if open_source := next((name for name in names if name in self._open_sources), None):
-            self.finish(OpenChoice(source=open_source, conversation_id=conversation_id, opened=None))
-            return
-        self._opening = self._open(source, conversation_id)
-        self._spinner.resume()
-
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None) -> None:
         worker, open_source = get_current_worker(), self._options.open_source
         assert open_source is not None
+        self._opening = worker
+        self._spinner.resume()
         self._progress = f"Opening {sanitise_line(source)}…"
 
         def report(done: int, count: int) -> None:  # called in the thread
@@ -193,7 +168,7 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
         except RoamtuiError as error:
             self._on_opening_ended(sanitise_line(str(error)))
         else:
-            self.finish(OpenChoice(source=source, conversation_id=conversation_id, opened=opened))
+            self.finish(opened)
 
     def _advance_spinner(self) -> None:
         """Show the progress of opening a source, and how to cancel it."""
@@ -224,21 +199,6 @@ class OpenDialog(ListDialog[StartOffer, OpenChoice | None]):
             self.dismiss(None)
         else:
             self._on_opening_ended()
-
-
-class AddDialog(OpenDialog):
-    """Adds a source to the current conversation."""
-
-    IS_ADDING = True
-
-
-def _format_foot(keys: Keymap, *, is_first: bool, is_adding: bool) -> Content:
-    labels = {action.id: action.label.lower() for action in keys.actions}
-    ids = ["start.complete", *SHARED_IDS] if is_first or is_adding else ["start.add", "start.complete", *SHARED_IDS]
-    hints = [format_key_hint(keys.format_first_key(action_id), labels[action_id]) for action_id in ids]
-    hints.insert(0, format_key_hint("enter", "add" if is_adding else "open"))
-    hints.insert(-len(SHARED_IDS), format_key_hint("esc", "close"))  # a narrow terminal cuts off the end
-    return Content("  ").join(hints)
 
 
 def _is_existing_source(typed: str) -> bool:

@@ -134,7 +134,7 @@ async def test_digits_and_arrows_select_a_card() -> None:
             await pilot.press(key)
             assert get_cards(app).selected == index, key
         await pilot.press("9")
-        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "No citation 9")
+        await wait_until(pilot, lambda: app.main_screen.status_line.message == "No citation 9")
         await pilot.press("escape")
         assert get_cards(app).selected is None
 
@@ -148,7 +148,7 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
         await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
         screen.panes.focus_chat()
         await pilot.press("a")
-        await wait_until(pilot, lambda: screen.status_line.status.message.startswith("Select a passage"))
+        await wait_until(pilot, lambda: screen.status_line.message.startswith("Select a passage"))
         await pilot.press("1", "a")
         await wait_until(pilot, lambda: screen.conversation.state.open_ids == (section_id,))
         opened = screen.conversation.state.get_open(section_id)
@@ -164,7 +164,7 @@ async def test_b_keeps_the_passage_as_a_note(tmp_path: Path) -> None:
         await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
         app.screen.query_one(Input).value = "cheap"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main_screen.status_line.status.message.startswith("Note saved"))
+        await wait_until(pilot, lambda: app.main_screen.status_line.message.startswith("Note saved"))
         (note,) = NoteStore(store.notes_folder, "ferry.md").read()
         assert (note.words, note.citation.section_id) == ("cheap", find_id(app, "Bicycles"))
         assert "A bicycle costs 2 crowns." in (note.citation.quote or "")
@@ -197,7 +197,7 @@ async def test_i_asks_at_once_if_a_model_is_chosen_already_even_about_an_earlier
         await ask(pilot, "What does the red flag mean?")
         screen.panes.focus_chat()
         await pilot.press("i")
-        await wait_until(pilot, lambda: "Select a passage" in screen.status_line.status.message)
+        await wait_until(pilot, lambda: "Select a passage" in screen.status_line.message)
         await pilot.press("1", "i")
         await wait_until(pilot, lambda: screen.conversation.state.question_number == 3 and not screen.is_asking)
         questions = [exchange.question for exchange in screen.conversation.state.transcript.exchanges]

@@ -60,7 +60,7 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
         await pilot.press("pageup", "pagedown")
         await wait_until(pilot, lambda: app.main_screen.conversation.state.reading_id == find_id(app, "Chapter 5"))
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "Nothing to go back to")
+        await wait_until(pilot, lambda: app.main_screen.status_line.message == "Nothing to go back to")
 
 
 async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
@@ -69,10 +69,10 @@ async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
         await wait_until(pilot, lambda: read(app) == cursor(app) == "Chapter 5")
         assert "Chapter 5" in "\n".join(screen_text(app).splitlines()[2:4])  # the last one stands at the top too
         await pilot.press("]")
-        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "Last section")
+        await wait_until(pilot, lambda: app.main_screen.status_line.message == "Last section")
         await pilot.press(*"[[[[[[")
         await wait_until(pilot, lambda: read(app) == cursor(app) == "Book")
         await pilot.press("[")
-        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "First section")
+        await wait_until(pilot, lambda: app.main_screen.status_line.message == "First section")
         await pilot.press("backspace", "backspace")
         await wait_until(pilot, lambda: read(app) == "Chapter 1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -254,7 +255,7 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
         await talk(pilot, "And who feeds it?", "Starter")
         gate = asyncio.Event()
         app.app_context.agent.model = SlowModel([ScriptedReply(text="Yes.")] * 2, gate=gate)
-        screen.resume_conversation(first_id)
+        screen.switch(partial(screen.conversation.open, first_id))
         if is_asked_again:
             screen.panes.focus_chat()
         else:

@@ -75,9 +75,9 @@ async def select(pilot: Pilot[None], words: str, cut: int = 0) -> None:
 async def keep(pilot: Pilot[None], words: str = "") -> None:
     """Press the key, type words of one's own and take them."""
     main = app_of(pilot).main_screen
-    main.status_line.update_status(message="")
+    main.status_line.message = ""
     await press_until(pilot, PromptDialog, "b")
-    await press_until(pilot, lambda: main.status_line.status.message.startswith("Note saved"), *words, "enter")
+    await press_until(pilot, lambda: main.status_line.message.startswith("Note saved"), *words, "enter")
 
 
 async def open_list(pilot: Pilot[None]) -> NotesScreen:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -19,9 +16,7 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library, load_pages
-from roamtui.errors import SourceError
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.file_sources import FileStamps, SourceStamp
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
@@ -209,13 +204,12 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     context = context_of(
         Agent(session, ScriptedModel(), KeywordSearcher(library)),
         reload_library=partial(Bootstrap().reload, sources=[str(folder)]),
-        read_stamps=FileStamps([str(folder)]).read,
         reload_on_change=True,
     )
     async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
         deck = await open_deck(pilot)
         await look(pilot)
-        await wait_until(pilot, lambda: not app.main_screen._reload_controller.needs_baseline)
+        await wait_until(pilot, lambda: app.main_screen._reloader.loaded is not None)
         shop = next(document for document in session.state.library.documents if document.key == "shop.md")
         write(folder / "bakery.md", CHANGED)
         (folder / "new.md").write_text("# News\n", "utf-8")
@@ -224,69 +218,3 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
         assert state.open_ids == (deck,)
         assert "a hundred loaves" in state.library.text(deck)
         assert any(document is shop for document in state.library.documents)
-
-
-class SlowFolder:
-    """A folder that is looked at and read when a test lets it."""
-
-    def __init__(self, folder: Path, failures: Iterable[str] = ()) -> None:
-        """Let everything pass at first; the first reads fail with the sentences in `failures`."""
-        self.may_look, self.may_read = threading.Event(), threading.Event()
-        self.may_look.set()
-        self.may_read.set()
-        self.reads: list[frozenset[str]] = []
-        """The changed files that each read was told."""
-        self._lookers = threading.Lock()
-        self._source = [str(folder)]
-        self._stamps = FileStamps(self._source)
-        self._failures = iter(failures)
-
-    def look(self) -> Mapping[str, SourceStamp] | None:
-        """Look in the order in which looks began."""
-        with self._lookers:
-            self.may_look.wait(20)
-            return self._stamps.read()
-
-    def read_again(self, before: Library, changed: frozenset[str]) -> Library:
-        self.reads.append(changed)
-        self.may_read.wait(20)
-        if failure := next(self._failures, ""):
-            raise SourceError(failure)
-        return Bootstrap().reload(before, changed, sources=self._source)
-
-    @asynccontextmanager
-    async def running(self, *, is_watching: bool = False) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
-        """Run an app over the folder, which has looked at it once."""
-        library, loader = Bootstrap().open(self._source)
-        agent = Agent(Conversation(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = context_of(agent, reload_library=self.read_again, read_stamps=self.look, reload_on_change=is_watching)
-        async with running(RoamApp(context), (120, 35)) as (app, pilot):
-            await look(pilot)
-            await wait_until(pilot, lambda: not app.main_screen._reload_controller.needs_baseline)
-            yield app, pilot
-
-
-def has_flour(app: RoamApp) -> bool:
-    """Return whether the conversation is about the changed text."""
-    return any("### Flour" in document.text for document in app.main_screen.conversation.state.library.documents)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "bakery.md").write_text(TEXT, "utf-8")
-    (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
-    return folder
-
-
-async def test_a_key_that_is_pressed_twice_reads_what_changed_once(folder: Path) -> None:
-    slow = SlowFolder(folder)
-    async with slow.running() as (app, pilot):
-        slow.may_read.clear()
-        write(folder / "bakery.md", CHANGED)
-        await press_until(pilot, lambda: bool(slow.reads), "f5")
-        await pilot.press("f5")
-        slow.may_read.set()
-        await wait_until(pilot, lambda: has_flour(app))
-        assert slow.reads == [frozenset({"bakery.md"})]

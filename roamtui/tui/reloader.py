@@ -1,0 +1,91 @@
+"""`Reloader`: detects when the files of a document change, and reads the document again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+
+from roamtui.document.added_sources import list_sources_of
+from roamtui.document.counts import format_count
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
+from roamtui.sources.file_sources import FileStamps, SourceStamp, split_sources
+from roamtui.sources.read import is_path
+from roamtui.tui.context import AppContext
+
+_IDLE_FACTOR = 20
+"""Minimum pause between two checks of the files, as a multiple of the time that the last check took."""
+
+
+class Reloader:
+    """Reads the document of a conversation again. Its open sections and the reading position stay."""
+
+    def __init__(self, context: AppContext) -> None:
+        self._conversation = context.conversation
+        self._reload_library = context.reload_library
+        self._paths: list[str] = []
+        self._files = FileStamps(())
+        self.loaded: Mapping[str, SourceStamp] | None = None
+        """The stamps of the loaded files, by key. None until the first check."""
+        self._seen: Mapping[str, SourceStamp] | None = None
+        """The stamps at the last check."""
+        self._is_reloading = False
+        self._next_check_at = 0.0
+
+    async def detect_change(self) -> bool:
+        """Check the files, if it is time. Return whether they differ from the last check and from what is loaded.
+
+        A file that is missing for a moment, because an editor replaces it, counts as unchanged.
+        """
+        if self._reload_library is None or self._is_reloading or time.monotonic() < self._next_check_at:
+            return False
+        started, loaded = time.monotonic(), self.loaded
+        stamps = await asyncio.to_thread(self._read_stamps)
+        self._next_check_at = time.monotonic() + (time.monotonic() - started) * _IDLE_FACTOR
+        if not stamps or stamps == self._seen or self._is_reloading or self.loaded is not loaded:
+            return False  # in the last two cases, the document was reloaded meanwhile
+        self._seen = stamps
+        self.loaded = stamps if self.loaded is None else self.loaded
+        return stamps != self.loaded
+
+    def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
+        names = [source.name for source in list_sources_of(self._conversation.state.library) if is_path(source.name)]
+        paths = [path for name in names for path in split_sources(name) if os.path.lexists(path)]
+        if paths != self._paths:  # a source was added or taken out, or this is the first check
+            self._paths, self._files, self.loaded = paths, FileStamps(paths), None
+        return self._files.read()
+
+    async def reload(self) -> tuple[str, list[str]]:
+        """Read the document again. Return what was done, and the new notes about the document.
+
+        Raises:
+            RoamtuiError: The document cannot be read. The conversation keeps the old version.
+        """
+        if self._reload_library is None:
+            raise RoamtuiError("Cannot reload: the document came from standard input.")
+        if self._is_reloading:
+            return "Already reloading", []
+        self._is_reloading = True
+        try:
+            stamps, before = await asyncio.to_thread(self._read_stamps) or {}, self._conversation.state.library
+            old, self._seen = self.loaded or {}, stamps
+            changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
+            library = await asyncio.to_thread(self._reload_library, before, changed)
+            notes = [note for note in library.notes if note not in before.notes]
+            words = "No changes"
+            if not _is_same(library, before):
+                await self._conversation.reload(library)
+                words = f"Reloaded: {format_count(len(library), 'section')}"
+            self.loaded = stamps
+            return words, notes
+        finally:
+            self._is_reloading = False
+
+
+def _is_same(library: Library, before: Library) -> bool:
+    """Return whether all documents are unchanged, including the pages that were fetched for links."""
+    old, new = ({document.key: document.content_hash for document in each.documents} for each in (before, library))
+    is_root_same = library.content_hash == before.content_hash and len(library) == len(before)
+    return is_root_same and new.items() <= old.items()
