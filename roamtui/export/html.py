@@ -136,7 +136,7 @@ class _ReplayPage:
         answer = _BlockRenderer(markdown.links, render_quote, render_mark).render(markdown.blocks)
         self.timeline += [{"stream": f"a{number}", "say": "Answer"}, {"show": [f"e{number}"], "say": ""}]
         endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
-        endings += filter(None, [format_proof(exchange), "" if is_passage else proof.summary] if items else ())
+        endings += filter(None, [format_proof(exchange)] if items else ())
         ending = f'<p class="ending">{escape(" · ".join(endings))}</p>' if endings else ""
         sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
         return (
@@ -228,7 +228,7 @@ class _ReplayPage:
             name = unplaced.pop(index, "")
             return f'<mark id="{name}">{words}</mark>' if name else f"<mark>{words}</mark>"
 
-        markdown = read_answer_markdown(text, AnswerProof(answer=text, quotes=tuple(quotes), marks=()))
+        markdown = read_answer_markdown(text, AnswerProof(quotes=tuple(quotes), marks=()))
         body = _BlockRenderer(markdown.links, render_quote).render(markdown.blocks)
         anchors = "".join(f'<span id="{name}"></span>' for name in unplaced.values())  # quotes of code
         title = escape(sanitise_line(library.title_of(section_id)))

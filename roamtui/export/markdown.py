@@ -16,7 +16,6 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
-from roamtui.quotes.answer_markdown import is_link_text
 from roamtui.quotes.read import extract_quotations
 from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote, format_quote
 from roamtui.quotes.source_list import list_path_titles
@@ -47,7 +46,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
         parts += [f"*{notice.text}*" for notice in make_outcome_notices(exchange.outcome)]
         if exchange.citations:
             parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))
-            if summary := " · ".join(filter(None, [format_proof(exchange), "" if label else proof.summary])):
+            if summary := format_proof(exchange):
                 parts.append(f"*{summary}*")
     return sanitise_text("\n\n".join(parts)) + "\n"
 
@@ -55,14 +54,14 @@ def render_markdown(state: ConversationState, source: str) -> str:
 def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, text) of what to change in an answer.
 
-    Marks become numbers with signs, except in code, in a link or without a citation. Quotes that are not found in the
+    Marks become numbers with signs, except in code or without a citation. Quotes that are not found in the
     text are struck through.
     """
     code = [span for span in extract_quotations(answer) if span.is_code]
     for start, group in groupby(proof.marks, key=lambda mark: mark.start):
         marks = [*group]
         is_code = any(span.start < start < span.end for span in code)
-        if all(mark.numbers for mark in marks) and not is_code and not is_link_text(answer, marks[0]):
+        if all(mark.numbers for mark in marks) and not is_code:
             yield start, marks[0].end, "".join(mark.label for mark in marks)
     for quote in proof.quotes:
         # Inside the quotation marks, because outside them ~~ has no effect next to a letter, as in Chinese.

@@ -26,7 +26,8 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.markdown.parser import read_markdown
-from roamtui.quotes.verdicts import AnswerProof, JudgedMark
+from roamtui.outline.spans import Bounds
+from roamtui.quotes.verdicts import AnswerProof
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _REACH = 40
@@ -54,54 +55,38 @@ def read_answer_markdown(
     text = strip_blank_lines(safe)
     lead = safe.find(text)
 
-    def convert_offset(offset: int) -> int:
-        return (offset if safe is answer else len(sanitise_text(answer[:offset]))) - lead
+    def convert(start: int, end: int) -> Bounds:
+        """Return offsets in the text that is parsed."""
+        if safe is not answer:
+            start, end = len(sanitise_text(answer[:start])), len(sanitise_text(answer[:end]))
+        return start - lead, end - lead
 
     markdown = read_markdown(
         text if close_markup is None else close_markup(text), split_marks=lambda words, _: ((words, None),)
     )
-    placer = _WordPlacer(text, answer, proof, convert_offset, markdown.links)
+    quotes = [convert(quote.start, quote.end) for quote in proof.quotes]
+    marks = [convert(mark.start, mark.end) for mark in proof.marks]
+    placer = _WordPlacer(text, quotes, marks, [mark.label for mark in proof.marks], markdown.links)
     blocks = tuple(map(placer.place_block, markdown.blocks))
     return Markdown(blocks=blocks, links=tuple(placer.links))
-
-
-def is_link_text(answer: str, mark: JudgedMark) -> bool:
-    """Check whether the brackets of a mark belong to a Markdown link, or to the definition of one."""
-    line_start = answer.rfind("\n", 0, mark.start) + 1
-    is_definition = answer.startswith(":", mark.end) and not answer[line_start : mark.start].strip()
-    return is_definition or answer.startswith("(", mark.end)
 
 
 class _WordPlacer:
     """Follows the words of blocks through the text that they were parsed from, and splits them at quotes and marks."""
 
     def __init__(
-        self,
-        text: str,
-        answer: str,
-        proof: AnswerProof,
-        convert_offset: Callable[[int], int],
-        links: Sequence[Link],
+        self, text: str, quotes: Sequence[Bounds], marks: Sequence[Bounds], labels: Sequence[str], links: Sequence[Link]
     ) -> None:
         self.links = [*links]
         self._text = text
-        self._proof = proof
-        self._quotes = [(convert_offset(quote.start), convert_offset(quote.end)) for quote in proof.quotes]
-        self._marks: dict[int, list[int]] = {}
-        """Indexes of the marks in each pair of brackets, by the offset of the first bracket."""
-        self._mark_ends: dict[int, int] = {}
-        for index, mark in enumerate(proof.marks):
-            if not is_link_text(answer, mark):
-                start = convert_offset(mark.start)
-                self._marks.setdefault(start, []).append(index)
-                self._mark_ends[start] = convert_offset(mark.end)
-        self._quote_starts = [start for start, _ in self._quotes]
-        self._mark_starts = [*self._marks]
-        self._edges = sorted({edge for bounds in (*self._quotes, *self._mark_ends.items()) for edge in bounds})
-        self._shown: set[int] = set()
-        """Offsets of the marks whose labels are among the words."""
+        self._quotes = quotes
+        self._marks = marks
+        self._labels = labels
+        self._edges = sorted({edge for bounds in (*quotes, *marks) for edge in bounds})
         self._position = 0
         """Offset after the last word that was found."""
+        self._mark_end = 0
+        """Offset after the last mark whose label is among the words."""
 
     def place_block(self, block: Block) -> Block:
         match block:
@@ -130,14 +115,14 @@ class _WordPlacer:
                 placed.append(words)
                 continue
             for text, offset in self._find_pieces(words.text, end):
-                if offset is not None:
-                    placed += self._split(replace(words, text=text), offset)
-                elif not self._is_replaced(self._position):
-                    placed.append(replace(words, text=text, group=self._get_quote(self._position)))
+                placed += self._split(replace(words, text=text), offset)
         return tuple(placed)
 
-    def _find_pieces(self, words: str, end: int) -> Iterator[tuple[str, int | None]]:
-        """Yield words, or parts of them, with their offsets. An offset is None if the parser has changed the part."""
+    def _find_pieces(self, words: str, end: int) -> Iterator[tuple[str, int]]:
+        """Yield words with their offset or, if the parser has changed them, parts of them.
+
+        A part that is not in the text has the offset after the part before it.
+        """
         found = -1 if words.isspace() else self._text.find(words, self._position, end)
         if found >= 0:
             self._position = found + len(words)
@@ -146,37 +131,31 @@ class _WordPlacer:
         for token in _TOKEN.findall(words):
             reach = 0 if token.isspace() else _REACH
             found = self._text.find(token, self._position, min(end, self._position + len(token) + reach))
+            offset = found if found >= 0 else self._position
             if found >= 0:
                 self._position = found + len(token)
-            yield token, found if found >= 0 else None
+            yield token, offset
 
     def _split(self, words: Words, offset: int) -> Iterator[Words]:
         """Yield words by quote, and labels in place of marks."""
         end = offset + len(words.text)
         inside = self._edges[bisect_right(self._edges, offset) : bisect_left(self._edges, end)]
         for start, stop in pairwise((offset, *inside, end)):
-            group = self._get_quote(start)
-            if start in self._marks and Emphasis.CODE not in words.emphasis:
-                self._shown.add(start)
-                yield from self._make_labels(replace(words, group=group), self._marks[start])
-            if not self._is_replaced(start):
-                yield replace(words, text=words.text[start - offset : stop - offset], group=group)
+            group = bisect_right(self._quotes, start, key=lambda bounds: bounds[0]) - 1
+            is_quoted = group >= 0 and start < self._quotes[group][1]
+            piece = replace(words, text=words.text[start - offset : stop - offset], group=group if is_quoted else None)
+            if start >= self._mark_end and Emphasis.CODE not in words.emphasis:
+                yield from self._make_labels(piece, start)
+            if start >= self._mark_end:
+                yield piece
 
-    def _make_labels(self, words: Words, indexes: Sequence[int]) -> Iterator[Words]:
-        for index in indexes:
+    def _make_labels(self, words: Words, offset: int) -> Iterator[Words]:
+        """Yield the labels of the marks that start at an offset, as links."""
+        first = bisect_left(self._marks, offset, key=lambda bounds: bounds[0])
+        for index in range(first, bisect_right(self._marks, offset, key=lambda bounds: bounds[0])):
+            self._mark_end = self._marks[index][1]
             link = words.link
             if link is None:
                 link = len(self.links)
                 self.links.append(Link(str(index), is_reference_mark=True))
-            yield replace(words, text=self._proof.marks[index].label, link=link)
-
-    def _is_replaced(self, offset: int) -> bool:
-        """Check whether a label stands in place of the text at an offset."""
-        index = bisect_right(self._mark_starts, offset) - 1
-        mark = self._mark_starts[index] if index >= 0 else -1
-        return mark in self._shown and offset < self._mark_ends[mark]
-
-    def _get_quote(self, offset: int) -> int | None:
-        """Return the index of the quote at an offset."""
-        index = bisect_right(self._quote_starts, offset) - 1
-        return index if index >= 0 and offset < self._quotes[index][1] else None
+            yield replace(words, text=self._labels[index], link=link)

@@ -1,4 +1,4 @@
-"""Read an answer once: its quotes, the ids in square brackets, and its statements, each with offsets in the answer.
+"""Read an answer once: its quotes and the ids in square brackets, each with offsets in the answer.
 
 A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to ids in
 its own sentence: to the nearest ones after it if the sentence begins with a quotation, otherwise to the nearest before
@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
-from operator import itemgetter
 
 from roamtui.outline.spans import Bounds
 
@@ -58,17 +57,6 @@ _SENTENCE_END = re.compile(
 )
 """End of a sentence, including the marks after its full stop. A full stop after an initial does not end a sentence, nor
 does one before a lower-case letter or a number, since it may belong to an abbreviation."""
-_NO_CLAIM = re.compile(
-    r"^[ \t>]*(?:#{1,6}[ \t].*|(?:\*\*|__)[^*_\n]+(?:\*\*|__):?[ \t]*$)"
-    r"|^[ \t]*\((?:The answer is cut off here)[^\n]*",
-    re.MULTILINE,
-)
-"""A heading, or a note by the program. Only its first words are matched, because the rest differs in old logs."""
-_TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
-"""The line below the head of a table."""
-_FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
-_LEAD = re.compile(r"[\s>|]*(?:(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?[\s>|]*")
-"""Markup before the words of a list item, a quoted line or a table row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,53 +272,3 @@ def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int
 def is_not_found(answer: str) -> bool:
     """Check whether an answer says that nothing was found, in the words of the prompt or translated."""
     return answer.lstrip("*_#> ").lower().startswith(_NOT_FOUND_STARTS)
-
-
-def list_statements(answer: str, parsed: AnswerReading) -> Iterator[tuple[Bounds, Sequence[Quotation]]]:
-    """Yield the bounds of each statement with its quotes.
-
-    A sentence that is only a quote, or code, belongs to the statement before it.
-    """
-    pending: tuple[Bounds, list[Quotation]] | None = None
-    no_claims = [match.span() for match in _NO_CLAIM.finditer(answer)]
-    sentences = [answer[start:end] for start, end in parsed.sentences]
-    quote_starts = [quote.start for quote in parsed.quotes]
-    for (start, end), next_sentence in zip(parsed.sentences, [*sentences[1:], ""], strict=True):
-        quote_index = bisect_left(quote_starts, start)
-        quotes = parsed.quotes[quote_index : bisect_left(quote_starts, end)]
-        # The quote before may continue in this sentence. Quotes do not overlap, so no earlier one can.
-        is_inside_quote = quote_index > 0 and parsed.quotes[quote_index - 1].end > start
-        lead = _LEAD.match(answer, start, end)
-        assert lead is not None  # it also matches the empty string
-        bounds = lead.end(), start + len(answer[start:end].rstrip(" \t\n|"))
-        nearest = bisect_right(no_claims, bounds[0], key=itemgetter(0)) - 1
-        is_no_claim = nearest >= 0 and bounds[0] < no_claims[nearest][1]
-        is_table_head = _TABLE_RULE.match(next_sentence) is not None
-        may_claim = not (is_inside_quote or is_no_claim or is_table_head)
-        if may_claim and _is_claim(answer[start:end], start, quotes):
-            if pending is not None:
-                yield pending
-            pending = bounds, [*quotes]
-        elif pending is not None:
-            pending[1].extend(quotes)
-    if pending is not None:
-        yield pending
-
-
-def _is_claim(text: str, start: int, quotes: Sequence[Quotation]) -> bool:
-    """Return whether a sentence that begins at `start` in the answer says something by itself, without its quotes."""
-    words = MARK.sub(" ", text).strip()
-    ending = words.rstrip("*_")
-    if (
-        not any(character.isalpha() for character in words)
-        or (ending.endswith((":", "：")) and not quotes)  # an introduction
-        or ending.endswith(("?", "？"))
-        or _FENCE.search(words)  # code
-        or is_not_found(words)
-    ):
-        return False
-    # Without its quotes, marks and list number, a claim still has words.
-    rest = text
-    for quote in reversed(quotes):
-        rest = rest[: max(0, quote.start - start)] + rest[quote.end - start :]
-    return any(character.isalnum() for character in re.sub(r"^\s*\d+[.)]", "", MARK.sub(" ", rest)))

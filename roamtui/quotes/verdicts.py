@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -26,8 +25,6 @@ from roamtui.quotes.read import (
     MARK,
     MARKED_ID,
     Quotation,
-    is_not_found,
-    list_statements,
     read_answer,
 )
 
@@ -66,22 +63,10 @@ class JudgedMark:
 class AnswerProof:
     """The verdicts of an answer. All offsets are in its text."""
 
-    answer: str
     quotes: tuple[Citation, ...]
     """The citations with a quote, in order."""
     marks: tuple[JudgedMark, ...]
     """In order."""
-
-    @cached_property
-    def summary(self) -> str:
-        """A sentence such as "5 of 6 statements are quoted"; empty if there are no statements."""
-        if is_not_found(self.answer):
-            return ""
-        starts = {quote.start for quote in self.quotes}
-        statements = [*list_statements(self.answer, read_answer(self.answer))]
-        quoted = sum(not starts.isdisjoint(quote.start for quote in quotes) for _, quotes in statements)
-        noun_and_verb = "statement is" if len(statements) == 1 else "statements are"
-        return f"{quoted} of {len(statements)} {noun_and_verb} quoted" if statements else ""
 
 
 def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
@@ -120,7 +105,7 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
                     verdict=min(states, key=_FROM_WORST_TO_BEST.index, default=QuoteState.NO_QUOTE),
                 )
             )
-    return AnswerProof(answer=answer, quotes=quotes, marks=tuple(marks))
+    return AnswerProof(quotes=quotes, marks=tuple(marks))
 
 
 def verify_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:

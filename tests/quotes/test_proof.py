@@ -1,4 +1,4 @@
-"""What an answer proves: verdicts at their places, numbers, signs, and statements without a quote."""
+"""What an answer proves: verdicts at their places, numbers and signs."""
 
 from __future__ import annotations
 
@@ -80,31 +80,3 @@ def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: Conver
 def test_words_in_quotation_marks_that_cite_nothing_have_no_verdict_in_the_end(state: ConversationState) -> None:
     proof = prove('The so-called "fine print" is short. It costs "2 euros a day" [{Fees}].', state)
     assert [quote.quote for quote in proof.quotes] == ["2 euros a day"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "summary"),
-    [
-        ("", ""),
-        ("Not found: the manual is silent.", ""),
-        ("How late is it?", ""),
-        ('It costs "2 euros a day" [{Fees}].', "1 of 1 statement is quoted"),
-        ('It costs 2 euros. "2 euros a day" [{Fees}].', "1 of 1 statement is quoted"),
-        ('It costs "2 euros a day" [{Fees}]. It opens at ten.', "1 of 2 statements are quoted"),
-        ('# Fees\n\nThese are due:\n\n- "2 euros a day" is due [{Fees}]\n- a deposit', "1 of 2 statements are quoted"),
-        (
-            '| What | How much |\n| --- | --- |\n| late | "2 euros a day" [{Fees}] |\n| lost | all |',
-            "1 of 2 statements are quoted",
-        ),
-        (
-            '|What|How much|\n|---|---|\n|late|"2 euros a day" [{Fees}]|\n|lost|all|',
-            "1 of 2 statements are quoted",
-        ),
-        ('It is due. It follows from "2 euros a day" [{Fees}]:\n\n- a deposit', "1 of 3 statements are quoted"),
-        ('**Item 7. The fees are due**\n\n"2 euros a day" [{Fees}] are due.', "1 of 1 statement is quoted"),
-        ("Run:\n\n```sh\nborrow --late\n```\n", ""),
-        ("See the fees [{Fees}].", "0 of 1 statement is quoted"),
-    ],
-)
-def test_statements_without_a_quote_are_counted(answer: str, summary: str, state: ConversationState) -> None:
-    assert prove(answer, state).summary == summary

@@ -184,8 +184,7 @@ class ExchangeView(Vertical):
         self._activity.display = bool(self._activity.notices or event.usage.input_tokens or event.usage.output_tokens)
         self.unopened = list_unopened_hits(exchange, library)
         notices = make_outcome_notices(event) if reply is None or not reply.missing else ()
-        statements = self._answer.proof.summary if event.citations else ""
-        outcome = format_outcome(notices, statements, self.unopened, self._open_key)
+        outcome = format_outcome(notices, self.unopened, self._open_key)
         self._outcome.show_words(outcome)
         self._outcome.display = bool(outcome)
 
@@ -203,14 +202,12 @@ def count_steps(exchange: Exchange) -> str:
     return f"{searched}opened {format_count(len(opened), 'section') if opened else 'no sections'}"
 
 
-def format_outcome(notices: Iterable[Notice], statements: str, unopened: Sequence[SearchHit], open_key: str) -> Content:
-    """Format how an exchange ended, how many statements are quoted, and which key opens likely sections."""
+def format_outcome(notices: Iterable[Notice], unopened: Sequence[SearchHit], open_key: str) -> Content:
+    """Format how an exchange ended, and which key opens likely sections."""
     parts: list[Content] = []
     for notice in notices:
         sign = "✗ " if notice.severity is Severity.ERROR else ""
         parts.append(Content.styled(f"{sign}{adapt_flags(notice.text)}", _STYLES[notice.severity]))
-    if statements:
-        parts.append(Content(statements))
     if count := len(unopened):
         sections, them = ("section was", "it") if count == 1 else ("sections were", "them")
         parts += (
