@@ -35,7 +35,7 @@ from roamtui.document.loader import (
 )
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
-from roamtui.headless.output import EmbeddingProgress, report_conversion, warn, write_notice
+from roamtui.headless.output import ProgressLine, report_conversion, warn, write_notice
 from roamtui.models.base import Model
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import (
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import Table
 
+EMBEDDING_FORM = "embedded {:,} of {:,} chunks"
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 
@@ -343,7 +344,7 @@ class Bootstrap:
             reranker=reranker,
             needs_vectors=needs_vectors,
             vector_folder=cache_path(),
-            progress=self.progress or EmbeddingProgress(),
+            progress=self.progress or ProgressLine(EMBEDDING_FORM),
             on_warning=self.on_warning,
         )
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from roamtui.bootstrap import Bootstrap, choose_example_questions
+from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap, choose_example_questions
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import is_url
 from roamtui.errors import StoreError, UsageError
-from roamtui.headless.output import EmbeddingProgress, write_notice
+from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
 from roamtui.models.registry import OFFLINE, discover_local_models
 from roamtui.paths import config_path, conversations_path, sites_path, themes_path
@@ -92,7 +92,7 @@ class Launch:
         notes = [*library.notes]
         if (more := len(library.notes) - _NOTES_SHOWN) > 1:
             notes[-more:] = [f"{more} more notes on the files."]
-        progress = EmbeddingProgress()
+        progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
         conversation = bootstrap.start_conversation(library, loader, conversation_id)
         has_files = library.root.columns.has_files

@@ -6,7 +6,7 @@ import asyncio
 import os
 import platform
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -20,7 +20,6 @@ from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_m
 from roamtui.paths import cache_path, config_path, conversations_path, conversions_path, pages_path
 from roamtui.sources.convert.converted import has_tesseract
 
-_PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _READERS = {
     "PDF": "pypdfium2",
     "HTML, EPUB, ODT": "lxml",
@@ -41,16 +40,12 @@ _TOOL_CALLS = {
 def collect_diagnostics(
     model: str | None = None, *, api_base: str | None = None, model_options: ModelOptions | None = None
 ) -> dict[str, Any]:
-    """Inspect this machine and return JSON values. Nothing is created, and no provider is contacted.
+    """Inspect this machine, and a model if one is named, and return JSON values.
 
-    Args:
-        model: Name of a model to inspect more closely, or None.
-        api_base: URL of the model's server, or None for the provider's.
-        model_options: Options for the model.
+    Nothing is created, and no provider is contacted.
     """
     inspection = inspect_model(model, api_base=api_base, options=model_options) if model is not None else None
     ollama = probe_server(get_ollama_url(os.environ))
-    versions = {title: _find_version(package) or "not installed" for title, package in _PACKAGES.items()}
     places = []
     for name, path in {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}.items():
         # A missing path is writable if it could be created.
@@ -61,7 +56,8 @@ def collect_diagnostics(
         "versions": {
             "roamtui": roamtui.__version__,
             "Python": platform.python_version(),
-            **versions,
+            "Textual": _find_version("textual"),
+            "litellm": _find_version("litellm"),
             "SQLite": sqlite3.sqlite_version,
         },
         "readers": {
@@ -110,30 +106,18 @@ def print_diagnosis(diagnostics: Mapping[str, Any], *, as_json: bool = False) ->
 
 def _format_diagnosis(diagnostics: Mapping[str, Any]) -> Iterator[str]:
     requested, ollama, readers = diagnostics["model"], diagnostics["ollama"], diagnostics["readers"]
-    yield " · ".join(f"{title} {number}" for title, number in diagnostics["versions"].items())
-    yield ""
-    installed = "; ".join(f"{kind} ({detail})" for kind, detail in readers.items() if detail)
-    missing = ", ".join(kind for kind, detail in readers.items() if not detail)
-    yield f"readers        {installed}{f'; not installed: {missing}' if missing else ''}"
+    yield " · ".join(f"{title} {number or 'missing'}" for title, number in diagnostics["versions"].items())
+    yield f"reads          {'; '.join(kind for kind, detail in readers.items() if detail)}"
+    if missing := "; ".join(kind for kind, detail in readers.items() if not detail):
+        yield f"cannot read    {missing}"
     for place in diagnostics["places"]:
         state = f"{'' if place['exists'] else 'missing, '}{'writable' if place['writable'] else 'NOT WRITABLE'}"
         yield f"{place['name']:<14} {place['path']} ({state})"
-    yield ""
-    more = len(ollama["models"]) - _MODELS_SHOWN
-    names = ", ".join(ollama["models"][:_MODELS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    reason = f"{ollama['address']}: {ollama['problem']}" if ollama["problem"] else f"{ollama['address']} has {names}"
-    reports = [*diagnostics["models"], {"usable": not ollama["problem"], "name": "ollama_chat/MODEL", "reason": reason}]
-    yield from _format_models(reports)
-    if requested is not None:
-        yield ""
-        yield from _format_models([requested])
+    reason = ollama["problem"] or ", ".join(ollama["models"][:_MODELS_SHOWN])
+    server = {"usable": not ollama["problem"], "name": "ollama_chat/MODEL", "reason": f"{ollama['address']}: {reason}"}
+    for report in filter(None, [*diagnostics["models"], server, requested]):
+        yield f"{'usable' if report['usable'] else 'not usable':<14} {report['name']}: {report['reason']}"
     if requested is not None and requested["provider"] is not None:
         tokens, can_call = requested["window_tokens"], requested["can_call_tools"]
         window = f"window of {tokens:,} tokens" if tokens else "window unknown"
         yield f"  provider {requested['provider']}, {window}, {_TOOL_CALLS[can_call]}"
-
-
-def _format_models(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    width = max(len(report["name"]) for report in reports)
-    for report in reports:
-        yield f"{'usable' if report['usable'] else 'not usable':<14} {report['name']:<{width}}  {report['reason']}"

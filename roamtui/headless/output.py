@@ -113,13 +113,6 @@ class ProgressLine:
         self._shown = ""
 
 
-class EmbeddingProgress(ProgressLine):
-    """Reports how many chunks are embedded."""
-
-    def __init__(self) -> None:
-        super().__init__("embedded {:,} of {:,} chunks")
-
-
 @contextmanager
 def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a callback that shows the progress of a file's conversion in one line, if stderr is a terminal."""

@@ -37,7 +37,6 @@ from roamtui.headless.hits import format_hits
 from roamtui.headless.output import write_notices, write_sanitised
 from roamtui.headless.sections import find_reference, iter_texts
 from roamtui.models.base import Model
-from roamtui.models.registry import list_usable_models
 from roamtui.outline.labels import format_node_title, format_path, format_size
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges, Reference
@@ -51,7 +50,7 @@ Any other line is a question. A full title works in place of an ID.
 /search WORDS: Find sections.
 /open [ID]: Open a section, so that the model gets its text with your next question, or list the open ones.
 /close ID: Close a section, so that the model forgets its text.
-/model [NAME]: Choose another model, or list those that can be used here.
+/model NAME: Choose another model.
 /help: List the commands.
 /quit: Quit (or ctrl+d).
 ctrl+c stops the current answer and keeps what has arrived."""
@@ -184,18 +183,22 @@ class PlainChat:
             match name:
                 case "/help":
                     _write_lines(_HELP)
-                case "/model":
-                    await self._choose_model_or_list(text)
-                case "/search" if text:
-                    await self._search(text)
-                case "/search":
-                    _write_lines("Write what to search for: /search late fee")
                 case "/outline" if not text:
                     _write_lines(render_outline(library))
                 case "/open" if not text:
-                    self._list_open_sections()
-                case "/read" | "/close" if not text:
-                    _write_lines(f"Name a section by its id or full title: {name} ID")
+                    state = self._conversation.state
+                    lines = [f"[{open_id}] {format_path(library, open_id)}" for open_id in state.open_ids]
+                    _write_lines(*lines, f"{len(lines)} open, ~{state.open_tokens:,} tokens")
+                case "/model" | "/search" | "/read" | "/close" if not text:
+                    _write_lines(f"{name} needs something after it. /help lists the commands.")
+                case "/model":
+                    previous_model = self._agent.model
+                    self._agent.model = self._choose_model(text)
+                    await previous_model.close()
+                    _write_lines(f"{self._agent.model.name} answers from now on.")
+                case "/search":
+                    hits = await self._agent.search(text, _HITS_MAX)
+                    _write_lines(format_hits(library, hits).rstrip() or "Nothing found. Try other words.")
                 case "/outline" | "/read" | "/open" | "/close":
                     await self._run_section_command(name, find_reference(library, text))
                 case _:
@@ -217,49 +220,16 @@ class PlainChat:
                 _write_lines(*(lines or ["No subsections."]))
             case "/read":
                 await conversation.dispatch(lambda _: ReadSection(section_id=section_id))
-                for text in iter_texts(conversation.state.library, reference):
-                    _write_markdown(text)
+                width = compute_text_width()
+                for source in filter(str.strip, iter_texts(conversation.state.library, reference)):
+                    text = sanitise_text(source).strip("\n") + "\n"
+                    write_sanitised((text if width is None else render_markdown(text, width=width)) + "\n")
             case _:
                 make_command = ExpandSections if name == "/open" else CloseSections
                 command = make_command(section_ids=(section_id,), origin=Origin.PERSON)
                 await conversation.dispatch(lambda _: command)
 
-    async def _choose_model_or_list(self, name: str) -> None:
-        if name:
-            previous_model = self._agent.model
-            self._agent.model = self._choose_model(name)
-            await previous_model.close()
-            _write_lines(f"{self._agent.model.name} answers from now on.")
-        else:
-            offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
-            _write_lines(f"{self._agent.model.name} answers. Usable here:", *offers)
-
-    async def _search(self, text: str) -> None:
-        if self._agent.searcher is None:
-            _write_lines("Search is off. Set retrieval.mode in config.toml to keyword.")
-        else:
-            hits = await self._agent.search(text, _HITS_MAX)
-            listed = format_hits(self._conversation.state.library, hits).rstrip()
-            _write_lines(listed or "Nothing found. Try other words.")
-
-    def _list_open_sections(self) -> None:
-        state = self._conversation.state
-        for section in state.open_sections:
-            opener = "you" if section.opened_by is Origin.PERSON else "the model"
-            path = format_path(state.library, section.section_id)
-            _write_lines(f"[{section.section_id}] {path}, opened by {opener}")
-        count = len(state.open_sections)
-        _write_lines(f"{count} open, ~{state.open_tokens:,} tokens" if count else "No section is open.")
-
 
 def _write_lines(*lines: str) -> None:
     width = compute_text_width()
     write_sanitised("".join(f"{line}\n" for line in lines) if width is None else wrap_lines(lines, width))
-
-
-def _write_markdown(text: str) -> None:
-    """Write Markdown as it is, or laid out for a terminal."""
-    width = compute_text_width()
-    if text.strip():
-        text = sanitise_text(text).strip("\n")
-        write_sanitised(f"{text}\n\n" if width is None else f"{render_markdown(text, width=width)}\n")

@@ -160,11 +160,7 @@ async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path)
 
     store = agent.conversation.store
     assert store is not None
-    groups = collect_claims(store, [], all_conversations=True)
-    rows = recheck_claims(
-        groups,
-        lambda source, group: Bootstrap().reopen(source, group.links, group.approved, added=group.sources),
-    )
+    rows = recheck_claims(collect_claims(store, []), Bootstrap().reopen)
     assert [(row["quote"], row["state"]) for row in rows] == [("90 euros", "same")]
 
 

@@ -29,7 +29,7 @@ def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path
         assert word in result.out
     for path in (config_path(), conversations_path(), cache_path()):
         assert f"{path} (missing, writable)" in result.out
-    assert f"{ollama.origin} has llama3.1:8b" in result.out
+    assert f"{ollama.origin}: llama3.1:8b" in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
 

@@ -31,14 +31,8 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert out.count("\n") <= 24
-    assert "model-4 and 4 more" in out
+    assert "model-4" in out
     assert "provider a, window unknown, tool support unknown" in out
-
-
-@pytest.mark.usefixtures("closed_ollama")
-def test_a_package_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.doctor._PACKAGES", {"Nonesuch": "roamtui-nonesuch"})
-    assert collect_diagnostics()["versions"]["Nonesuch"] == "not installed"
 
 
 @pytest.mark.usefixtures("closed_ollama")
@@ -47,9 +41,7 @@ def test_readers_that_are_there_and_missing_are_listed(
 ) -> None:
     monkeypatch.setattr("roamtui.headless.doctor._READERS", {"PDF": "lxml", "DOCX": "roamtui-nonesuch"})
     monkeypatch.setenv("PATH", "")
-    found = collect_diagnostics()
-    assert (found["readers"]["DOCX"], found["readers"]["scans"]) == ("", "")
-    print_diagnosis(found)
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("readers"))
-    assert line.startswith("readers        PDF (")
-    assert line.endswith("; not installed: DOCX, scans")
+    print_diagnosis(collect_diagnostics())
+    out = capsys.readouterr().out
+    assert "reads          PDF\n" in out
+    assert "cannot read    DOCX; scans\n" in out
