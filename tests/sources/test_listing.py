@@ -68,35 +68,16 @@ def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
         list_folder(tmp_path / "gone")
 
 
-def test_an_unreadable_folder_is_skipped_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "a.md", "shut/b.md")
-    scan = os.scandir
-
-    def refuse(path: Path) -> object:
-        if Path(path).name == "shut":
-            raise PermissionError(13, "Permission denied")
-        return scan(path)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    listing = list_folder(tmp_path)
-    assert keys(listing) == ["a.md"]
-    assert listing.notes == ("Skipped: shut (folders that cannot be read).",)
-
-
-def test_files_over_the_limit_are_skipped_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_and_folders_over_the_limits_are_skipped_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(listing_module, "FILES_MAX", 3)
-    write(tmp_path, *(f"{number}.md" for number in range(5)))
+    monkeypatch.setattr(listing_module, "DEPTH_MAX", 1)
+    write(tmp_path, "0/1/2.md", *(f"{number}.md" for number in range(1, 6)))
     listing = list_folder(tmp_path)
-    assert keys(listing) == ["0.md", "1.md", "2.md"]
-    assert "More than 3 files" in listing.notes[0]
-
-
-def test_folders_deeper_than_the_limit_are_skipped_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing_module, "DEPTH_MAX", 2)
-    write(tmp_path, "a/b/c/d.md", "a/b/c.md")
-    listing = list_folder(tmp_path)
-    assert keys(listing) == ["a", "a/b", "a/b/c.md"]
-    assert listing.notes == ("Skipped: a/b/c (folders that cannot be read).",)
+    assert keys(listing) == ["1.md", "2.md", "3.md"]
+    assert listing.notes[0] == "Skipped: 0/1 (folders that cannot be read)."
+    assert "More than 3 files" in listing.notes[1]
 
 
 def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,13 +74,10 @@ def test_pictures_inside_books_are_found_but_no_locked_or_huge_ones(tmp_path: Pa
 
 
 def test_bombs_and_other_files_have_no_size(tmp_path: Path) -> None:
-    bomb = make_bomb(13_000)
-    assert len(bomb) < 40_000
-    for number, data in enumerate((bomb, b"", b"<svg/>", _PNG[:20], b"\xff\xd8\xff", b"GIF89a", make_png(1, 1)[:12])):
+    large = _PNG + bytes(20_000_001)
+    for number, data in enumerate((make_bomb(13_000), b"", b"<svg/>", _PNG[:20], b"\xff\xd8\xff", b"GIF89a", large)):
         (tmp_path / f"{number}.png").write_bytes(data)
         assert measure_picture(PictureFile(tmp_path / f"{number}.png")) is None, data[:20]
-    (tmp_path / "large.png").write_bytes(_PNG + bytes(20_000_001))
-    assert measure_picture(PictureFile(tmp_path / "large.png")) is None
 
 
 def test_sizes_are_read_from_the_heads_of_four_formats() -> None:
@@ -89,9 +86,7 @@ def test_sizes_are_read_from_the_heads_of_four_formats() -> None:
     for file_format, options in (
         ("PNG", {}),
         ("GIF", {}),
-        ("JPEG", {"progressive": True}),
         ("JPEG", {"exif": b"Exif\0\0" + bytes(60_000)}),
-        ("WEBP", {}),
         ("WEBP", {"lossless": True}),
         ("WEBP", {"exif": b"Exif\0\0MM\0*\0\0\0\x08\0\0"}),
     ):

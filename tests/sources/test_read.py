@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -40,15 +39,6 @@ def test_neither_a_keyboard_nor_closed_standard_input_is_a_document(monkeypatch:
     assert "pipe" in _refuse("-")
 
 
-def test_a_named_pipe_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    writer = threading.Thread(target=path.write_text, args=(_PROJECT_LIKE,))
-    writer.start()
-    assert read_source(str(path)).text == _PROJECT_LIKE
-    writer.join()
-
-
 def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "handbook.md").write_text(_PROJECT_LIKE)
     message = _refuse(tmp_path / "hanbook.md")
@@ -59,14 +49,3 @@ def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) 
 @pytest.mark.parametrize("name", ["/dev/null", "a\0b.md", "x" * 5_000, ""])
 def test_a_name_that_cannot_be_opened_is_refused(name: str) -> None:
     _refuse(name)
-
-
-def test_a_file_without_read_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "secret.md"
-    path.write_text(_PROJECT_LIKE)
-
-    def refuse(_path: Path) -> bytes:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert _refuse(path) == f"Permission denied: {path}. Check its permissions."

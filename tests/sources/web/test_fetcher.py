@@ -40,13 +40,7 @@ def test_a_page_is_fetched_with_its_media_type_and_charset() -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "data"),
-    [
-        ("gzip", gzip.compress(PAGE)),
-        ("X-GZIP", gzip.compress(PAGE) + b"\0\0padding"),
-        ("identity", PAGE),
-        ("gzip", b""),
-    ],
-    ids=["gzip", "padded", "identity", "empty"],
+    [("gzip", gzip.compress(PAGE)), ("X-GZIP", gzip.compress(PAGE) + b"\0\0padding"), ("gzip", b"")],
 )
 def test_a_body_is_decompressed(encoding: str, data: bytes) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
@@ -54,34 +48,18 @@ def test_a_body_is_decompressed(encoding: str, data: bytes) -> None:
         assert fetcher.fetch(server.origin, allow(server)).body == (PAGE if data else b"")
 
 
-def test_neither_cookies_nor_referrer_are_sent() -> None:
+def test_connections_are_reused_without_cookies_or_referrer() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
-        server.handlers["/a"] = answer(status=302, headers=[("Set-Cookie", "id=1; Path=/"), ("Location", "/b")])
-        server.handlers["/b"] = answer(headers=[("Set-Cookie", "id=2"), ("Set-Cookie", "x=y")])
-        fetcher.fetch(f"{server.origin}/a", allow(server))
-        fetcher.fetch(f"{server.origin}/b", allow(server))
-        assert server.paths == ["/a", "/b", "/b"]
-        assert not [request for request in server.requests if {"cookie", "referer"} & set(request.headers)]
-
-
-def test_connections_are_reused() -> None:
-    with HostileServer() as server, open_fetcher() as fetcher:
-        server.handlers |= {path: answer(path.encode()) for path in ("/a", "/b")}
-        bodies = [fetcher.fetch(server.origin + path, allow(server)).body for path in ("/a", "/b", "/a")]
-        assert bodies == [b"/a", b"/b", b"/a"]
+        server.handlers |= {path: answer(b"x", headers=[("Set-Cookie", "id=1; Path=/")]) for path in ("/a", "/b")}
+        for path in ("/a", "/b"):
+            assert fetcher.fetch(server.origin + path, allow(server)).body == b"x"
         assert server.connections == 1
+        assert not [request for request in server.requests if {"cookie", "referer"} & set(request.headers)]
 
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [
-        (404, "There is no page at"),
-        (403, "needs a login (403)"),
-        (204, "status 204"),
-        (304, "status 304"),
-        (302, "status 302"),
-        (599, "has a problem (599)"),
-    ],
+    [(404, "There is no page at"), (403, "needs a login (403)"), (304, "status 304"), (599, "has a problem (599)")],
 )
 def test_the_error_names_the_status(status: int, words: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
@@ -135,7 +113,7 @@ def test_a_redirect_to_another_origin_must_be_allowed_itself() -> None:
         internet.add("old.example", first)
         internet.add("docs.example", second, address="93.184.215.15", port=443)
         first.handlers["/"] = redirect("https://docs.example/")
-        second.handlers["/"] = answer(PAGE)
+        second.handlers |= {"/": answer(PAGE), "/down": redirect("http://docs.example/")}
         with pytest.raises(OriginNotApprovedError) as caught:
             fetcher.fetch("http://old.example", allow("http://old.example"))
         assert caught.value.origin == "https://docs.example"
@@ -143,26 +121,22 @@ def test_a_redirect_to_another_origin_must_be_allowed_itself() -> None:
         assert fetcher.fetch("http://old.example", approve("http://old.example", "https://docs.example")).body == PAGE
         page = fetcher.fetch("http://old.example", allow("http://old.example"), follows_public=True)
         assert page.final_url == "https://docs.example/"
-
-
-def test_a_redirect_from_https_to_http_is_not_followed() -> None:
-    internet = FakeInternet()
-    with HostileServer() as plain, HostileServer("site.pem") as safe, open_fetcher(internet=internet) as fetcher:
-        internet.add("docs.example", safe, port=443)
-        internet.servers["93.184.215.14", 80] = plain
-        safe.handlers["/"] = redirect("http://docs.example/")
-        with pytest.raises(OriginNotApprovedError):
-            fetcher.fetch("https://docs.example/", allow("https://docs.example"), follows_public=True)
-        assert plain.connections == 0
+        with pytest.raises(OriginNotApprovedError):  # never from https to http
+            fetcher.fetch("https://docs.example/down", allow("https://docs.example"), follows_public=True)
 
 
 @pytest.mark.parametrize(
     "location",
     [
-        "file:///etc/passwd", "javascript:alert(1)", "data:text/plain,x", "ftp://example.com/", "gopher://127.0.0.1/",
-        "http://me:secret@127.0.0.1/", "http://2130706433/", "http://[::1", "https://",
+        *(
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "http://me:secret@127.0.0.1/",
+            "http://2130706433/",
+            "http://[::1",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_redirect_to_something_other_than_a_web_page_is_not_followed(location: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect(location)
@@ -177,15 +151,6 @@ def test_endless_redirects_end() -> None:
         with pytest.raises(FetchError, match="Too many redirects"):
             fetcher.fetch(server.origin, allow(server))
         assert len(server.paths) == 6
-
-
-def test_a_redirect_cannot_inject_a_header() -> None:
-    with HostileServer() as server, open_fetcher() as fetcher:
-        server.handlers["/"] = redirect("/a%0d%0aX-Evil:%201 b")
-        with pytest.raises(FetchError):
-            fetcher.fetch(server.origin, allow(server))
-        assert server.paths == ["/", "/a%0d%0aX-Evil:%201%20b"]
-        assert "x-evil" not in server.requests[-1].headers
 
 
 def test_proxy_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:

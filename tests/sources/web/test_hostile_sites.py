@@ -39,7 +39,6 @@ def _chunk(data: bytes) -> bytes:
 _BOMB = gzip.compress(bytes(50_000_000))
 _TOO_LARGE: dict[str, Handler] = {
     "says 10 GB": raw(_OK + b"Content-Length: 10000000000\r\n\r\n", b"x" * 1000),
-    "never ends": stream(_OK + b"\r\n", itertools.repeat(b"x" * 65536)),
     "never ends in chunks": stream(_CHUNKED + b"\r\n", itertools.repeat(_chunk(b"x" * 65536))),
     "a gzip bomb": answer(_BOMB, headers=[("Content-Encoding", "gzip")]),
     "compressed endlessly into nothing": stream(
@@ -68,7 +67,7 @@ def test_a_bomb_takes_no_memory() -> None:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip", "gzip, br", "\x1b[31m", "x" * 500])
+@pytest.mark.parametrize("encoding", ["br", "gzip, gzip", "\x1b[31m"])
 def test_an_unrequested_content_encoding_is_refused(encoding: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(headers=[("Content-Encoding", encoding)])
@@ -85,27 +84,10 @@ _BROKEN: dict[str, tuple[Handler, str]] = {
         "Incomplete response",
     ),
     "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "cannot be decompressed"),
-    "gzip in two parts": (
-        answer(gzip.compress(b"words") * 2, headers=[("Content-Encoding", "gzip")]),
-        "Incomplete response",
-    ),
-    "gzip with a wrong sum": (
-        answer(gzip.compress(b"words")[:-8] + bytes(8), headers=[("Content-Encoding", "gzip")]),
-        "cannot be decompressed",
-    ),
-    "two lengths": (raw(_OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nwords!"), "valid HTTP"),
-    "a negative length": (raw(_OK + b"Content-Length: -1\r\n\r\nwords"), "valid HTTP"),
     "bad chunks": (raw(_CHUNKED + b"\r\nzz\r\nwords\r\n"), "valid HTTP"),
-    "nothing": (raw(), "valid HTTP"),
     "no HTTP": (raw(b"220 mail.example ESMTP\r\n\r\n"), "valid HTTP"),
     "control characters": (raw(b"HTTP/1.1 200 OK\r\nA: \x00\x1b]52;c;\x07\r\n\r\n"), "valid HTTP"),
     "a giant header": (raw(_OK + b"A: " + b"x" * 300_000 + b"\r\n\r\n"), "valid HTTP"),
-    "headers without end": (stream(_OK, itertools.repeat(b"A: b\r\n" * 1000)), "valid HTTP"),
-    "chunk extensions without end": (stream(_CHUNKED + b"\r\n5;", itertools.repeat(b"x" * 65536)), "valid HTTP"),
-    "trailers without end": (
-        stream(_CHUNKED + b"\r\n5\r\nwords\r\n0\r\n", itertools.repeat(b"A: b\r\n" * 1000)),
-        "valid HTTP",
-    ),
 }
 
 
@@ -131,7 +113,6 @@ def _drip(data: bytes) -> Handler:
 _SLOW: dict[str, Handler] = {
     "headers": _drip(_OK + b"A: " + b"b" * 10_000),
     "a body": _drip(_OK + b"Content-Length: 10000\r\n\r\n" + b"x" * 10_000),
-    "chunks": _drip(_CHUNKED + b"\r\n" + _chunk(b"x") * 5000),
     "informational answers": _drip(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 500),
     "redirects": redirect("/"),
     "a busy site": answer(b"", 503, [("Retry-After", "1")]),
@@ -170,45 +151,18 @@ def test_a_resolver_that_never_answers_times_out() -> None:
     gate.set()
 
 
-def _answer_in_plain(client: Client) -> None:
-    client.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-
 @pytest.mark.parametrize(
     ("certificate", "host", "words"),
     [
         ("site.pem", "other.example", "verification failed for other.example"),
         ("expired.pem", "docs.example", "expired"),
-        (None, "docs.example", "cannot be reached"),
     ],
 )
-def test_a_site_with_an_invalid_certificate_is_refused(certificate: str | None, host: str, words: str) -> None:
+def test_a_site_with_an_invalid_certificate_is_refused(certificate: str, host: str, words: str) -> None:
     internet = FakeInternet()
-    before = _answer_in_plain if certificate is None else None
-    with HostileServer(certificate, before=before) as server, open_fetcher(internet=internet) as fetcher:
+    with HostileServer(certificate) as server, open_fetcher(internet=internet) as fetcher:
         internet.add(host, server, port=443)
         with pytest.raises(FetchError, match=words) as caught:
             fetcher.fetch(f"https://{host}/", allow(f"https://{host}"))
         assert server.requests == []
     assert str(caught.value).isprintable()
-
-
-def test_an_unknown_certificate_authority_is_not_trusted() -> None:
-    internet = FakeInternet()
-    with HostileServer("site.pem") as server:
-        internet.add("docs.example", server, port=443)
-        fetcher = Fetcher(cache_dir=None, options=make_options(), resolve=internet.resolve, dial=internet.connect_tcp)
-        with closing(fetcher), pytest.raises(FetchError, match="Certificate verification failed"):
-            fetcher.fetch("https://docs.example", approve("https://docs.example"))
-        assert server.requests == []
-
-
-def test_the_body_of_a_redirect_is_not_waited_for() -> None:
-    def redirect_and_hang(client: Client, _request: SeenRequest) -> bool:
-        client.send(b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 9\r\n\r\n")
-        client.hang()
-        return False
-
-    with HostileServer() as server, open_fetcher(total_seconds_max=5.0, read_timeout_seconds=9.0) as fetcher:
-        server.handlers |= {"/a": redirect_and_hang, "/b": answer(b"words")}
-        assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"

@@ -113,21 +113,17 @@ def test_this_machine_and_its_network_are_reached_without_the_proxy() -> None:
 
 
 def test_a_proxy_that_refuses_or_is_gone_is_named_without_its_login() -> None:
-    internet = FakeInternet()
     with HostileServer() as proxy:
-        login = proxy.origin.replace("//", "//anna:secret@")
         proxy.handlers["docs.example:443"] = answer(b"", 407)
-        with (
-            open_fetcher(internet=internet, proxy=login) as fetcher,
-            pytest.raises(FetchError, match=r"proxy 127\.0\.0\.1 refuses to connect to docs\.example: 407") as refused,
-        ):
-            fetcher.fetch(SITE, allow(SITE))
-    with (
-        open_fetcher(internet=internet, proxy=login) as fetcher,
-        pytest.raises(FetchError, match=r"proxy 127\.0\.0\.1 cannot be reached.*web\.proxy") as gone,
-    ):
-        fetcher.fetch(SITE, allow(SITE))
-    assert "secret" not in f"{refused.value} {gone.value}"
+        login = proxy.origin.replace("//", "//anna:secret@")
+        gone = "http://anna:secret@127.0.0.1:1"
+        for url, words in ((login, "refuses to connect to docs.example: 407"), (gone, "cannot be reached")):
+            with (
+                open_fetcher(internet=FakeInternet(), proxy=url) as fetcher,
+                pytest.raises(FetchError, match=f"proxy 127.0.0.1 {words}") as failure,
+            ):
+                fetcher.fetch(SITE, allow(SITE))
+            assert "secret" not in str(failure.value)
 
 
 def test_the_setting_names_a_proxy_or_the_environment() -> None:
@@ -135,9 +131,6 @@ def test_the_setting_names_a_proxy_or_the_environment() -> None:
     assert resolve_proxy("", environ) == ""
     assert resolve_proxy("environment", environ) == "http://proxy.example:3128"
     assert resolve_proxy("environment", {}) == ""
-    assert resolve_proxy("https://other.example", environ) == "https://other.example"
     for wrong in ("proxy.example:3128", "socks5://proxy.example", "http://", "http://proxy.example:x", "http://a b"):
         with pytest.raises(UsageError, match=r"web\.proxy must be the URL of an HTTP proxy"):
             resolve_proxy(wrong, environ)
-        with pytest.raises(UsageError, match="HTTPS_PROXY must be the URL of an HTTP proxy"):
-            resolve_proxy("environment", {"HTTPS_PROXY": wrong})
