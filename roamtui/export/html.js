@@ -20,8 +20,7 @@
   for (const moment of JSON.parse(byId("timeline").textContent)) {
     if (moment.stream) { stream(moment); continue; }
     const lines = (ids) => (ids || []).map((id) => byId("o-" + id)).filter(Boolean);
-    const sections = (moment.open || []).map((id) => byId("s-" + id)).filter(Boolean);
-    const elements = (moment.show || []).map(byId).filter(Boolean).concat(sections);
+    const elements = (moment.show || []).map(byId).filter(Boolean);
     moments.push({ say: moment.say, elements, open: lines(moment.open), found: lines(moment.find) });
     for (let tick = 1; tick < 8; tick++) moments.push({ say: moment.say, elements: [] });
   }

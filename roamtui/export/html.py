@@ -10,8 +10,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -42,15 +42,9 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.layout import CHECKBOXES
 from roamtui.paths import display_path
 from roamtui.quotes.answer_markdown import read_answer_markdown
-from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import PASSAGE_LABEL
 from roamtui.quotes.source_list import find_quote_section, format_place, strip_links
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
-
-_SIBLINGS_MAX = 40
-"""In a longer list of siblings, the outline shows only those that the conversation touched, and their ancestors."""
-_SECTION_LENGTH_MAX = 40_000
-"""Maximum number of characters of a section that the page shows."""
 
 
 def render_html(state: ConversationState, source: str, library: Library | None) -> str:
@@ -58,11 +52,11 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 
     `library` is the current version of the document. If it is None, the page shows no sections.
     """
-    page = _ReplayPage(library, source)
+    page = _ReplayPage(library)
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
-    policy = f"style-src {make_csp_hash(style)}; script-src {make_csp_hash(script)}"
+    policy = f"style-src {_make_csp_hash(style)}; script-src {_make_csp_hash(script)}"
     subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
     timeline = json.dumps(page.timeline).replace("<", "\\u003c")
     return f"""<!doctype html>
@@ -79,7 +73,6 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 <header><h1>{escape(title)}</h1><p>{subtitle}</p></header>
 <nav aria-label="Outline">{page.render_outline()}</nav>
 <main>{articles}</main>
-<section class="sections" aria-label="Sections that were opened">{page.render_sections()}</section>
 <div class="player" hidden role="group" aria-label="Replay">
 <button id="play" aria-pressed="false">Play</button><button id="back" aria-label="Step back">◂</button>\
 <button id="step" aria-label="Step on">▸</button><input id="place" type="range" min="0" value="0" aria-label="Place">\
@@ -98,13 +91,10 @@ class _ReplayPage:
     """Renders the parts of a page: each exchange, then the outline and the sections that the exchanges touched."""
 
     library: Library | None
-    source: str
     timeline: list[dict[str, Any]] = field(default_factory=list)
     """Steps of the replay in order."""
-    touched: dict[str, None] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
     """Sections that were found, opened or cited."""
-    opened: dict[str, list[Citation]] = field(default_factory=dict)
-    """The touched sections that the page shows, each with the citations of its quotes. Offsets are in its text."""
 
     def render_exchange(self, exchange: Exchange) -> str:
         """Render a question with its answer and sources, and add its events to the timeline."""
@@ -116,7 +106,7 @@ class _ReplayPage:
                     ids = self._mark_touched(hit.section_id for hit in hits)
                     self.timeline.append({"find": ids, "say": f"Searched: {sanitise_line(query)}"})
                 case SectionsExpanded(opened_ids=opened) if opened:
-                    self._add_sections(opened)
+                    self.timeline.append({"open": self._mark_touched(opened), "say": "Opened"})
                 case _:
                     pass
         items = [
@@ -125,35 +115,21 @@ class _ReplayPage:
         ]
         proof = match_proof(exchange)
         markdown = read_answer_markdown(exchange.answer, proof)
-
-        def render_quote(index: int, text: str) -> str:
-            state = proof.quotes[index].state
-            return f'<span class="quote {state.value}" title="{escape(state.label)}">{text}</span>'
-
-        def render_mark(index: int) -> str:
-            return self._render_mark(proof.marks[index], f"c{number}-")
-
-        answer = _BlockRenderer(markdown.links, render_quote, render_mark).render(markdown.blocks)
+        answer = _AnswerRenderer(markdown.links, proof, f"c{number}-").render(markdown.blocks)
         self.timeline += [{"stream": f"a{number}", "say": "Answer"}, {"show": [f"e{number}"], "say": ""}]
         endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
         endings += filter(None, [format_proof(exchange)] if items else ())
-        ending = f'<p class="ending">{escape(" · ".join(endings))}</p>' if endings else ""
-        sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
         return (
             f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
-            f'<div class="answer" id="a{number}">{answer}</div><div id="e{number}">{sources}{ending}</div></article>'
+            f'<div class="answer" id="a{number}">{answer}</div><div id="e{number}">'
+            f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>'
+            f'<p class="ending">{escape(" · ".join(endings))}</p></div></article>'
         )
 
     def _mark_touched(self, section_ids: Iterable[str]) -> list[str]:
         known = [section_id for section_id in section_ids if self.library is not None and section_id in self.library]
-        self.touched.update(dict.fromkeys(known))
+        self.touched.update(known)
         return known
-
-    def _add_sections(self, section_ids: Iterable[str]) -> None:
-        new = [section_id for section_id in self._mark_touched(section_ids) if section_id not in self.opened]
-        if new:
-            self.opened.update((section_id, []) for section_id in new)
-            self.timeline.append({"open": new, "say": "Opened"})
 
     def _render_citation(self, name: str, citation: Citation, *, is_passage: bool) -> str:
         library, state, quote = self.library, citation.state, citation.quote
@@ -161,82 +137,30 @@ class _ReplayPage:
         label = PASSAGE_LABEL if is_passage else state.label
         place = f"{citation.place} · {label}"
         if library is not None and (section_id := find_quote_section(citation, library)) in library:
-            self._add_sections([citation.section_id, section_id])
+            self.touched.add(section_id)
             place = format_place(citation, library)
-            path = f'<a href="#{self._add_quote(library, section_id, citation)}">{path}</a>'
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign and not is_passage else ""
         words = f"<q>{escape(strip_links(quote))}</q>" if quote else ""
         location = f'<span class="{state.value}">{escape(place)}</span>'
         return f'<li id="{name}" title="{escape(label)}">{sign}{path} {words} <small>{location}</small></li>'
 
-    def _add_quote(self, library: Library, section_id: str, citation: Citation) -> str:
-        """Have a quote marked in its section, and return the id of the mark, or of the section if it is not there."""
-        quotes = self.opened[section_id]
-        bounds = find_quote(citation.quote, _get_text(library, section_id)) if citation.quote else None
-        if bounds is None:
-            return f"s-{section_id}"
-        same = [quote for quote in quotes if quote.start < bounds[1] and bounds[0] < quote.end]
-        if not same:
-            same = [replace(citation, start=bounds[0], end=bounds[1])]
-            quotes += same
-        return f"m-{section_id}-{same[0].start}"
-
-    def _render_mark(self, mark: JudgedMark, prefix: str) -> str:
-        """Render a citation mark as on the screen, with a link for each of its numbers."""
-        if not mark.numbers:
-            text = f"[{mark.section_id}]"
-            is_shown = mark.section_id in self.opened
-            return f'<a class="cite" href="#s-{mark.section_id}">{text}</a>' if is_shown else text
-        numbers = ",".join(f'<a href="#{prefix}{number}">{number}</a>' for number in mark.numbers)
-        sign = f" {mark.verdict.sign}" if mark.verdict.sign else ""
-        return f'<span class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">[{numbers}{sign}]</span>'
-
     def render_outline(self) -> str:
-        """Render the outline around the touched sections. Long lists of siblings are shortened."""
+        """Render the outline of the touched sections."""
         if self.library is None:
             return "<p>The source was not read, so its outline is not shown.</p>"
-        near_ids = {self.library.root_id, *self.touched}
+        shown = {*self.touched}
         for section_id in self.touched:
-            near_ids.update(self.library.ancestors(section_id))
-        return self._render_branch(self.library, self.library.root_id, near_ids)
+            shown.update(self.library.ancestors(section_id))
+        return self._render_branch(self.library, self.library.root_id, shown)
 
-    def _render_branch(self, library: Library, section_id: str, near_ids: set[str]) -> str:
-        children = library.children(section_id) if section_id in near_ids else ()
-        shown = children if len(children) <= _SIBLINGS_MAX else [child for child in children if child in near_ids]
+    def _render_branch(self, library: Library, section_id: str, shown: set[str]) -> str:
         items = []
-        for child in shown:
-            title = escape(sanitise_line(library.title_of(child)))
-            label = f'<a href="#s-{child}">{title}</a>' if child in self.opened else f"<span>{title}</span>"
-            items.append(f'<li id="o-{child}">{label}{self._render_branch(library, child, near_ids)}</li>')
-        if len(shown) < len(children):
-            items.append(f"<li class=more>{len(children) - len(shown):,} more</li>")
+        for child in library.children(section_id):
+            if child in shown:
+                title = escape(sanitise_line(library.title_of(child)))
+                branch = self._render_branch(library, child, shown)
+                items.append(f'<li id="o-{child}"><span>{title}</span>{branch}</li>')
         return f"<ul>{''.join(items)}</ul>" if items else ""
-
-    def render_sections(self) -> str:
-        """Render each opened section's own text in document order, with its quotes marked."""
-        if self.library is None or not self.opened:
-            return ""
-        shown = (section_id for section_id in self.library.walk() if section_id in self.opened)
-        return "".join(self._render_section(self.library, section_id) for section_id in shown)
-
-    def _render_section(self, library: Library, section_id: str) -> str:
-        text = _get_text(library, section_id)
-        quotes = sorted(self.opened[section_id], key=lambda quote: quote.start)
-        unplaced = {index: f"m-{section_id}-{quote.start}" for index, quote in enumerate(quotes)}
-
-        def render_quote(index: int, words: str) -> str:
-            name = unplaced.pop(index, "")
-            return f'<mark id="{name}">{words}</mark>' if name else f"<mark>{words}</mark>"
-
-        markdown = read_answer_markdown(text, AnswerProof(quotes=tuple(quotes), marks=()))
-        body = _BlockRenderer(markdown.links, render_quote).render(markdown.blocks)
-        anchors = "".join(f'<span id="{name}"></span>' for name in unplaced.values())  # quotes of code
-        title = escape(sanitise_line(library.title_of(section_id)))
-        return f'<section id="s-{section_id}" aria-label="{title}">{anchors}{body}</section>'
-
-
-def _get_text(library: Library, section_id: str) -> str:
-    return library.text_at(library.get_own_content_span(section_id), length_max=_SECTION_LENGTH_MAX)
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
@@ -244,14 +168,13 @@ _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emp
 
 
 @dataclass(frozen=True, slots=True)
-class _BlockRenderer:
-    """Renders blocks as HTML that loads nothing: an image becomes its description."""
+class _AnswerRenderer:
+    """Renders the blocks of an answer as HTML that loads nothing: an image becomes its description."""
 
     links: Sequence[Link]
-    render_quote: Callable[[int, str], str]
-    """Wraps the HTML of some words of a quote, given its number."""
-    render_mark: Callable[[int], str] = str
-    """Renders a citation mark, given its number."""
+    proof: AnswerProof
+    prefix: str
+    """What the ids of sources begin with, before their numbers."""
 
     def render(self, blocks: Sequence[Block]) -> str:
         return "".join(map(self._render_block, blocks))
@@ -264,20 +187,18 @@ class _BlockRenderer:
                 return f"<h{level}>{self._render_words(words)}</h{level}>"
             case Code(text=text):
                 return f"<pre><code>{escape(sanitise_text(text))}\n</code></pre>"
-            case Table(rows=rows, alignments=alignments):
+            case Table(rows=rows):
                 texts = []
                 for row in rows:
-                    tag, padded = "th" if row.is_head else "td", (*alignments, *[""] * len(row.cells))
-                    cells = zip(row.cells, padded, strict=False)
-                    cell_texts = [f'<{tag} class="{side}">{self._render_words(cell)}</{tag}>' for cell, side in cells]
-                    texts.append(f"<tr>{''.join(cell_texts)}</tr>")
+                    tag = "th" if row.is_head else "td"
+                    cells = "".join(f"<{tag}>{self._render_words(cell)}</{tag}>" for cell in row.cells)
+                    texts.append(f"<tr>{cells}</tr>")
                 return f"<table>{''.join(texts)}</table>"
-            case List(items=items, number=number, is_tight=is_tight):
-                boxes = ["" if item.is_done is None else CHECKBOXES[item.is_done] for item in items]
+            case List(items=items, number=number):
+                boxes = ("" if item.is_done is None else CHECKBOXES[item.is_done] for item in items)
                 listed = [f"<li>{box}{self.render(item.blocks)}</li>" for box, item in zip(boxes, items, strict=True)]
-                kind = "tight" if is_tight else "loose"
-                start, end = ("<ul", "</ul>") if number is None else (f'<ol start="{number}"', "</ol>")
-                return f'{start} class="{kind}">{"".join(listed)}{end}'
+                start, end = ("<ul>", "</ul>") if number is None else (f'<ol start="{number}">', "</ol>")
+                return f"{start}{''.join(listed)}{end}"
             case Quote(blocks=blocks, alert=alert, title=title):
                 label = f"<p><strong>{escape(alert.capitalize())}</strong> {self._render_words(title)}</p>"
                 return f"<blockquote>{label if alert else ''}{self.render(blocks)}</blockquote>"
@@ -290,7 +211,10 @@ class _BlockRenderer:
         for group, quoted in groupby(inline, key=lambda words: words.group):
             linked = groupby(quoted, key=lambda words: words.link)
             text = "".join(self._render_link(index, "".join(map(_render_emphasis, words))) for index, words in linked)
-            parts.append(text if group is None else self.render_quote(group, text))
+            if group is not None:
+                state = self.proof.quotes[group].state
+                text = f'<span class="quote {state.value}" title="{escape(state.label)}">{text}</span>'
+            parts.append(text)
         return "".join(parts)
 
     def _render_link(self, index: int | None, text: str) -> str:
@@ -298,10 +222,18 @@ class _BlockRenderer:
             return text
         link = self.links[index]
         if link.is_reference_mark:
-            return self.render_mark(int(link.href))
+            return self._render_mark(self.proof.marks[int(link.href)])
         if not re.match(r"https?://", link.href):  # other targets do not exist outside the source
             return f"<a>{text}</a>"
         return f'<a href="{escape(link.href)}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
+
+    def _render_mark(self, mark: JudgedMark) -> str:
+        """Render a citation mark as on the screen, with a link for each of its numbers."""
+        if not mark.numbers:
+            return f"[{mark.section_id}]"
+        numbers = ",".join(f'<a href="#{self.prefix}{number}">{number}</a>' for number in mark.numbers)
+        sign = f" {mark.verdict.sign}" if mark.verdict.sign else ""
+        return f'<span class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">[{numbers}{sign}]</span>'
 
 
 def _render_emphasis(words: Words) -> str:
@@ -316,6 +248,6 @@ def _render_emphasis(words: Words) -> str:
     return text
 
 
-def make_csp_hash(text: str) -> str:
+def _make_csp_hash(text: str) -> str:
     """Return the expression of a Content Security Policy that allows exactly this script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

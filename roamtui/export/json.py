@@ -13,19 +13,12 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import escape_json
 
-_INTERNAL_FIELDS = ("sections", "unfolded_ids", "moved")
-"""Fields of events that readers of an export hardly need. They are left out if empty."""
-
 
 def render_json(state: ConversationState, source: str) -> str:
     """Render a conversation as one JSON object and a line end. Control characters and lone surrogates are escaped."""
     exchanges = []
     for exchange in state.transcript.exchanges:
-        events = []
-        for event in exchange.events:
-            fields: dict[str, Any] = msgspec.to_builtins(event)
-            fields = {key: value for key, value in fields.items() if value or key not in _INTERNAL_FIELDS}
-            events.append({"kind": EVENT_NAMES[type(event)], **fields})
+        events = [{"kind": EVENT_NAMES[type(event)], **msgspec.to_builtins(event)} for event in exchange.events]
         citations = [to_json_citation(citation) for citation in exchange.citations]
         exchanges.append({**msgspec.to_builtins(exchange), "events": events, "citations": citations})
     conversation = {

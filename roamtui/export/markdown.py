@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
@@ -13,7 +12,7 @@ from pathlib import PurePath
 from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
 from roamtui.quotes.read import extract_quotations
@@ -21,17 +20,13 @@ from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote, format_quote
 from roamtui.quotes.source_list import list_path_titles
 from roamtui.quotes.verdicts import AnswerProof
 
-_NO_STRIKE = re.compile(r"\n[ \t]*(?:\n|[-*+>#|]|\d+[.)])|~")
-"""Words that contain a match cannot be struck through as a whole."""
-_QUOTED_WORDS = re.compile(r".\s*(?P<words>\S.*?)\s*[\"“”«»」』〞〟＂]?\Z", re.DOTALL)
-"""A quote. The group has its words without quotation marks."""
 _PATH_STEP = " › "
 
 
 def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes.
 
-    Quotes that were not found are struck through. Marks show the number of their source and the sign of its verdict.
+    Marks show the number of their source and the sign of its verdict.
     """
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in state.transcript.exchanges:
@@ -54,8 +49,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
 def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, text) of what to change in an answer.
 
-    Marks become numbers with signs, except in code or without a citation. Quotes that are not found in the
-    text are struck through.
+    Marks become numbers with signs, except in code or without a citation.
     """
     code = [span for span in extract_quotations(answer) if span.is_code]
     for start, group in groupby(proof.marks, key=lambda mark: mark.start):
@@ -63,12 +57,6 @@ def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, i
         is_code = any(span.start < start < span.end for span in code)
         if all(mark.numbers for mark in marks) and not is_code:
             yield start, marks[0].end, "".join(mark.label for mark in marks)
-    for quote in proof.quotes:
-        # Inside the quotation marks, because outside them ~~ has no effect next to a letter, as in Chinese.
-        words = _QUOTED_WORDS.match(answer, quote.start, quote.end)
-        if quote.state is QuoteState.NOT_FOUND and words is not None and not _NO_STRIKE.search(words["words"]):
-            yield words.start("words"), words.start("words"), "~~"
-            yield words.end("words"), words.end("words"), "~~"
 
 
 def format_source_line(citation: Citation, number: int, label: str = "") -> str:

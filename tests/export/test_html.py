@@ -69,9 +69,8 @@ def _check(page: str) -> html.HtmlElement:
 def test_a_hostile_document_is_shown_as_text() -> None:
     page, ids = _make_page(_HOSTILE, "The lamp is lit at nine.")
     tree = _check(page)
-    assert "".join(mark.text_content() for mark in tree.xpath("//mark")) == "The lamp is lit at nine"
-    assert tree.xpath(f"//ol//a[@href='#{tree.xpath('//mark')[0].get('id')}']")
-    assert tree.get_element_by_id(f"o-{ids[0]}").xpath("./a")
+    assert tree.xpath("//q")[0].text_content() == "The lamp is lit at nine."
+    assert tree.get_element_by_id(f"o-{ids[-1]}").text_content().endswith("alert(1)")
 
 
 def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
@@ -95,22 +94,18 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
 
 
 def test_a_quote_over_several_blocks_keeps_its_verdict_in_each() -> None:
-    state = answer_question(
-        '- "Books can be\n- borrowed **for *four* weeks**" [{Lending}] <b>x</b>\n\n| a |\n|-:|\n| b |\n'
-    )
+    state = answer_question('- "Books can be\n- borrowed **for *four* weeks**" [{Lending}] <b>x</b>\n')
     page = render_html(state, "x.md", state.library)
     tree = _check(page)
     assert {quote.text_content() for quote in tree.xpath("//main//*[starts-with(@class, 'quote')]")} == {
         '"Books can be',
         'borrowed for four weeks"',
     }
-    assert tree.xpath("//main//th[@class='right']")
 
 
 def test_without_the_source_the_page_has_the_answer() -> None:
     tree = _check(_make_page(_HOSTILE, "The lamp is lit at nine.", is_there=False)[0])
     assert "The lamp is lit at nine." in tree.xpath("//q")[0].text_content()
-    assert not tree.xpath("//ol//a")
 
 
 def test_hostile_files_are_shown_as_text(data_dir: Path) -> None:
