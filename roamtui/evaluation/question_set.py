@@ -12,10 +12,9 @@ import msgspec
 
 from roamtui.document.document import Document
 from roamtui.document.text import line_number_at
-from roamtui.errors import RoamtuiError, SourceError, format_reason
+from roamtui.errors import SourceError, format_reason
 
 _FORM = '{"doc": "guide.md", "question": "When is it due?", "path": ["Deadlines"]}'
-_GOLD_HINT = 'it needs "gold_section_titles_path" (headings) or "gold_line" (a line number)'
 _Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 _Line = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -64,6 +63,10 @@ class EvalQuestion(Gold, frozen=True, kw_only=True):
     gold_alt: tuple[Gold, ...] | None = None
     history: tuple[Turn, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if not all(gold.titles or gold.number for gold in self.golds[bool(self.gold_is_page) :]):
+            raise ValueError
+
     @property
     def golds(self) -> tuple[Gold, ...]:
         """The gold section and its alternatives."""
@@ -76,10 +79,6 @@ class QuestionFile(NamedTuple):
     questions: tuple[EvalQuestion, ...]
     problems: tuple[str, ...]
     """A sentence for each unusable line."""
-
-
-class GoldError(RoamtuiError):
-    """A gold section is not in the documents."""
 
 
 class GoldIds(NamedTuple):
@@ -101,28 +100,18 @@ def read_questions(path: Path) -> QuestionFile:
         data = path.read_bytes()
     except OSError as error:
         raise SourceError(f"could not read {path}: {format_reason(error)}. Name a file of questions.") from None
-    questions: dict[str, EvalQuestion] = {}
+    questions: list[EvalQuestion] = []
     problems: list[str] = []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
-        problem = ""
         try:
             question = msgspec.convert(json.loads(line.decode("utf-8")), EvalQuestion)
             question_id = str(question.id) or f"line {number}"
-            question = msgspec.structs.replace(question, id=question_id, line_number=number)
-            golds = question.golds[1:] if question.gold_is_page else question.golds
-            if not all(gold.titles or gold.number for gold in golds):
-                problem = f"is not a question: {_GOLD_HINT}"
-            elif (first := questions.setdefault(question_id, question)) is not question:
-                problem = f"has the id of line {first.line_number}"
-        except msgspec.ValidationError:
-            problem = f"is not a question such as {_FORM}"
+            questions.append(msgspec.structs.replace(question, id=question_id, line_number=number))
         except (ValueError, RecursionError):
-            problem = "is not JSON"
-        if problem:
-            problems.append(f"{path.name} line {number} {problem}; skipped.")
-    return QuestionFile(tuple(questions.values()), tuple(problems))
+            problems.append(f"{path.name} line {number} is not a question such as {_FORM}; skipped.")
+    return QuestionFile(tuple(questions), tuple(problems))
 
 
 def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
@@ -133,7 +122,7 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
         documents: The searched documents by path. Gold sections in other documents are ignored.
 
     Raises:
-        GoldError: A gold section is not where the question says.
+        SourceError: A gold section is not where the question says.
     """
     strict: set[str] = set()
     parents: set[str] = set()
@@ -146,28 +135,27 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
             continue
         if (row := _find_gold_row(document, gold)) is None:
             description = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.number}"
-            raise GoldError(f"{description} is not in {doc}")
+            raise SourceError(f"{description} is not in {doc}")
         strict.update(document.ids[row : row + 1 if question.gold_own_only else document.columns.ends[row]])
         if (parent := document.columns.parents[row]) >= 0:
             parents.add(document.ids[parent])
     if not strict:
-        raise GoldError(f"none of its documents, such as {question.doc}, exists")
+        raise SourceError(f"none of its documents, such as {question.doc}, exists")
     return GoldIds(frozenset(strict), frozenset(strict | parents))
 
 
 def _find_gold_row(document: Document, gold: Gold) -> int | None:
-    # If the heading has moved, its path finds it: of equal headings the nearest to the line.
-    columns, line_starts, line = document.columns, document.line_starts, gold.number
-    if line is not None and line <= len(line_starts):
-        row = bisect_right(columns.starts, line_starts[line - 1], hi=len(columns)) - 1
-        if row >= 0 and (not gold.titles or _normalise(columns.titles[row]) == _normalise(gold.titles[-1])):
-            return row
+    """Find a section by its headings, and of several by the line; without headings by the line."""
+    columns, line_starts, line = document.columns, document.line_starts, gold.number or 1
     if not gold.titles:
-        return None
+        row = (
+            bisect_right(columns.starts, line_starts[line - 1], hi=len(columns)) - 1 if line <= len(line_starts) else -1
+        )
+        return row if row >= 0 else None
     titles = [*map(_normalise, gold.titles)]
     rows = [row for row, title in enumerate(columns.titles) if _normalise(title) == titles[-1]]
     rows = [row for row in rows if [*map(_normalise, columns.path(row))][-len(titles) :] == titles]
-    return min(rows, key=lambda row: abs(line_number_at(line_starts, columns.starts[row]) - (line or 0)), default=None)
+    return min(rows, key=lambda row: abs(line_number_at(line_starts, columns.starts[row]) - line), default=None)
 
 
 def _normalise(title: str) -> str:

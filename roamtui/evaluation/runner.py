@@ -31,8 +31,6 @@ SCOPE_ALL = "all"
 _HITS_MAX = 10
 """Number of search results in which a gold section counts as found."""
 _DOCUMENTS_CACHED = 64
-_FAILURES_MAX = 5
-"""The run stops after this many consecutive failures of the model."""
 _WARM_UP_QUERY = "warm up"
 _OPENED_STATUSES = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
 
@@ -63,8 +61,6 @@ class EvalRun:
     results: list[QuestionResult] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """A sentence for each question that could not be scored."""
-    failures: int = 0
-    """Consecutive failures of the model."""
 
 
 OnResult = Callable[[EvalRun, QuestionResult | None], None]
@@ -99,7 +95,7 @@ async def run_questions(
     """Ask every question and return the results. `on_result` receives each, or None if a question is skipped.
 
     Raises:
-        RoamtuiError: The documents cannot be read, or the model does not answer.
+        RoamtuiError: The documents cannot be read, or the model does not answer the first question.
     """
     run = EvalRun()
     get_corpus = lru_cache(maxsize=_DOCUMENTS_CACHED)(partial(_make_corpus, plan))
@@ -139,27 +135,25 @@ async def _score_question(
         ms = round((time.perf_counter() - started) * 1_000, 3)
         if plan.model is not None:
             agent = await _ask_agent(question, golds, corpus, plan.model, plan.agent_options)
-            run.failures = 0
     except RoamtuiError as error:
-        if isinstance(error, ModelError):
-            run.failures += 1
-            if not run.results or run.failures >= _FAILURES_MAX:
-                raise
+        if isinstance(error, ModelError) and not run.results:
+            raise
         run.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {error}")
         return None
-    ranks = [
-        next((rank for rank, section_id in enumerate(hit_ids, start=1) if section_id in ids), None)
-        for ids in (golds.strict, golds.relaxed)
-    ]
+    strict, relaxed = (_find_rank(hit_ids, ids) for ids in golds)
     return QuestionResult(
         id=str(question.id),
         question=question.question,
-        rank=ranks[0],
-        relaxed_rank=ranks[1],
+        rank=strict,
+        relaxed_rank=relaxed,
         hits=hit_ids,
         ms=ms,
         agent=agent,
     )
+
+
+def _find_rank(hit_ids: Sequence[str], gold_ids: frozenset[str]) -> int | None:
+    return next((rank for rank, section_id in enumerate(hit_ids, start=1) if section_id in gold_ids), None)
 
 
 async def _ask_agent(
@@ -182,13 +176,12 @@ async def _ask_agent(
         raise ModelError(final.error)
     results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
     opened = {result.section_id for result in results if result.section_id and result.status in _OPENED_STATUSES}
-    read, state = {*opened}, conversation.state
-    delivered = state.collect_delivered()
-    for section_id in golds.relaxed:  # a section's text may have been delivered with its parent
-        if section_id in state.library:
-            span = state.library.get_own_content_span(section_id)
-            if len(span) and not subtract_delivered(span, delivered):
-                read.add(section_id)
+    read, library = {*opened}, conversation.state.library
+    delivered = conversation.state.collect_delivered()
+    for section_id in filter(library.__contains__, golds.relaxed):  # its text may have been delivered with its parent
+        span = library.get_own_content_span(section_id)
+        if len(span) and not subtract_delivered(span, delivered):
+            read.add(section_id)
     cited = {citation.section_id for citation in final.citations}
     verified, quotes = count_verified(final.citations)
     return AgentScore(

@@ -12,30 +12,8 @@ _RESAMPLES = 1_000
 """Number of bootstrap samples."""
 _QUANTILES = 40
 """Number of groups of the sorted values, of 2.5 % each. The interval excludes the first and the last group."""
-_HIT_RANKS = (1, 5, 10)
-_RELAXED = "relaxed_"
-_RANK_NAMES = (*(f"hit_at_{limit}" for limit in _HIT_RANKS), "mrr")
-_AGENT_NAMES = (
-    "gold_opened",
-    "gold_cited",
-    "quotes_verified",
-    "opened_per_question",
-    "tokens_per_question",
-    "median_tokens",
-    "steps_per_question",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunKey:
-    """The settings of a run. Only results with equal settings are comparable."""
-
-    set: str
-    """Name of the question set."""
-    scope: str
-    mode: str
-    model: str
-    """Empty if only search is measured."""
+HIT_RANKS = (1, 5, 10)
+RELAXED = "relaxed_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,24 +54,23 @@ class QuestionResult:
 class RunScore:
     """The metrics of one run."""
 
-    key: RunKey
     questions: int
     values: Mapping[str, float | None]
     """By name. None means undefined. Names of metrics that also accept the parent section start with ``relaxed_``."""
     intervals: Mapping[str, tuple[float, float]]
 
 
-def score_run(key: RunKey, rows: Sequence[QuestionResult]) -> RunScore:
+def score_run(rows: Sequence[QuestionResult], *, has_search: bool) -> RunScore:
     """Compute the metrics of a run with their intervals."""
     metrics: dict[str, tuple[Callable[[Any], float | None], Sequence[Any]]] = {}
-    if key.mode != "off":
-        for prefix, ranks in (("", [row.rank for row in rows]), (_RELAXED, [row.relaxed_rank for row in rows])):
-            for limit in _HIT_RANKS:
+    if has_search:
+        for prefix, ranks in (("", [row.rank for row in rows]), (RELAXED, [row.relaxed_rank for row in rows])):
+            for limit in HIT_RANKS:
                 metrics[f"{prefix}hit_at_{limit}"] = fmean, [rank is not None and rank <= limit for rank in ranks]
             metrics[f"{prefix}mrr"] = fmean, [1 / rank if rank is not None else 0.0 for rank in ranks]
         metrics["median_ms"] = median, [row.ms for row in rows]
     agents = [row.agent for row in rows if row.agent is not None]
-    if key.model and len(agents) == len(rows):
+    if len(agents) == len(rows):
         metrics |= {
             "gold_opened": (fmean, [agent.gold_opened for agent in agents]),
             "gold_cited": (fmean, [agent.gold_cited for agent in agents]),
@@ -102,8 +79,8 @@ def score_run(key: RunKey, rows: Sequence[QuestionResult]) -> RunScore:
             "tokens_per_question": (fmean, [agent.tokens for agent in agents]),
             "median_tokens": (median, [agent.tokens for agent in agents]),
             "steps_per_question": (fmean, [agent.steps for agent in agents]),
-            f"{_RELAXED}gold_opened": (fmean, [agent.relaxed_opened for agent in agents]),
-            f"{_RELAXED}gold_cited": (fmean, [agent.relaxed_cited for agent in agents]),
+            f"{RELAXED}gold_opened": (fmean, [agent.relaxed_opened for agent in agents]),
+            f"{RELAXED}gold_cited": (fmean, [agent.relaxed_cited for agent in agents]),
         }
     generator = random.Random(0)  # noqa: S311 - not a secret
     draws = [generator.choices(range(len(rows)), k=len(rows)) for _ in range(_RESAMPLES)]
@@ -114,26 +91,9 @@ def score_run(key: RunKey, rows: Sequence[QuestionResult]) -> RunScore:
             bounds = quantiles(resampled, n=_QUANTILES, method="inclusive")
             intervals[name] = bounds[0], bounds[-1]
     values_by_name = {name: compute(values) for name, (compute, values) in metrics.items()}
-    return RunScore(key=key, questions=len(rows), values=values_by_name, intervals=intervals)
+    return RunScore(questions=len(rows), values=values_by_name, intervals=intervals)
 
 
 def _divide_sums(pairs: Sequence[tuple[int, int]]) -> float | None:
     whole = sum(pair[1] for pair in pairs)
     return sum(pair[0] for pair in pairs) / whole if whole else None
-
-
-def to_json_score(score: RunScore) -> dict[str, Any]:
-    """Convert the metrics of a run to the command line's JSON."""
-    relaxed = {name.removeprefix(_RELAXED): value for name, value in score.values.items() if name.startswith(_RELAXED)}
-    data: dict[str, Any] = {
-        "questions": score.questions,
-        "scope": score.key.scope,
-        "mode": score.key.mode,
-        **{name: score.values.get(name) for name in _RANK_NAMES},
-        "relaxed": {name: relaxed.get(name) for name in _RANK_NAMES} | relaxed,
-        "median_ms": score.values.get("median_ms"),
-    }
-    if score.key.model:
-        data |= {"model": score.key.model, **{name: score.values.get(name) for name in _AGENT_NAMES}}
-    data["intervals"] = {name: list(interval) for name, interval in score.intervals.items()}
-    return data

@@ -8,24 +8,20 @@ import sys
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
-from roamtui.evaluation.scoring import QuestionResult, RunKey, RunScore, score_run, to_json_score
+from roamtui.evaluation.scoring import HIT_RANKS, RELAXED, QuestionResult, RunScore, score_run
 from roamtui.headless.output import ProgressLine, write_json, write_notices, write_text
 from roamtui.search.options import SearchMode
 
-_LABELS = {
-    "hit_at_1": "Hit@1",
-    "hit_at_5": "Hit@5",
-    "hit_at_10": "Hit@10",
-    "mrr": "MRR",
-    "opened_per_question": "sections opened",
-    "tokens_per_question": "tokens a question",
-    "steps_per_question": "steps a question",
-}
-"""Labels of metrics. The label of any other metric is its name, with spaces for underscores."""
+_RANK_NAMES = (*(f"hit_at_{limit}" for limit in HIT_RANKS), "mrr")
+_AGENT_NAMES = (
+    *("gold_opened", "gold_cited", "quotes_verified", "opened_per_question", "tokens_per_question", "median_tokens"),
+    "steps_per_question",
+)
 _NON_PERCENTAGES = frozenset(
     {"median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question"}
 )
@@ -49,12 +45,6 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     write_notices(file.problems)
     if not file.questions:
         raise SourceError(f"{path} contains no usable question.")
-    key = RunKey(  # the file name "questions" says nothing, so the set is then named after its folder
-        set=path.stem if path.stem != "questions" else path.absolute().parent.name,
-        scope=plan.scope,
-        mode=plan.mode.value,
-        model=plan.model.name if plan.model is not None else "",
-    )
     progress = ProgressLine("{:,} of {:,} questions")
     with ExitStack() as stack:
         try:
@@ -67,7 +57,7 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
             if sys.stderr.isatty():
                 progress(len(run.results) + len(run.problems), len(file.questions))
             if output is not None and result is not None:
-                value = asdict(key) | asdict(result)
+                value = asdict(result)
                 value |= value.pop("agent") or {}
                 output.write(json.dumps(value) + "\n")
                 output.flush()
@@ -76,27 +66,41 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     write_notices(run.problems)
     if not run.results:
         raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")
-    score = score_run(key, run.results)
+    score = score_run(run.results, has_search=plan.mode is not SearchMode.OFF)
     if as_json:
-        write_json(to_json_score(score))
+        write_json(to_json_score(score, plan))
     else:
-        print_score(score)
+        write_text(format_score(score, plan))
     return 0
 
 
-def print_score(score: RunScore) -> None:
-    """Write the metrics of a run for a person."""
-    key = score.key
-    parts = [key.set, f"{score.questions} questions", f"scope {key.scope}", f"mode {key.mode}", key.model]
-    lines = [", ".join(part for part in parts if part)]
+def to_json_score(score: RunScore, plan: EvalPlan) -> dict[str, Any]:
+    """Convert the metrics of a run to the JSON of the command line."""
+    relaxed = {name.removeprefix(RELAXED): value for name, value in score.values.items() if name.startswith(RELAXED)}
+    data: dict[str, Any] = {
+        "questions": score.questions,
+        "scope": plan.scope,
+        "mode": plan.mode.value,
+        **{name: score.values.get(name) for name in _RANK_NAMES},
+        "relaxed": {name: relaxed.get(name) for name in _RANK_NAMES} | relaxed,
+        "median_ms": score.values.get("median_ms"),
+    }
+    if plan.model is not None:
+        data |= {"model": plan.model.name, **{name: score.values.get(name) for name in _AGENT_NAMES}}
+    data["intervals"] = {name: list(interval) for name, interval in score.intervals.items()}
+    return data
+
+
+def format_score(score: RunScore, plan: EvalPlan) -> str:
+    """Format the metrics of a run for a person."""
+    parts = [f"{score.questions} questions", f"scope {plan.scope}", f"mode {plan.mode.value}"]
+    lines = [", ".join([*parts, *([plan.model.name] if plan.model is not None else [])])]
     for name, value in score.values.items():
-        plain_name, is_relaxed = name.removeprefix("relaxed_"), name.startswith("relaxed_")
-        label = _LABELS.get(plain_name, plain_name.replace("_", " "))
-        interval = score.intervals.get(name)
-        bounds = f"  [{_format_value(name, interval[0])}, {_format_value(name, interval[1])}]" if interval else ""
-        start = f"  {'relaxed ' if is_relaxed else ''}{label:<{16 if is_relaxed else 24}}"
-        lines.append(f"{start} {_format_value(name, value):>9}{bounds}")
-    write_text("\n".join([*lines, "  (95 % bootstrap intervals)"]) + "\n")
+        bounds = ", ".join(_format_value(name, bound) for bound in score.intervals.get(name, ()))
+        lines.append(
+            f"  {name.replace('_', ' '):<24} {_format_value(name, value):>9}{f'  [{bounds}]' if bounds else ''}"
+        )
+    return "\n".join([*lines, "  (95 % bootstrap intervals)"]) + "\n"
 
 
 def _format_value(name: str, value: float | None) -> str:

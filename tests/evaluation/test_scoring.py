@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from roamtui.evaluation.scoring import AgentScore, QuestionResult, RunKey, score_run, to_json_score
+from roamtui.document.library import Library
+from roamtui.evaluation.runner import EvalPlan
+from roamtui.evaluation.scoring import AgentScore, QuestionResult, score_run
+from roamtui.headless.evaluate import to_json_score
+from roamtui.models.base import Model
+from roamtui.models.registry import NoModel
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.options import SearchMode
 
-KEY = RunKey(set="tiny", scope="doc", mode="keyword", model="")
+
+def _describe(
+    *rows: QuestionResult, model: Model | None = None, mode: SearchMode = SearchMode.KEYWORD
+) -> dict[str, Any]:
+    """Return the JSON of a run."""
+    plan = EvalPlan(
+        docs=Path(), scope="doc", mode=mode, open_library=_open_nothing, make_searcher=KeywordSearcher, model=model
+    )
+    return to_json_score(score_run(rows, has_search=mode is not SearchMode.OFF), plan)
+
+
+def _open_nothing(_: Path) -> Library:
+    raise AssertionError
 
 
 def _row(
@@ -35,7 +57,7 @@ _ROWS = [_row("a", 1, 1, 3.0), _row("b", 4, 2, 1.0), _row("c", 10, 10, 9.0), _ro
 
 
 def test_the_json_of_a_search_is_as_documented() -> None:
-    described = to_json_score(score_run(KEY, _ROWS))
+    described = _describe(*_ROWS)
     intervals = described.pop("intervals")
     assert described == {
         "questions": 4,
@@ -58,35 +80,26 @@ def test_the_json_of_a_search_is_as_documented() -> None:
 
 
 def test_the_json_of_an_agent_is_as_documented() -> None:
-    key = RunKey(set="tiny", scope="doc", mode="keyword", model="offline")
     first = _agent(opened=True, cited=True, quotes=(2, 3), tokens=100)
     second = _agent(opened=False, cited=False, quotes=(1, 1), tokens=700)
-    described = to_json_score(score_run(key, [_row("a", 1, 1, 3.0, first), _row("b", None, 1, 1.0, second)]))
+    described = _describe(_row("a", 1, 1, 3.0, first), _row("b", None, 1, 1.0, second), model=NoModel())
     names = list(described)
-    assert names[names.index("model") : -1] == [
-        "model",
-        "gold_opened",
-        "gold_cited",
-        "quotes_verified",
-        "opened_per_question",
-        "tokens_per_question",
-        "median_tokens",
-        "steps_per_question",
-    ]
-    assert described["gold_opened"] == 0.5
-    assert described["gold_cited"] == 0.5
-    assert described["quotes_verified"] == 0.75
-    assert described["opened_per_question"] == 3.0
-    assert described["tokens_per_question"] == 400.0
-    assert described["median_tokens"] == 400.0
-    assert described["steps_per_question"] == 3.0
     assert described["relaxed"]["gold_opened"] == 1.0
+    assert {name: described[name] for name in names[names.index("model") : -1]} == {
+        "model": "offline",
+        "gold_opened": 0.5,
+        "gold_cited": 0.5,
+        "quotes_verified": 0.75,
+        "opened_per_question": 3.0,
+        "tokens_per_question": 400.0,
+        "median_tokens": 400.0,
+        "steps_per_question": 3.0,
+    }
 
 
 def test_metrics_of_search_are_null_without_search() -> None:
-    key = RunKey(set="tiny", scope="doc", mode="off", model="offline")
     agent = _agent(opened=True, cited=True, quotes=(0, 0), tokens=1)
-    described = to_json_score(score_run(key, [_row("a", None, None, 0.0, agent)]))
+    described = _describe(_row("a", None, None, 0.0, agent), model=NoModel(), mode=SearchMode.OFF)
     assert described["hit_at_1"] is None
     assert described["quotes_verified"] is None
     assert "quotes_verified" not in described["intervals"]
@@ -95,6 +108,6 @@ def test_metrics_of_search_are_null_without_search() -> None:
 
 def test_the_interval_of_a_share_matches_the_binomial() -> None:
     rows = [_row(str(number), 1 if number % 2 else None, 1, 1.0) for number in range(400)]
-    low, high = score_run(KEY, rows).intervals["hit_at_1"]
+    low, high = score_run(rows, has_search=True).intervals["hit_at_1"]
     assert low == pytest.approx(0.451, abs=0.006)  # 1.96 standard errors of 0.025; at 90 % it would be 0.459
     assert high == pytest.approx(0.549, abs=0.006)
