@@ -16,12 +16,10 @@ from tests.tui.driving import (
     model_of,
     press_until,
     running,
-    screen_text,
     wait_until,
 )
 
 USUAL, WIDE = (120, 35), (160, 45)
-PEEK = "│ The deck oven takes ninety loaves."
 
 
 async def answer(pilot: Pilot[None], app: RoamApp) -> None:
@@ -38,33 +36,6 @@ async def answer(pilot: Pilot[None], app: RoamApp) -> None:
 
 def get_selected(app: RoamApp) -> int | None:
     return app.main_screen.query(SourcesView).last().selected
-
-
-async def test_a_selected_citation_shows_its_paragraph_below_its_line_until_the_selection_goes() -> None:
-    async with running(make_app(), USUAL) as (app, pilot):
-        await answer(pilot, app)
-        app.main_screen.panes.focus_chat()
-        await press_until(pilot, lambda: PEEK in screen_text(app), "j")
-        lines = [line.rstrip() for line in screen_text(app).splitlines()]
-        assert next(i for i, line in enumerate(lines) if PEEK in line) == next(
-            i + 1 for i, line in enumerate(lines) if "1 ✓ Deck oven" in line
-        )
-        assert app.focused is app.main_screen.chat_log
-        await press_until(pilot, "│ The stone oven takes forty loaves.", "j")
-        assert PEEK not in screen_text(app)
-        await press_until(pilot, lambda: "│ The stone" not in screen_text(app), "escape")
-        assert app.focused is app.main_screen.chat_log
-
-
-async def test_a_quote_that_the_model_had_not_read_is_not_called_the_nearest_passage() -> None:
-    async with running(make_app(), USUAL) as (app, pilot):
-        text = f'"The deck oven takes ninety loaves" [{find_id(app, "Deck oven")}].'
-        model_of(app).add_replies(expand(find_id(app, "Stone oven")), ScriptedReply(text=text))
-        await ask(pilot, "Which oven is larger?")
-        app.main_screen.panes.focus_chat()
-        await press_until(pilot, lambda: PEEK in screen_text(app), "1")
-        assert "│ The section has these words, but" in screen_text(app)
-        assert "Nearest passage" not in screen_text(app)
 
 
 async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere() -> None:
@@ -90,6 +61,3 @@ async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_se
         app_of(pilot).main_screen.chat_log.action_move_sideways(1)
         app_of(pilot).main_screen.chat_log.action_move_sideways(1)
         await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Stone oven"))
-        assert "│ The" not in screen_text(app)
-        await pilot.resize_terminal(*USUAL)
-        await wait_until(pilot, "│ The stone oven takes forty loaves.")

@@ -266,4 +266,4 @@ async def test_an_answer_whose_quote_no_longer_stands_is_marked(
     async with running(RoamApp(context_of(Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
         await wait_until(pilot, lambda: app.main_screen.chat_log.current is not None)
         await pilot.pause()
-        await _check_words(pilot, "1 quote is no longer in the document; press r to ask again.")
+        await _check_words(pilot, "1 quote is no longer in the document; ask again.")

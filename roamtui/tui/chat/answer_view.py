@@ -19,7 +19,7 @@ from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.lines import Line
 from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
-from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, attach_target
+from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget
 from roamtui.tui.run_styles import add_code_background, render_run
 
 _PAUSE_SECONDS_MIN = 1 / 60
@@ -49,19 +49,13 @@ class AnswerView(ContentView):
         self._citations: tuple[Citation, ...] = ()
         self._checker: QuoteChecker | None = None
         """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
-        self._targets: list[SectionTarget | LinkTarget] = []
         self._drawing_seconds = 0.0
         self._timer: Timer | None = None
 
     @property
     @override
-    def targets(self) -> tuple[Target, ...]:
-        return tuple(self._targets)
-
-    @property
-    @override
     def keyboard_targets(self) -> Sequence[int]:
-        return [index for index, target in enumerate(self._targets) if isinstance(target, LinkTarget)]
+        return [index for index, target in enumerate(self.targets) if isinstance(target, LinkTarget)]
 
     def append(self, text: str, state: ConversationState) -> None:
         """Append streamed text. Its quotes are looked up in what was read in this conversation so far."""
@@ -99,14 +93,15 @@ class AnswerView(ContentView):
             close_markup=None if self._checker is None else close_open_markup,
         )
         first_id = self._citations[0].section_id if self._citations else None
-        self._targets.clear()
+        targets: list[SectionTarget | LinkTarget] = []
         for link in markdown.links:
             if link.is_reference_mark:
                 mark = self.proof.marks[int(link.href)]
                 citation = self._citations[mark.numbers[0] - 1] if self._citations and mark.numbers else None
-                self._targets.append(SectionTarget(mark.section_id, citation))
+                targets.append(SectionTarget(mark.section_id, citation))
             else:
-                self._targets.append(LinkTarget(link.href, first_id))
+                targets.append(LinkTarget(link.href, first_id))
+        self.targets = targets
         layout = MarkdownLayout(width=width, can_scroll=False)
         layout.add_blocks(markdown.blocks)
         content = Content("\n").join([self._draw_line(line, width, markdown.links) for line in layout.lines])
@@ -127,7 +122,7 @@ class AnswerView(ContentView):
                 line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
                 words = words.stylize(f"{line_style} {QUOTE_COLOURS[state]}")
             if index is not None:
-                words = attach_target(words, index, is_selected=index == self.selected)
+                words = self.attach(words, index)
             parts.append(words)
         content = Content("").join(parts)
         return add_code_background(content, width) if line.is_code else content

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.reactive import reactive
 from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
@@ -32,7 +31,6 @@ from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
-from roamtui.quotes.source_list import split_source
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -42,15 +40,13 @@ from roamtui.tui.chat.content_view import (
     TargetActivated,
     TargetSelected,
     TextView,
-    attach_target,
 )
-from roamtui.tui.labels import STEP, format_full_path, get_document_colour
+from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import CopyRequested, StatusMessage
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
     from roamtui.tui.chat.exchange_view import ExchangeView
-    from roamtui.tui.chat.passages_view import PassagesView
 
 EXCHANGES_STEP = 20
 """The number of exchanges shown at first, and added with each request for earlier ones."""
@@ -70,21 +66,16 @@ class EarlierQuestionsView(ContentView):
         self._count = 0
         self.display = False
 
-    @property
-    @override
-    def targets(self) -> tuple[Target, ...]:
-        return (EarlierTarget(),) if self.display else ()
-
     def show_count(self, count: int) -> None:
         self._count = count
         self.display = count > 0
+        self.targets = (EarlierTarget(),) if self.display else ()
         self.invalidate()
 
     @override
     def render_content(self, width: int) -> Content:
         words = format_count(self._count, "earlier question")
-        row = attach_target(Content.styled(f"↑ {words}", "$muted"), 0, is_selected=self.selected == 0)
-        return row.truncate(width, ellipsis=True)
+        return self.attach(Content.styled(f"↑ {words}", "$muted"), 0).truncate(width, ellipsis=True)
 
 
 class Messages(Vertical):
@@ -101,9 +92,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     """
 
     BINDINGS = make_bindings(Scope.CHAT, Scope.SECTION, Scope.MOVE)
-
-    has_selected_passage: reactive[bool] = reactive(default=False, init=False, repaint=False)
-    """Whether a passage is selected. More keys work then."""
 
     class Ready(Message):
         """The log can show messages now."""
@@ -139,7 +127,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """A question that was sent but has no number yet."""
         self._pending_within: str | None = None
         """The section of the pending question."""
-        self._selected: tuple[ContentView, int] | None = None
+        self._selected: ContentView | None = None
+        """The view with the selected target."""
         self._typed_digit = ""
         """The digit of the last key, because an action is not told which key called it."""
         self._keeps_newest_in_view = False
@@ -162,15 +151,15 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Show a question as soon as it is sent, with its section and why it waits, and scroll to it."""
         self._welcome.display = False
         self._pending, self._pending_within = self._make_view(0, question, within), within
-        self._pending.show_waiting(reason)
+        self._pending.activity.show_waiting(reason)
         self._messages.mount(self._pending)
         self._follow_newest()
 
     def show_waiting(self, reason: str) -> None:
         """Show why the last question waits, unless something has arrived."""
         view = self._pending or self.current
-        if view is not None and view.is_waiting:
-            view.show_waiting(reason)
+        if view is not None and view.activity.is_waiting:
+            view.activity.show_waiting(reason)
 
     def discard_pending(self) -> None:
         """Remove a sent question that never started."""
@@ -181,54 +170,41 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _start_exchange(self, number: int, question: str) -> None:
         """Show a question that has started: the pending one, or else a new one at the end."""
-        self._welcome.display = False
         self.clear_selection()
         view, self._pending = self._pending, None
-        within = self._conversation.state.transcript.exchanges[number - 1].within
+        exchanges = self._conversation.state.transcript.exchanges
+        within = exchanges[number - 1].within
+        if len(self._shown) >= EXCHANGES_MAX:
+            self._show_saved(exchanges[: number - 1])
+            view = None
         if view is None or within != self._pending_within:  # in the latter case, each source is asked by itself
             if view is not None:
                 view.remove()
             view = self._make_view(number, question, within)
             self._messages.mount(view)
+        self._welcome.display = False
         view.number = number
         self._shown.append(view)
-        if len(self._shown) > EXCHANGES_MAX:
-            first, self._shown = self._shown[0], self._shown[-EXCHANGES_STEP:]
-            self._remove(first, self._shown[0])
-            self._earlier.show_count(self._shown[0].number - 1)
         self._follow_newest()
 
-    def _rewind_to(self, number: int) -> None:
-        """Remove question `number` and all later ones, which are no longer part of the conversation."""
-        self.clear_selection()
-        left = [view for view in self._shown if view.number < number]
-        if len(left) < len(self._shown):
-            self._remove(self._shown[len(left)], None)
-        self._shown = left
-        if not left:
-            self.load_saved()
-
-    def load_saved(self) -> None:
-        """Show the last exchanges of a saved conversation."""
-        exchanges = self._conversation.state.transcript.exchanges
-        if exchanges:
-            self._welcome.display = False
-            self._messages.mount(*self._make_saved_views(exchanges[-EXCHANGES_STEP:]))
-            self._earlier.show_count(self._shown[0].number - 1)
-            self._follow_newest()
-
     def reload(self) -> None:
-        """Show the session's current conversation in place of everything, scrolled to its last answer."""
+        """Show the last exchanges of the conversation in place of everything."""
         self.clear_selection()
+        self._pending = None
+        self._keeps_newest_in_view = False
+        self.scroll_home(animate=False, immediate=True)
+        self._show_saved(self._conversation.state.transcript.exchanges)
+
+    def _show_saved(self, exchanges: tuple[Exchange, ...]) -> None:
         for child in self._messages.children:
             if child is not self._earlier and child is not self._welcome:
                 child.remove()
         self._shown = []
-        self._earlier.show_count(0)
-        self._welcome.display = True
-        self._keeps_newest_in_view = False
-        self.scroll_home(animate=False, immediate=True)
-        self.load_saved()
+        self._messages.mount(*self._make_saved_views(exchanges[-EXCHANGES_STEP:]))
+        self._earlier.show_count(max(0, len(exchanges) - EXCHANGES_STEP))
+        self._welcome.display = not exchanges
+        if exchanges:
+            self._follow_newest()
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end, or before a pending question."""
@@ -250,12 +226,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 current.append_answer(text, state)
                 return ""
             case ThinkingStreamed(text=text) if current is not None:
-                current.show_thinking(text)
+                current.activity.show_thought(text)
             case QuestionAnswered(number=number) if current is not None:
-                self._finish(current, state.transcript.exchanges[number - 1], state.library)
-            case QuestionsRewound(first=number):
-                self._rewind_to(number)
-            case ConversationSwitched():
+                current.finish(state.transcript.exchanges[number - 1], state.library)
+                self.call_after_refresh(self._scroll_to_newest)
+            case QuestionsRewound() | ConversationSwitched():
                 self.reload()
             case _:
                 pass
@@ -263,24 +238,19 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         for notice in make_notices(event, state.library):
             if notice.slot is NoticeSlot.ACTIVITY and state.is_asking and self.current is not None:
                 self._show_drafts(state.library)
-                self.current.add_activity(notice)
+                self.current.activity.add(notice)
             elif notice.slot in (NoticeSlot.ACTIVITY, NoticeSlot.CHAT):
                 self.add_notice(notice.format(), notice.severity)
             elif notice.slot is NoticeSlot.STATUS:
                 status.append(notice.short_text or notice.text)
         return "; ".join(status)
 
-    def _finish(self, view: ExchangeView, exchange: Exchange, library: Library) -> None:
-        line, top = view.answer_line, self.scroll_y
-        view.finish(exchange, library)
-        self.call_after_refresh(self._keep_answer_in_place, view, line, top)
-
     def _show_drafts(self, library: Library) -> None:
         """Move the text of the running answer to the model's actions, because the model continues to work."""
         if self.current is not None:
             for draft in self.current.pop_draft():
                 for notice in make_notices(draft, library):
-                    self.current.add_activity(notice)
+                    self.current.activity.add(notice)
 
     def show_earlier(self) -> None:
         """Show some earlier questions without moving the view."""
@@ -295,17 +265,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             lambda: self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
         )
 
-    def _remove(self, first: Widget, end: Widget | None) -> None:
-        """Remove the messages from `first` up to `end`, or to the last if `end` is None."""
-        children = self._messages.children
-        for child in children[children.index(first) : None if end is None else children.index(end)]:
-            child.remove()
-
     def _make_view(self, number: int, question: str, within: str | None) -> ExchangeView:
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
         about = "" if within is None else format_full_path(self._conversation.state.library, within)
-        return ExchangeView(number, question, about, self._format_source, self._keys)
+        return ExchangeView(number, question, about, self._keys)
 
     def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Make views of saved exchanges and of the notices that followed them. Record them as the first ones shown."""
@@ -319,27 +283,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             widgets.append(view)
             for notice in (notice for event in exchange.events for notice in make_notices(event, library)):
                 if notice.slot is NoticeSlot.ACTIVITY:
-                    view.add_activity(notice)
+                    view.activity.add(notice)
                 else:
                     widgets.append(NoticeView(notice.format(), notice.severity))
             view.finish(exchange, library)
             views.append(view)
             if lost := len(list_stale_quotes(exchange.citations, library)):
                 words = "1 quote is" if lost == 1 else f"{lost} quotes are"
-                is_last = exchange is self._conversation.state.transcript.exchanges[-1]
-                advice = "press r to ask again" if is_last else "ask again"
-                widgets.append(NoticeView(f"{words} no longer in the document; {advice}.", Severity.WARNING))
+                widgets.append(NoticeView(f"{words} no longer in the document; ask again.", Severity.WARNING))
         self._shown[:0] = views
         return widgets
-
-    def _format_source(self, citation: Citation) -> Content:
-        """Format the section of a citation. If there are several documents, the name of its document comes first."""
-        library = self._conversation.state.library
-        name, title = split_source(citation, library)
-        if not name:
-            return Content.styled(title, "bold")
-        colour = get_document_colour(citation, library)
-        return Content.assemble((name, f"bold {colour}"), (STEP, "$muted"), (title, "bold"))
 
     @property
     def has_targets(self) -> bool:
@@ -350,9 +303,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Clear the selection. Return whether there was one."""
         if self._selected is None:
             return False
-        self._selected[0].select_target(None)
+        self._selected.select_target(None)
         self._selected = None
-        self.has_selected_passage = False
         return True
 
     def on_key(self, event: events.Key) -> None:
@@ -374,9 +326,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if view is None:
             self.post_message(StatusMessage("No citations yet"))
             return
-        is_inside = self._selected is not None and self._selected[0] is view.citation_view
-        index = self._selected[1] + step if self._selected is not None and is_inside else min(0, step)
-        self._select(view.citation_view, index % len(view.citation_view.targets))
+        cited = view.citation_view
+        index = min(0, step) if cited.selected is None else cited.selected + step
+        self._select(cited, index % len(cited.targets))
 
     def action_select_citation(self) -> None:
         """Select the citation with the typed number."""
@@ -389,7 +341,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _get_exchange(self, *, is_cited: bool = False) -> ExchangeView | None:
         """Return the exchange with the selection, else the last one: of all, or of those with citations."""
         views = [view for view in self._shown if view.citation_view.targets or not is_cited]
-        selected = self._selected[0].ancestors if self._selected is not None else ()
+        selected = self._selected.ancestors if self._selected is not None else ()
         return next((view for view in views if view in selected), views[-1] if views else None)
 
     def action_show_target(self) -> None:
@@ -400,9 +352,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """
         if self._selected is None:
             self.action_move(1)
-        if self._selected is not None:
-            view, index = self._selected
-            self.post_message(TargetActivated(view.targets[index]))
+        if (target := self._selected_target) is not None:
+            self.post_message(TargetActivated(target))
 
     def action_page(self, direction: int) -> None:
         if direction > 0:
@@ -438,7 +389,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if steps is None:
             self.post_message(StatusMessage("No steps to show"))
             return
-        if self._selected is not None and self._selected[0] is steps:
+        if self._selected is steps:
             self.clear_selection()
         self._stop_following()
         self.call_after_refresh(self.scroll_to_widget, steps, animate=False)
@@ -449,12 +400,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(self.ForkRequested(view.number))
 
     @property
+    def _selected_target(self) -> Target | None:
+        view = self._selected
+        return view.targets[view.selected] if view is not None and view.selected is not None else None
+
+    @property
     def selected_section(self) -> SectionTarget | None:
         """The selected passage or quote, or None."""
-        if self._selected is None:
-            return None
-        view, index = self._selected
-        target = view.targets[index]
+        target = self._selected_target
         return target if isinstance(target, SectionTarget) else None
 
     def request_model(self) -> bool:
@@ -484,10 +437,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def on_exchange_view_resized(self) -> None:
         self.call_after_refresh(self._scroll_to_newest)
 
-    def on_passages_view_card_clicked(self, event: PassagesView.CardClicked) -> None:
-        """Select a card. Textual finds this handler by its name, too."""
-        self._select(event.view, event.index)
-
     def _follow_newest(self) -> None:
         """Keep the newest message in view from now on."""
         self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
@@ -509,18 +458,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self._keeps_newest_in_view and (line > self.scroll_y or has_ended):
             self.scroll_to(y=line, animate=False, immediate=True)
 
-    def _keep_answer_in_place(self, view: ExchangeView, line: int | None, top: float) -> None:
-        """Scroll up by the number of lines that were folded above an answer, so that it stays in place on the screen.
-
-        Before folding, the answer started on `line` of its view, and the log was scrolled to `top`. If the log keeps
-        its newest message in view, scroll to that instead. If this view starts below `top`, do not scroll.
-        """
-        now = view.answer_line
-        if self._keeps_newest_in_view:
-            self._scroll_to_newest()
-        elif line is not None and now is not None and now < line and top >= view.virtual_region.y:
-            self.scroll_to(y=max(0, top + now - line), animate=False, immediate=True)
-
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
         for view in self.query(ContentView):
             if view.display:
@@ -532,8 +469,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         targets = list(self._walk_targets())
         if not targets:
             return
-        if self._selected in targets:
-            position = targets.index(self._selected) + step
+        selected = (self._selected, self._selected.selected if self._selected is not None else None)
+        if selected in targets:
+            position = targets.index(selected) + step
         elif step < 0:
             position = len(targets) - 1
         elif self.current is None:
@@ -546,19 +484,17 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _select(self, view: ContentView, index: int) -> None:
         self.clear_selection()
-        self._selected = view, index
+        self._selected = view
         view.select_target(index)
-        exchanges = (exchange for exchange in self._shown if exchange.citation_view is view)
-        self.has_selected_passage = any(exchange.passage_ids is not None for exchange in exchanges)
         self._stop_following()
         self.call_after_refresh(self._scroll_to_selected)
         self.post_message(TargetSelected(view.targets[index]))
 
     def _scroll_to_selected(self) -> None:
         if self._selected is not None:
-            view, height = self._selected[0], self.size.height
-            line = view.region.y - self.region.y + round(self.scroll_y) + view.line_of_selected
-            end = line + view.lines_below_selected
+            view, height = self._selected, self.size.height
+            lines, top = view.selected_lines, view.region.y - self.region.y + round(self.scroll_y)
+            line, end = top + lines.start, top + lines.stop - 1
             if not self.scroll_y <= line < self.scroll_y + height - 1:
                 self.scroll_to(y=max(0, line - height // 2, end + 1 - height), animate=False)
             elif end >= self.scroll_y + height:

@@ -17,21 +17,18 @@ from roamtui.conversation.transcript import Citation
 
 
 class ContentView(Widget):
-    """A widget that shows the result of `render_content`."""
+    """A widget that shows the result of `render_content`, and its targets, which keys and clicks choose."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._laid_out: tuple[int, Content] | None = None
+        self.targets: Sequence[Target] = ()
+        """The targets, in order. `render_content` attaches each to its words by its index."""
         self.selected: int | None = None
         """Index of the selected target."""
 
     def on_unmount(self) -> None:
         self.refresh()  # releases the drawn lines: Textual caches the last thousand widgets, including removed ones
-
-    @property
-    def targets(self) -> tuple[Target, ...]:
-        """The targets that can be selected, in order."""
-        return ()
 
     @property
     def keyboard_targets(self) -> Sequence[int]:
@@ -43,6 +40,11 @@ class ContentView(Widget):
         self.selected = index
         self.invalidate()
 
+    def attach(self, content: Content, index: int, *, shows_selection: bool = True) -> Content:
+        """Return words that belong to the target at this index, and show whether it is selected."""
+        linked = content.stylize(Style.from_meta({_META_KEY: index}))
+        return linked.stylize(_SELECTED_STYLE) if shows_selection and index == self.selected else linked
+
     def render_content(self, width: int) -> Content:
         """Lay out the content in lines of at most `width` cells."""
         raise NotImplementedError
@@ -53,18 +55,17 @@ class ContentView(Widget):
         self.refresh(layout=True)
 
     @property
-    def line_of_selected(self) -> int:
-        """The line where the selected target starts."""
+    def selected_lines(self) -> range:
+        """The lines of the selected target."""
         content = self._get_content(self.size.width)
-        for start, _, style in sorted(content.spans, key=lambda span: span.start):
-            if not isinstance(style, str) and style.meta.get(META_KEY) == self.selected:
-                return content.plain.count("\n", 0, start)
-        return 0
-
-    @property
-    def lines_below_selected(self) -> int:
-        """Number of lines below `line_of_selected` that should stay in view with it."""
-        return 0
+        places = [
+            place
+            for start, end, style in content.spans
+            if not isinstance(style, str) and style.meta.get(_META_KEY) == self.selected
+            for place in (start, end)
+        ]
+        lines = [content.plain.count("\n", 0, place) for place in sorted(places)] or [0]
+        return range(lines[0], lines[-1] + 1)
 
     @override
     def render(self) -> Content:
@@ -86,15 +87,15 @@ class ContentView(Widget):
 
     @on(events.Click)
     def _choose_clicked(self, event: events.Click) -> None:
-        index = event.style.meta.get(META_KEY)
+        index = event.style.meta.get(_META_KEY)
         if isinstance(index, int) and index < len(self.targets):
             event.stop()
             self.post_message(TargetActivated(self.targets[index]))
 
 
-META_KEY = "roamtui_target"
+_META_KEY = "roamtui_target"
 """The style metadata key with a target's index, so that a click finds the target."""
-SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
+_SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +169,6 @@ class TextView(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         return Content("\n").join(wrap(self._words, width, lead=self._lead, follow=self._follow))
-
-
-def attach_target(content: Content, index: int, *, is_selected: bool) -> Content:
-    """Return `content` with the style and metadata of the target at this index."""
-    linked = content.stylize(Style.from_meta({META_KEY: index}))
-    return linked.stylize(SELECTED_STYLE) if is_selected else linked
 
 
 def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:

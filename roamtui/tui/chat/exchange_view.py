@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -26,12 +26,12 @@ from roamtui.conversation.transcript import Citation, QuoteState, Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
-from roamtui.quotes.source_list import describe_place, find_quote_section, strip_links
+from roamtui.quotes.source_list import describe_place, find_quote_section, split_source, strip_links
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, attach_target, wrap
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, TextView, wrap
 from roamtui.tui.chat.passages_view import PassagesView
-from roamtui.tui.labels import format_full_path
+from roamtui.tui.labels import STEP, format_full_path, get_document_colour
 from roamtui.tui.status_line import adapt_flags, describe_usage, format_key_hint
 
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
@@ -52,7 +52,6 @@ class ExchangeView(Vertical):
         number: int,
         question: str,
         about: str,
-        format_source: Callable[[Citation], Content],
         keys: Keymap,
     ) -> None:
         """Show a question.
@@ -61,31 +60,29 @@ class ExchangeView(Vertical):
             number: The question's number in the conversation.
             question: The question's text.
             about: The section that the question is limited to, or empty for the whole document.
-            format_source: Formats the section of a citation, after the name of its document if there are several.
             keys: The keys to name in hints.
         """
         super().__init__()
         self.number = number
         """Number of the question in the conversation."""
         self._question = QuestionView(question, about)
-        self._activity = ActivityView()
+        self.activity = ActivityView()
+        """What the model did, and why the question waits."""
         self._answer = AnswerView()
-        self.sources = SourcesView(format_source)
-        """What the answer cites."""
+        self._sources = SourcesView()
         self._outcome = OutcomeView(Content())
         self._passages = PassagesView(keys.format_first_key("section.ask"))
-        self.citation_view: SourcesView | PassagesView = self.sources
+        self.citation_view: SourcesView | PassagesView = self._sources
         """The view whose targets digits select."""
         self.passage_ids: tuple[str, ...] | None = None
         """The sections of the passages that are shown in place of an answer, or None if a reasoning model answered."""
         self._open_key = keys.format_first_key("chat.open_and_ask")
-        for view in (self._activity, self._answer, self.sources, self._passages, self._outcome):
+        for view in (self.activity, self._answer, self._sources, self._passages, self._outcome):
             view.display = False
         self.citations: tuple[Citation, ...] = ()
         """The citations of the finished answer."""
         self.answer = ""
         """The answer so far, as the model wrote it."""
-        self._is_waiting = False
         self.unopened: tuple[SearchHit, ...] | None = None
         """Search results that were not opened, or None before the exchange has ended."""
 
@@ -98,9 +95,9 @@ class ExchangeView(Vertical):
     @override
     def compose(self) -> ComposeResult:
         yield self._question
-        yield self._activity
+        yield self.activity
         yield self._answer
-        yield self.sources
+        yield self._sources
         yield self._passages
         yield self._outcome
 
@@ -109,12 +106,6 @@ class ExchangeView(Vertical):
 
     def on_unmount(self) -> None:
         self.refresh()  # releases the drawn lines, as in `ContentView`
-
-    def add_activity(self, notice: Notice) -> None:
-        """Show an action of the model."""
-        self._end_waiting()
-        self._activity.display = True
-        self._activity.add(notice)
 
     def pop_draft(self) -> tuple[AnswerStreamed, ...]:
         """Remove the text that the model wrote before calling more tools, and return it as events. Empty if none."""
@@ -130,7 +121,7 @@ class ExchangeView(Vertical):
 
         Passages are not shown before `finish`.
         """
-        self._end_waiting()
+        self.activity.hide_thinking()
         self.answer += text
         if not replies_with_passages(state.transcript.exchanges[-1]):
             self._answer.display = True
@@ -138,35 +129,11 @@ class ExchangeView(Vertical):
 
     def toggle_steps(self) -> ActivityView | None:
         """Fold or unfold the model's actions. Return their view, or None if there are none."""
-        return self._activity if self._activity.toggle() else None
-
-    def show_thinking(self, text: str) -> None:
-        self._end_waiting()
-        self._activity.display = True
-        self._activity.show_thought(text)
-
-    def show_waiting(self, reason: str) -> None:
-        """Show why the exchange waits, until something arrives."""
-        self._is_waiting = True
-        self._activity.display = True
-        self._activity.hide_thinking()
-        self._activity.show_thought(reason)
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether nothing has arrived yet."""
-        return self._is_waiting
-
-    def _end_waiting(self) -> None:
-        if self._is_waiting:
-            self._is_waiting = False
-            self._activity.hide_thinking()
-            self._activity.display = bool(self._activity.notices)
+        return self.activity if self.activity.toggle() else None
 
     def finish(self, exchange: Exchange, library: Library) -> None:
         """Show the complete answer with its sources, its outcome, and the search results that were not opened."""
         event = exchange.outcome
-        self._end_waiting()
         self.citations, self.answer = event.citations, event.answer
         reply = read_passage_reply(exchange, library)
         if reply is not None:
@@ -177,11 +144,10 @@ class ExchangeView(Vertical):
         else:
             self._answer.display = bool(event.answer.strip())
             self._answer.finish(event.answer, event.citations)
-            self.sources.show_citations(event.citations, event.answer, library)
-            self.sources.display = bool(event.citations)
+            self._sources.show_citations(event.citations, event.answer, library)
+            self._sources.display = bool(event.citations)
         is_folded = self._answer.display or self._passages.display
-        self._activity.finish(count_steps(exchange), exchange.usage, is_folded=is_folded)
-        self._activity.display = bool(self._activity.notices or event.usage.input_tokens or event.usage.output_tokens)
+        self.activity.finish(count_steps(exchange), exchange.usage, is_folded=is_folded)
         self.unopened = list_unopened_hits(exchange, library)
         notices = make_outcome_notices(event) if reply is None or not reply.missing else ()
         outcome = format_outcome(notices, self.unopened, self._open_key)
@@ -247,24 +213,18 @@ class ActivityView(ContentView):
         super().__init__()
         self.notices: list[Notice] = []
         """The actions so far."""
+        self.is_waiting = False
+        """Whether the question waits, and nothing has arrived yet."""
         self._thought = ""
         self._summary = ""
         self._usage = Usage()
         self._is_folded = False
 
-    @property
-    @override
-    def targets(self) -> tuple[Target, ...]:
-        return tuple(
-            SectionTarget(section.section_id)
-            for notice in ([] if self._is_folded else self.notices)
-            for section in notice.sections[:_TITLES_MAX]
-        )
-
     def finish(self, summary: str, usage: Usage, *, is_folded: bool) -> None:
-        """Show the summary of all actions, and the actions only if not folded."""
-        self._summary, self._usage, self._is_folded = summary, usage, is_folded
-        self.hide_thinking()
+        """Show the summary of all actions if there were any, and the actions only if not folded."""
+        if self.notices or usage.input_tokens or usage.output_tokens:
+            self._summary, self._usage, self._is_folded = summary, usage, is_folded
+        self._show("")
 
     def toggle(self) -> bool:
         """Fold or unfold the actions of a finished exchange. Return false if it has none or is not finished."""
@@ -287,37 +247,44 @@ class ActivityView(ContentView):
 
     def add(self, notice: Notice) -> None:
         self.notices.append(notice)
-        self.hide_thinking()
+        self._show("")
+
+    def show_waiting(self, reason: str) -> None:
+        """Show why the question waits until the next event."""
+        self._show(reason)
+        self.is_waiting = True
 
     def show_thought(self, text: str) -> None:
         """Show the end of the model's thinking until the next event."""
-        self._thought = sanitise_line((self._thought + text)[-4 * _THOUGHT_LENGTH :])
-        self.invalidate()
+        thought = text if self.is_waiting else self._thought + text
+        self._show(sanitise_line(thought[-4 * _THOUGHT_LENGTH :]))
 
     def hide_thinking(self) -> None:
-        self._thought = ""
+        if self._thought:
+            self._show("")
+
+    def _show(self, thought: str) -> None:
+        self.is_waiting = False
+        self._thought = thought
+        self.display = bool(self.notices or self._summary or thought)
         self.invalidate()
 
     @override
     def render_content(self, width: int) -> Content:
         lines = wrap(self._draw_summary(), width, follow="  ") if self._summary else []
-        index = 0
+        targets: list[SectionTarget] = []
         for notice in [] if self._is_folded else self.notices:
             content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
-            shown = notice.sections[:_TITLES_MAX]
-            for number, section in enumerate(shown):
-                title = Content.styled(
-                    shorten(sanitise_line(section.title), _TITLE_LENGTH) or "untitled", "$foreground"
-                )
+            for number, section in enumerate(notice.sections[:_TITLES_MAX]):
+                title = shorten(sanitise_line(section.title), _TITLE_LENGTH) or "untitled"
                 content += ": " if number == 0 else ", "
-                content += attach_target(title, index, is_selected=index == self.selected)
-                if section.note:
-                    content += Content.styled(f" ({sanitise_line(section.note)})", "$muted")
-                index += 1
-            if len(notice.sections) > len(shown):
-                content += f" and {len(notice.sections) - len(shown)} more"
-            sign = Content.styled(f"{notice.symbol} ", "$accent")
-            lines += wrap(content, width, lead=sign, follow="  ")
+                content += self.attach(Content.styled(title, "$foreground"), len(targets))
+                content += Content.styled(f" ({sanitise_line(section.note)})" if section.note else "", "$muted")
+                targets.append(SectionTarget(section.section_id))
+            if len(notice.sections) > _TITLES_MAX:
+                content += f" and {len(notice.sections) - _TITLES_MAX} more"
+            lines += wrap(content, width, lead=Content.styled(f"{notice.symbol} ", "$accent"), follow="  ")
+        self.targets = targets
         if self._thought:
             thought = Content.styled(self._thought[-_THOUGHT_LENGTH:], "italic $muted")
             lines += wrap(thought, width, lead=Content.styled("… ", "$accent"), follow="  ")
@@ -330,12 +297,10 @@ _QUOTE_LENGTH = 140
 class SourcesView(ContentView):
     """The citations by number, each with the place of its quote in the document."""
 
-    def __init__(self, format_source: Callable[[Citation], Content]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._format_source = format_source
-        self._lines_below = 0
         self._citations: tuple[Citation, ...] = ()
-        self._targets: tuple[SectionTarget, ...] = ()
+        self._sources: list[Content] = []
         self._places: list[str] = []
         self._answer = ""
 
@@ -344,22 +309,13 @@ class SourcesView(ContentView):
         self._citations = citations
         self._answer = strip_links(answer)
         section_ids = [find_quote_section(citation, library) for citation in citations]
-        self._targets = tuple(map(SectionTarget, section_ids, citations))
+        self.targets = tuple(map(SectionTarget, section_ids, citations))
+        self._sources = [_format_source(citation, library) for citation in citations]
         self._places = [
             describe_place(citation, format_full_path(library, section_id))
             for citation, section_id in zip(citations, section_ids, strict=True)
         ]
         self.invalidate()
-
-    @property
-    @override
-    def targets(self) -> tuple[Target, ...]:
-        return self._targets
-
-    @property
-    @override
-    def lines_below_selected(self) -> int:
-        return self._lines_below
 
     @override
     def render_content(self, width: int) -> Content:
@@ -367,12 +323,11 @@ class SourcesView(ContentView):
         heading = Content.styled("Sources", "bold $muted")
         proof = format_verification(self._citations)
         lines = [heading + Content.styled(f"  {proof}" if proof else "", "$success" if is_verified else "$warning")]
-        self._lines_below = 0
         indent = len(str(len(self._citations))) + 2
         for index, (citation, place) in enumerate(zip(self._citations, self._places, strict=True)):
             style = "$success" if citation.is_verified else _COLOURS.get(citation.state, "$muted")
             source = Content.styled(f"{citation.state.sign} " if citation.state.sign else "", style)
-            source += self._format_source(citation)
+            source += self._sources[index]
             if place:
                 source += Content.styled(" · ", "$muted") + Content.styled(
                     place, _COLOURS.get(citation.state, "$muted")
@@ -381,12 +336,16 @@ class SourcesView(ContentView):
             if quote not in self._answer:
                 source += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
-            linked = attach_target(source, index, is_selected=index == self.selected)
-            start = len(lines)
-            lines += wrap(linked, width, lead=number, follow=" " * indent)
-            if index == self.selected:
-                self._lines_below = len(lines) - start - 1
+            lines += wrap(self.attach(source, index), width, lead=number, follow=" " * indent)
         return Content("\n").join(lines)
+
+
+def _format_source(citation: Citation, library: Library) -> Content:
+    """Format the section of a citation. If there are several documents, the name of its document comes first."""
+    name, title = split_source(citation, library)
+    colour = get_document_colour(citation, library)
+    lead = Content.assemble((name, f"bold {colour}"), (STEP, "$muted")) if name else Content()
+    return lead + Content.styled(title, "bold")
 
 
 _COLOURS = {

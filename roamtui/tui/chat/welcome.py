@@ -14,7 +14,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import ContentView, ConversationTarget, ExampleTarget, Target, attach_target, wrap
+from roamtui.tui.chat.content_view import ContentView, ConversationTarget, ExampleTarget, wrap
 from roamtui.tui.status_line import describe_model
 from roamtui.tui.tree.line_renderer import estimate_row_tokens
 
@@ -49,28 +49,14 @@ class WelcomeView(ContentView):
 
     def __init__(self, library: Library, examples: tuple[str, ...], model: str, keys: Keymap) -> None:
         super().__init__(id="welcome")
-        self._is_title_shown = False
         self._examples = examples
         self._model = model
         self._keys = keys
         self._saved_conversations: tuple[ConversationSummary, ...] = ()
         self.show_library(library)
 
-    @property
-    @override
-    def targets(self) -> tuple[Target, ...]:
-        saved = (ConversationTarget(saved.id) for saved in self._saved_conversations[:_CONVERSATIONS_SHOWN])
-        return (*saved, *map(ExampleTarget, self._examples))
-
-    def set_title_shown(self, *, is_shown: bool) -> None:
-        """Set whether the view begins with the document's title, because the screen has no header with it."""
-        if is_shown != self._is_title_shown:
-            self._is_title_shown = is_shown
-            self.invalidate()
-
     def show_library(self, library: Library) -> None:
         """Describe a document, or another version of it."""
-        self._title = strip_anchor(sanitise_line(library.title))
         self._contents, self._chapters = describe_contents(library)
         self.invalidate()
 
@@ -85,10 +71,7 @@ class WelcomeView(ContentView):
 
     @override
     def render_content(self, width: int) -> Content:
-        lines = []
-        if self._is_title_shown:
-            lines += [*wrap(Content.styled(self._title, "bold $primary"), width), Content()]
-        lines += wrap(Content(self._contents), width)
+        lines = wrap(Content(self._contents), width)
         if self._chapters:
             chapters = shorten(self._chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
             lines += wrap(Content.styled(chapters, "$muted"), width)
@@ -97,6 +80,8 @@ class WelcomeView(ContentView):
             lead = Content.styled(f"{self._keys.format_first_key(action_id):<6} ", "bold $accent")
             lines += wrap(Content(words), width, lead=lead, follow=" " * 7)
         saved = self._saved_conversations[:_CONVERSATIONS_SHOWN]
+        conversations = (ConversationTarget(conversation.id) for conversation in saved)
+        self.targets = (*conversations, *map(ExampleTarget, self._examples))
         if saved:
             more = len(self._saved_conversations) - len(saved)
             key = self._keys.format_first_key("global.conversations")
@@ -104,11 +89,11 @@ class WelcomeView(ContentView):
             lines += [Content(), Content.assemble(("Saved", "bold $muted"), (about, "$muted"))]
         for index, conversation in enumerate(saved):
             title = Content(sanitise_line(conversation.title)).truncate(max(4, width - 2), ellipsis=True)
-            lines.append(_LIST_MARKER + attach_target(title, index, is_selected=index == self.selected))
+            lines.append(_LIST_MARKER + self.attach(title, index))
         if self._examples:
             lines += [Content(), Content.assemble(("Try", "bold $muted"), (" · ↑ takes one", "$muted"))]
         for index, question in enumerate(self._examples, len(saved)):
-            row = attach_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
+            row = self.attach(Content(sanitise_line(question)), index)
             lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
         how = f"{self._keys.format_first_key('global.choose_model')} changes it."
         model = Content.assemble(

@@ -145,9 +145,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _restore_conversation(self) -> None:
         """Show a saved conversation, and what is to be said at the start."""
         self.status_line.show_state(self.state)
+        self.chat_log.reload()
         for problem in self._problems:
             self.chat_log.add_notice(problem, Severity.WARNING)
-        self.chat_log.load_saved()
         for note in self.app_context.notices:
             self.chat_log.add_notice(note)
         self._unsubscribe = self.conversation.subscribe(self._show_event)
@@ -312,10 +312,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if is_focused:
             self.panes.focus_scope(action.scope)
         await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
-
-    @on(events.Resize)
-    def _fit_welcome(self, event: events.Resize) -> None:
-        self.welcome.set_title_shown(is_shown=event.size.height < _HEADER_ROWS_MIN)
 
     @on(events.DescendantFocus)
     def _show_hints(self) -> None:
