@@ -315,11 +315,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The first citation of the last answer."""
         return next(iter(self.current.citation_view.targets), None) if self.current is not None else None
 
-    @property
-    def has_citations(self) -> bool:
-        """Whether there is a citation to select."""
-        return self._get_exchange(is_cited=True) is not None
-
     def action_move_sideways(self, step: int) -> None:
         """Select the next citation (1) or the previous one (-1) of an answer."""
         view = self._get_exchange(is_cited=True)

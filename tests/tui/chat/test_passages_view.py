@@ -143,13 +143,11 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
         screen, section_id = app.main_screen, find_id(app, "Bicycles")
         await show_cards(pilot, app)
-        screen.panes.focus_tree()
-        await pilot.press("z")
-        await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
-        screen.panes.focus_chat()
         await pilot.press("a")
-        await wait_until(pilot, lambda: screen.status_line.message.startswith("Select a passage"))
-        await pilot.press("1", "a")
+        await wait_until(pilot, lambda: screen.status_line.status.message.startswith("Select a passage"))
+        await pilot.press("1", "x")
+        await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
+        await pilot.press("a")
         await wait_until(pilot, lambda: screen.conversation.state.open_ids == (section_id,))
         opened = screen.conversation.state.get_open(section_id)
         assert opened is not None
