@@ -144,7 +144,7 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
         screen, section_id = app.main_screen, find_id(app, "Bicycles")
         await show_cards(pilot, app)
         await pilot.press("a")
-        await wait_until(pilot, lambda: screen.status_line.status.message.startswith("Select a passage"))
+        await wait_until(pilot, lambda: screen.status_line.message.startswith("Select a passage"))
         await pilot.press("1", "x")
         await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
         await pilot.press("a")
