@@ -11,7 +11,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 from functools import partial
 from pathlib import Path
 
-from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name, format_reason
+from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ def main(argv: list[str] | None = None) -> int:
         return EXIT_CANCELLED
     except BrokenPipeError:
         return 1
-    except RoamtuiError as error:
-        return _warn(str(error), error.exit_code)
-    except OSError as error:
-        place = f" {error.filename}" if error.filename else ""
-        return _warn(f"could not read or write{place}: {format_reason(error)}.", 1)
+    except (RoamtuiError, OSError) as error:
+        from roamtui.headless.output import warn
+
+        warn(str(error) if isinstance(error, RoamtuiError) else f"could not read or write: {error.strerror or error}.")
+        return error.exit_code if isinstance(error, RoamtuiError) else 1
     except Exception as error:  # the last stop before a person would see a traceback
         if os.environ.get("ROAMTUI_DEBUG"):
             raise
@@ -97,7 +97,7 @@ def _make_shared_parsers() -> list[ArgumentParser]:
         "--allow-origin", action="append", default=[], metavar="URL", help="fetch from this site without asking"
     )
     web.add_argument("--ocr", action="store_true", help="read scanned pages of PDFs by tesseract, if installed")
-    cost.add_argument("--max-cost", type=_amount, metavar="USD", help="ask before a conversation costs more")
+    cost.add_argument("--max-cost", type=float, metavar="USD", help="ask before a conversation costs more")
     model.add_argument("--model", metavar="M", help='"offline" (default), or a name such as openai/gpt-4.1-mini')
     model.add_argument("--api-base", metavar="URL", help="address of the model's server")
     find.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
@@ -128,7 +128,7 @@ def make_parsers() -> dict[str, ArgumentParser]:  # noqa: PLR0915 - a statement 
     of.add_argument("--version", action="store_true", help="print the version")
 
     of = add("ask", ask, source, talk, cost, web, model, find)
-    of.add_argument("question", metavar="QUESTION", help="in your own words, as one argument")
+    of.add_argument("question", type=_decode, metavar="QUESTION", help="in your own words, as one argument")
     of.add_argument("--within", metavar="ID", help="limit the question to this section and its subsections")
     form = of.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
@@ -140,7 +140,7 @@ def make_parsers() -> dict[str, ArgumentParser]:  # noqa: PLR0915 - a statement 
     of.add_argument("ids", metavar="ID", nargs="+", help=_REFERENCES)
 
     of = add("search", search, source, as_json, web, model, find)
-    of.add_argument("query", metavar="QUERY", help="words")
+    of.add_argument("query", type=_decode, metavar="QUERY", help="words")
 
     of = add("index", index, sources, web, model, find)
     of.add_argument("--delete", action="store_true", help="delete the index")
@@ -217,22 +217,6 @@ def _count(text: str) -> int:
     raise ArgumentTypeError("must be a whole number of 1 or more")
 
 
-def _amount(text: str) -> float:
-    try:
-        if 0 < (value := float(text)) < sys.float_info.max:
-            return value
-    except ValueError:
-        pass
-    raise ArgumentTypeError("must be a number above 0")
-
-
-def _warn(sentence: str, exit_code: int) -> int:
-    from roamtui.headless.output import warn
-
-    warn(sentence)
-    return exit_code
-
-
 def _decode(text: str) -> str:
     # Bytes that the locale cannot decode are read as UTF-8, or replaced.
     return os.fsencode(text).decode("utf-8", "replace")
@@ -290,8 +274,7 @@ def ask(args: Namespace) -> int:
 
     from roamtui.headless.ask import run_ask
 
-    question = _decode(args.question)
-    if not question.strip():
+    if not args.question.strip():
         raise UsageError("the question is empty.")
     bootstrap, library, loader = _open(args, uses_index=True)
     agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, args.conversation))
@@ -299,7 +282,7 @@ def ask(args: Namespace) -> int:
     within = args.within.strip("[]") if args.within else None
     output_format = "events" if args.events else "json" if args.json else "text"
     is_watched = sys.stderr.isatty()
-    return asyncio.run(run_ask(agent, question, within=within, is_watched=is_watched, output_format=output_format))
+    return asyncio.run(run_ask(agent, args.question, within=within, is_watched=is_watched, output_format=output_format))
 
 
 def outline(args: Namespace) -> int:
@@ -328,7 +311,7 @@ def search(args: Namespace) -> int:
     searcher = bootstrap.make_searcher_factory()(library)
     if searcher is None:
         raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
-    hits = searcher.search(_decode(args.query), limit=options.limit or _HITS_DEFAULT)
+    hits = searcher.search(args.query, limit=options.limit or _HITS_DEFAULT)
     print_hits(library, hits, options.mode, as_json=args.json)
     return 0
 

@@ -8,8 +8,6 @@ import re
 import subprocess
 import sys
 
-import pytest
-
 import roamtui
 from roamtui import api
 from tests.real_documents import PROJECT_DIR
@@ -36,11 +34,6 @@ def test_the_package_lists_its_names() -> None:
     exported, listed = subprocess.check_output([sys.executable, "-c", script], text=True).splitlines()
     assert ast.literal_eval(exported) == api.__all__
     assert {*api.__all__, "__version__"} <= set(ast.literal_eval(listed))
-
-
-def test_other_names_are_none() -> None:
-    with pytest.raises(AttributeError):
-        roamtui.open_everything  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_it_loads_nothing_before_it_is_used() -> None:

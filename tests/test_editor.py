@@ -26,14 +26,6 @@ def test_the_line_is_told_in_each_editors_way(editor: str, command: list[str]) -
     assert build_editor_command(editor, FILE, 7) == command
 
 
-def test_an_editor_is_known_with_the_ending_of_its_file() -> None:
-    assert build_editor_command("/apps/vim.exe", FILE, 7) == ["/apps/vim.exe", "+7", "/d/a b.md"]
-
-
-def test_without_a_line_the_file_alone_is_named() -> None:
-    assert build_editor_command("vim -n", FILE) == ["vim", "-n", "/d/a b.md"]
-
-
 @pytest.mark.parametrize(
     ("editor", "words"),
     [

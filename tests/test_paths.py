@@ -10,27 +10,12 @@ from pathlib import Path
 import pytest
 
 from roamtui import paths
-from roamtui.errors import RoamtuiError
 from tests.real_documents import PROJECT_DIR
 
 
 def test_themes_and_examples_are_found_here() -> None:
     assert (paths.get_resource_dir("themes") / "dusk.toml").is_file()
     assert (paths.get_resource_dir("examples") / "handbook.md").is_file()
-
-
-def test_the_folder_inside_a_wheel_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "roamtui"
-    (package / "_data" / "themes").mkdir(parents=True)
-    (tmp_path / "themes").mkdir()
-    monkeypatch.setattr(paths, "_PACKAGE_DIR", package)
-    assert paths.get_resource_dir("themes") == package / "_data" / "themes"
-
-
-def test_a_broken_installation_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paths, "_PACKAGE_DIR", tmp_path / "roamtui")
-    with pytest.raises(RoamtuiError, match="themes"):
-        paths.get_resource_dir("themes")
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022])

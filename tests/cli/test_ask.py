@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import signal
@@ -15,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from roamtui import Agent, make_model, open_library
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.paths import conversations_path
 from tests.cli.conftest import RunCommand
@@ -109,17 +106,6 @@ def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: P
     }
 
 
-def test_a_reader_that_leaves_ends_it_without_a_word(garden: Path) -> None:
-    with start_program("ask", garden, QUESTION, "--events") as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        first = process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        process.wait(timeout=WAIT_SECONDS)
-    assert json.loads(first)["event"] == "question_asked"
-
-
 @pytest.mark.slow
 def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
     garden: Path, monkeypatch: pytest.MonkeyPatch, forking_program: tuple[str, ...]
@@ -153,26 +139,6 @@ def test_only_the_section_is_searched(run: RunCommand, garden: Path, form: str) 
     assert exchange["within"] == sections["Plots"]
 
 
-def test_the_index_page_of_a_folder_stands_for_the_folder(run: RunCommand, tmp_path: Path) -> None:
-    folder = tmp_path / "docs"
-    pages = {
-        "tools/index.md": "# Tools\n\nWhat we lend.\n\n## Hours\n\nDaily.\n",
-        "tools/spades.md": "# Spades\n\nA late spade costs a coin.\n",
-        "plots/index.md": "# Plots\n\nA plot costs ten coins.\n",
-        "index.md": "# Garden\n\nNothing here.\n",
-    }
-    for name, text in pages.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    sections = {tuple(s["path"]): s["id"] for s in run("outline", folder, "--json").json["sections"]}
-    page = next(section_id for path, section_id in sections.items() if path[-1] == "Tools")
-    asked = run("ask", folder, "What does a late spade cost?", "--within", page, "--json").json
-    spades = next(section_id for path, section_id in sections.items() if path[-1] == "Spades")
-    assert spades in asked["opened"]
-    exchange = run("conversations", "show", asked["conversation"], "--format", "json").json["exchanges"][0]
-    assert exchange["within"] != page
-
-
 def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path) -> None:
     first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
     failed = run("ask", garden, "When is the tap locked?", "--model", "openai/some-model", "--json").json
@@ -194,19 +160,3 @@ def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, gard
     assert "1 conversation of `roamtui ask` not listed. Add --all" in hidden.err
     assert run("conversations", "list", "--format", "json").out == "[]\n"
     assert run("conversations", "--all").out.startswith(summary.id)
-    conversation = Conversation(open_library([str(garden)]), saved_id=summary.id, store=store)
-    asyncio.run(_ask_in_app(Agent(conversation, make_model("offline"))))
-    assert not store.list()[0].is_one_shot
-    assert run("conversations").out.startswith(summary.id)
-
-
-async def _ask_in_app(agent: Agent) -> None:
-    await agent.ask("What does a spade cost?")
-
-
-def test_the_beginning_of_an_id_is_enough_except_to_delete(run: RunCommand, garden: Path) -> None:
-    asked = run("ask", garden, QUESTION, "--json").json["conversation"]
-    for action in ("show", "export"):
-        assert run("conversations", action, asked[:11]).out == run("conversations", "show", asked).out
-    assert run("conversations", "delete", asked[:11]).code == 1
-    assert run("conversations", "show", asked).code == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, RunCommand, write_settings
+from tests.cli.conftest import Run, RunCommand
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 
 MODEL = "openai/some-model"
@@ -63,49 +63,6 @@ def test_parallel_calls_open_sections_and_the_answer_is_verified(
     assert "sk-test" not in result.out + result.err
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("forked_models")
-def test_a_dead_server_is_one_sentence_and_nothing_is_lost(
-    run: RunCommand, garden: Path, server: FakeOpenAIServer
-) -> None:
-    address = server.url
-    server.__exit__(None, None, None)
-    result = run("ask", garden, "What costs what?", "--model", MODEL, "--api-base", address, "--json")
-    assert result.code == 1
-    assert result.json["stopped"] == "error"
-    assert "127.0.0.1" in result.err
-    assert result.err.count("\n") == 1
-    shown = run("conversations", "show", result.json["conversation"], "--format", "json").json
-    assert shown["exchanges"][0]["question"] == "What costs what?"
-
-
 def ask(run: RunCommand, document: Path, server: FakeOpenAIServer, *replies: FakeReply) -> Run:
     server.reset(*replies)
     return run("ask", document, "What is here?", "--model", MODEL, "--api-base", server.url, "--json")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("forked_models")
-def test_settings_reach_the_provider_and_steer_the_outline(
-    run: RunCommand, tmp_path: Path, server: FakeOpenAIServer
-) -> None:
-    document = tmp_path / "long.md"
-    parts = (f"## Part {n % 9} of chapter {n // 9}\n\n{'Words of it. ' * 40}\n\n" for n in range(270))
-    document.write_text("".join(f"# Chapter {n // 9}\n\n{part}" * (n % 9 == 0) or part for n, part in enumerate(parts)))
-    ask(run, document, server, FakeReply(text="Nothing."), FakeReply(text="Nothing."))
-    wide = server.bodies[0]
-    write_settings(f'temperature = 0.5\n[models."{MODEL}"]\nwindow_tokens = 4000\noutput_tokens = 300\n')
-    ask(run, document, server, FakeReply(text="Nothing."), FakeReply(text="Nothing."))
-    narrow = server.bodies[0]
-    assert (narrow["temperature"], narrow["max_tokens"]) == (0.5, 300)
-    assert not {"temperature", "max_tokens"} & wide.keys()
-    assert 3 * len(narrow["messages"][1]["content"]) < 2 * len(wide["messages"][1]["content"])
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("forked_models")
-def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> None:
-    cap = ("--model", "openai/gpt-4.1-mini", "--api-base", server.url, "--max-cost", "0.00001", "--json")
-    result = run("ask", garden, "When is the tap locked?", *cap)
-    assert (result.code, result.json["stopped"], server.bodies) == (1, "cost", [])
-    assert "spending limit" in result.err

@@ -40,20 +40,3 @@ def test_results_of_questions_are_written(run: RunCommand, tmp_path: Path, quest
     assert again.err == f"roamtui: could not write {out}: File exists. Name a new file.\n"
     assert [row["id"] for row in rows] == ["canoe", "tyre", "jacket"]
     assert {"id", "rank", "hits", "ms"} <= rows[0].keys()
-
-
-@pytest.mark.parametrize(
-    ("name", "docs_name", "word"),
-    [
-        ("none.jsonl", "docs", "could not read"),
-        ("questions.jsonl", "nowhere", "nowhere"),
-        ("empty.jsonl", "docs", "no usable"),
-    ],
-)
-@pytest.mark.usefixtures("docs", "questions")
-def test_wrong_use_is_explained(run: RunCommand, tmp_path: Path, name: str, docs_name: str, word: str) -> None:
-    (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
-    result = run("eval", tmp_path / name, "--docs", tmp_path / docs_name, "--scope", "all")
-    assert result.code == 1
-    assert word in result.err
-    assert result.err.count("\n") == 1

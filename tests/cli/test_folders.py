@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import GARDEN, RunCommand
-from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 
@@ -30,17 +29,6 @@ def test_show_gives_the_text_of_sections_files_and_folders(run: RunCommand, fold
         "# Hives\n\nHives are opened at noon.\n\n## Plots\n\nNone.\n"
         "## Row 2: 1\n\n| day | count |\n| --- | --- |\n| 1 | 2 |\n"
     )
-
-
-def test_ask_answers_from_any_file_and_goes_on_with_the_conversation(run: RunCommand, folder: Path) -> None:
-    data = run("ask", folder, "When are the hives opened?", "--json").json
-    (citation,) = [one for one in data["citations"] if one["doc"] == "bees/hives.md"]
-    assert citation["verified"]
-    assert citation["quote"] == "Hives are opened at noon."
-    again = run("ask", folder, "And when is compost turned?", "--json", "--continue").json
-    assert again["conversation"] == data["conversation"]
-    assert set(data["open"]) <= set(again["open"])
-    assert "garden.md" in {one["doc"] for one in again["citations"]}
 
 
 def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, folder: Path) -> None:
@@ -76,13 +64,3 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     assert "starts on p. 2." in shown.err
     assert "(p. 2, lines " in run("search", manual, "late spade").out
     assert "manual.pdf: converted from PDF; line numbers refer to the converted text.\n" in shown.err
-
-
-def test_a_folder_holds_any_of_them(run: RunCommand, manual: Path) -> None:
-    folder = manual.parent
-    (folder / "book.epub").write_bytes(pack(make_epub_parts({"one.xhtml": "<h1>Hulls</h1><p>a</p>"})))
-    (folder / "bread.docx").write_bytes(pack(make_docx_parts([write_word_paragraph("Bread", "H1")])))
-    (folder / "page.html").write_text("<h1>Page</h1><p>text", "utf-8")
-    (folder / "notes.rst").write_text("Notes\n=====\n\ntext\n", "utf-8")
-    titles = {"Hulls", "Bread", "Page", "Notes", "Tools", "Fines"}
-    assert titles < {section["title"] for section in run("outline", folder, "--json").json["sections"]}

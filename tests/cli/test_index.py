@@ -49,12 +49,6 @@ def test_what_cannot_be_opened_is_told(
     assert result.err.startswith("roamtui: The index db://x cannot be used: ")
 
 
-@needs_lance
-def test_an_unknown_scheme_is_told(run: RunCommand, garden: Path) -> None:
-    assert "cannot be used" in run("index", garden, "--index", "nosuchscheme://x").err
-    assert run("index", "-", "--index", "nosuchscheme://x").code == 1
-
-
 def _list_indexes() -> list[Path]:
     return sorted((cache_path() / "indexes").glob("*.sqlite3"))
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.cli import _SETTINGS, get_overrides, main, make_parsers, parse_arguments
-from roamtui.launch import Launch
+from roamtui.cli import _SETTINGS, get_overrides, make_parsers, parse_arguments
 from roamtui.settings import list_keys, load_settings
 from tests.cli.conftest import RunCommand
 from tests.cli.test_terminal import run_in_terminal
@@ -97,21 +96,6 @@ def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
     assert get_overrides(parse_arguments(words)) == {"keep_open.mode": "fresh", "retrieval.limit": 3}
     settings = load_settings({"keep_open.mode": "fresh", "limits.max_cost_usd": 0.5})
     assert (settings.keep_open.mode, settings.limits.max_cost_usd) == ("fresh", 0.5)
-
-
-@pytest.mark.parametrize("words", [["a.md"], ["--continue", "a.md"], ["--watch", "a.md", "--plain"]])
-def test_the_app_gets_its_arguments(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Launch] = []
-
-    def run(launch: Launch) -> int:
-        opened.append(launch)
-        return 0
-
-    monkeypatch.setattr(Launch, "run", run)
-    assert main(words) == 0
-    assert opened[0].sources == ("a.md",)
-    assert opened[0].conversation_id == ("" if "--continue" in words else None)
-    assert (opened[0].is_watching, opened[0].is_plain) == ("--watch" in words, "--plain" in words)
 
 
 def test_there_are_few_options() -> None:

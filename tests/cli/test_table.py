@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from roamtui.bootstrap import Bootstrap
-from roamtui.sources.file_sources import join_sources
 from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
 
@@ -34,21 +33,6 @@ def test_two_tables_of_the_same_sources_share_their_cells(run: RunCommand, tmp_p
     assert (gone.code, gone.out) == (0, "2 quotes checked: 2 same.\n")
     (leases / "anna.md").write_text("# Lease of Anna\n\nNothing is said.\n", "utf-8")
     assert run("recheck", Path(again.json["table"])).code == 1
-
-
-def test_without_questions_the_table_of_the_sources_goes_on_as_it_is(run: RunCommand, tmp_path: Path) -> None:
-    leases = write_leases(tmp_path / "leases")
-    assert run("table", leases).code == 2
-    run("table", leases, "-q", PERIOD)
-    again = run("table", leases)
-    assert [column["question"] for column in again.json["columns"]] == [PERIOD]
-    assert "2 from before" in again.err
-
-
-def test_the_sources_of_a_conversation_about_several_files_are_rows(run: RunCommand, tmp_path: Path) -> None:
-    leases = write_leases(tmp_path / "leases")
-    table = run("table", join_sources([str(leases / "anna.md"), str(leases / "bert.md")]), "-q", PERIOD)
-    assert [row["title"] for row in table.json["rows"]] == ["anna.md", "bert.md"]
 
 
 def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import GARDEN
 from tests.real_documents import PROJECT_DIR
 
 pty = pytest.importorskip("pty")
@@ -63,12 +62,6 @@ def test_an_answer_has_no_styles_where_nobody_wants_them(garden: Path, environ: 
     assert "\x1b" not in text
     assert "1 Garden manual > Tools, line 19\n" in text
     assert max(map(len, text.splitlines())) <= 40
-
-
-def test_an_answer_is_at_most_100_columns_wide(garden: Path) -> None:
-    garden.write_text(GARDEN.replace("50 cents", "50 cents " + "and " * 60), "utf-8")
-    lines = _SEQUENCE.sub("", run_in_terminal("ask", garden, _QUESTION, columns=200)).splitlines()
-    assert 90 < max(map(len, lines)) <= 100
 
 
 def test_no_sequence_of_a_document_reaches_the_terminal(garden: Path) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from typing_extensions import override
 
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite
@@ -78,27 +75,3 @@ def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:
         shown = run("show", site.origin, link, "--allow-origin", other.origin)
         assert shown.out == "# X\n\nFar words about zebras.\n"
     assert run("outline", site.origin, "--allow-origin", "nonsense").code == 2
-
-
-def test_a_site_may_be_allowed_for_good(run: RunCommand, site: FakeSite, home_dir: Path) -> None:
-    with FakeSite({"/x.md": "# X\n"}) as other:
-        site.pages["/llms.txt"] = f"# T\n\n- [X]({other.url('/x.md')}): far\n"
-        link = read_links(run, site.origin)["X"]
-        config = home_dir / ".config/roamtui/config.toml"
-        config.parent.mkdir(parents=True)
-        config.write_text(f'[web]\nallow = ["{other.origin}"]\n', "utf-8")
-        assert run("show", site.origin, link).out == "# X\n"
-        wrong = {'allow = "x"': "must be a list", 'allow = ["x"]': "web.allow: "}
-        for line, words in wrong.items():
-            config.write_text(f"[web]\n{line}\n", "utf-8")
-            result = run("show", site.origin, link)
-            assert result.code == 2
-            assert words in result.err
-
-
-class FakeTerminal(io.StringIO):
-    """Looks like a terminal, at which somebody has typed."""
-
-    @override
-    def isatty(self) -> bool:
-        return True

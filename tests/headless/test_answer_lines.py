@@ -54,13 +54,6 @@ def test_markdown_is_laid_out_in_lines(answer: str, lines: list[str]) -> None:
     assert write(answer, width=20).splitlines() == lines
 
 
-def test_links_in_quotes_are_their_words() -> None:
-    state = answer_question('It says "See the [rules](https://e.org/rules)" [{Lending}].')
-    exchange = state.transcript.exchanges[-1]
-    text = render_answer(exchange.answer, make_proof(exchange.answer, exchange.citations), width=80, is_styled=False)
-    assert text.startswith('It says "See the rules" [1')
-
-
 @given(st.text(alphabet=st.sampled_from('\x1b\x9b\x07\r\n []();`*_#|-"abc0123m&#;x\u202e'), max_size=80))
 def test_no_sequence_of_an_answer_reaches_the_terminal(answer: str) -> None:
     text = _SEQUENCE.sub("", write(answer + "&#27;[31m &#x9b;1m", is_styled=True))

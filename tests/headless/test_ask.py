@@ -10,7 +10,7 @@ import pytest
 
 from roamtui.conversation import events
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.transcript import QuoteState, StopReason, Usage
+from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.headless.ask import print_event, to_json_event
 from tests.real_documents import PROJECT_DIR
 
@@ -59,14 +59,6 @@ def test_the_page_names_every_event_with_its_fields() -> None:
     documented = dict(_list_documented())
     documented.pop("answer")
     assert documented == written
-
-
-def test_the_page_names_every_value_of_a_closed_set() -> None:
-    page = (PROJECT_DIR / "docs" / "events.md").read_text("utf-8")
-    values = [
-        value for kind in (events.CloseReason, events.ExpandStatus, Origin, QuoteState, StopReason) for value in kind
-    ]
-    assert [value for value in values if f"`{value}`" not in page] == []
 
 
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -55,16 +55,6 @@ def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.Captu
     assert capsys.readouterr().err == "All summaries exist already.\n"
 
 
-def test_only_a_changed_document_is_summarised_again(place: IndexLocation) -> None:
-    add(LIBRARY, _make_model("One.", "Two.", "Three."), place)
-    texts = {document.key: document.text for document in LIBRARY.grafts.values()}
-    changed = make_folder({**texts, "bees.md": "# Bees\n\nThey hum.\n"})
-    model = _make_model("Four.")
-    add(changed, model, place)
-    assert "They hum." in model.requests[0].messages[-1].text
-    assert model.replies_left == 0
-
-
 def test_what_was_written_before_a_failure_is_kept(place: IndexLocation) -> None:
     with pytest.raises(ModelError, match=r"Too busy\. 1 of 3 summaries are saved; run it again to continue\."):
         add(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), place)
@@ -90,11 +80,3 @@ def test_a_person_is_asked_first(place: IndexLocation, typed: str, asked: int, m
     except UsageError as error:
         assert "no summaries were written" in str(error)  # noqa: PT017 - only some of them raise
     assert len(model.requests) == asked
-
-
-def test_without_a_person_nothing_is_asked(place: IndexLocation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    model = _make_model("One.")
-    with pytest.raises(UsageError, match="--yes"):
-        add(LIBRARY, model, place, assume_yes=False)
-    assert not model.requests

@@ -89,22 +89,6 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
         assert "third" in await call(client, "search_sections", query="third")
 
 
-async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp_session._CHECK_SECONDS", 0)
-    path = tmp_path / "one.md"
-    path.write_text("# One\n\nThe old words.\n", "utf-8")
-    sources = (str(path),)
-    served = ServedLibrary(
-        lambda: Bootstrap().open(sources), options=OpenSectionOptions(), read_stamps=FileStamps(sources).read
-    )
-    async with Client(make_mcp_server(served)) as client:
-        assert "One" in await call(client, "outline")
-        path.unlink()
-        assert "One" in await call(client, "outline")
-        path.write_text("# Another\n\nNew.\n", "utf-8")
-        assert "Another" in await call(client, "outline")
-
-
 async def test_what_fails_at_first_is_told_and_tried_again() -> None:
     problems = [RoamtuiError("The index cannot be written."), KeyError("a defect")]
 
@@ -192,13 +176,4 @@ def test_it_ends_when_the_client_is_gone() -> None:
         stdin.close()
         assert process.wait(WAIT_SECONDS) == 0
         assert json.loads(stdout.readline())["id"] == 1
-        assert stderr.read() == b""
-
-
-def test_it_ends_in_silence_when_nobody_reads_its_answers() -> None:
-    with start_server(HANDBOOK) as (process, stdin, stdout, stderr):
-        stdout.close()
-        stdin.write(INITIALIZE)
-        stdin.close()
-        assert process.wait(WAIT_SECONDS) == 0
         assert stderr.read() == b""

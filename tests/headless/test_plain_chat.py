@@ -108,14 +108,6 @@ def test_a_question_is_answered_with_progress_text_and_sources(
     assert out.count("A night costs") == 1
 
 
-def test_what_code_adds_to_an_answer_is_shown_once(pipe: Pipe) -> None:
-    chat = Chat([ScriptedReply(text="Let me look.", calls=(("search_sections", {"query": "fish"}),))])
-    chat.model.add_replies(ScriptedReply(text="Not found: the rules say nothing about fish."))
-    out = pipe(chat, "May I fish from a mooring?")
-    assert out.count("Not found: the rules say nothing about fish.") == 1
-    assert out.count("Nearest sections: Harbour rules > Moorings") == 1
-
-
 def test_nothing_that_a_terminal_obeys_is_written(
     monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
