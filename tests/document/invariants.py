@@ -24,30 +24,20 @@ def read_sections(document: Document) -> list[tuple[int, str, int]]:
 
 
 def assert_is_lossless(document: Document) -> None:
-    """Own texts join to the source, subtrees are the joined own texts of their nodes, lines fit the slices."""
+    """Own texts join to the source, subtrees are the joined own texts of their nodes, lines fit the texts."""
     library = Library(source="test", root=document)
     nodes = list_nodes(document)
     own_texts = [library.own_text(node.id) for node in nodes]
     assert "".join(own_texts) == document.text
-    last_line = 0
-    for index, node in enumerate(nodes):
-        assert library.text(node.id) == "".join(own_texts[index : document.columns.ends[index]])
-        assert node.start_line >= last_line
-        last_line = node.start_line
-    _assert_lines_fit(document, nodes, own_texts)
-
-
-def _assert_lines_fit(document: Document, nodes: list[Node], own_texts: list[str]) -> None:
-    """A node starts on the line after the node before it, and ends where its text ends."""
-    line = 1
-    ends = []
+    line, ends = 1, []
     for node, own_text in zip(nodes, own_texts, strict=True):
         assert node.start_line == line
         line += len(_LINE.findall(own_text))
         ends.append(max(node.start_line, line - 1))
-        assert node.own_end_line == ends[-1]
     for index, node in enumerate(nodes):
-        assert node.end_line == ends[document.columns.ends[index] - 1]
+        end = document.columns.ends[index]
+        assert library.text(node.id) == "".join(own_texts[index:end])
+        assert (node.own_end_line, node.end_line) == (ends[index], ends[end - 1])
 
 
 def assert_is_nested(document: Document) -> None:

@@ -63,7 +63,6 @@ def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
     ]
     guide = library.node(find(library, "Guide"))
     assert (guide.doc, guide.path, guide.parent, guide.start_line) == ("README.md", ("Guide",), file_id, 1)
-    assert not library.node(find(library, "three.md")).is_loaded
 
 
 def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> None:

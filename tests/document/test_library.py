@@ -110,13 +110,10 @@ def test_an_unknown_id_raises_an_error_with_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        ("# T\n\n## A\n", "T"),
         ("Intro\n\n# T\n\n## A\n", "T"),
         ("# T\n", None),
         ("# T\n\n## A\n\n# U\n", None),
         ("## T\n\n### A\n", None),
-        ("## First\n\n# T\n\n## A\n", None),
-        ("only text", None),
         ("", None),
     ],
 )

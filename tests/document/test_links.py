@@ -117,17 +117,11 @@ def library() -> Library:
 
 
 @pytest.mark.parametrize(
-    ("href", "title", "nth"),
-    [
-        ("#two-words-one-comma", "Two Words, one comma", 0),
-        ("#TWICE", "Twice", 0),
-        ("#twice-1", "Twice", 1),
-        ("#%C3%BCber-x_y-ma%C3%9F", "Über x_y-Maß", 0),
-    ],
+    ("href", "row"),
+    [("#two-words-one-comma", 1), ("#TWICE", 2), ("#twice-1", 3), ("#%C3%BCber-x_y-ma%C3%9F", 4)],
 )
-def test_an_anchor_leads_to_its_heading(library: Library, href: str, title: str, nth: int) -> None:
-    ids = [section_id for section_id in library.walk() if library.title_of(section_id) == title]
-    assert resolve_link(href, library, next(library.walk())) == SectionLink(ids[nth])
+def test_an_anchor_leads_to_its_heading(library: Library, href: str, row: int) -> None:
+    assert resolve_link(href, library, next(library.walk())) == SectionLink(library.root.ids[row])
 
 
 @pytest.mark.parametrize(
@@ -148,7 +142,6 @@ NOTES = (
     ("href", "title", "before", "after"),
     [
         ("[^1]", "Notes", "no note.\n\n  ", ": The note."),
-        ("[^b]", "Notes", "The note.\n", ":Another."),
         ("[^b]:", "Top", " and one", " more"),
     ],
 )

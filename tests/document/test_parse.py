@@ -69,12 +69,10 @@ def test_very_deep_nesting_is_read_with_a_note(marker: str) -> None:
     ("text", "front_matter"),
     [
         ("---  \na: 1\n...\t\nrest", "---  \na: 1\n...\t\n"),
-        ("---\n---\nrest", "---\n---\n"),
         ("---\na: 1\n---", "---\na: 1\n---"),
         ("---\na: 1\n", ""),
         ("---\n\na: 1\n---\n", ""),
         ("--- a\na: 1\n---\n", ""),
-        (" ---\na: 1\n---\n", ""),
     ],
 )
 def test_front_matter_ends_at_its_closing_line(text: str, front_matter: str) -> None:

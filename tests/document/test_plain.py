@@ -57,7 +57,6 @@ def test_a_shortened_text_fits_and_ends_with_an_ellipsis(text: str, length_max: 
         ("Ovens {: #ovens .hot }", "Ovens"),
         ("Ovens { # }", "Ovens { # }"),
         ("Ovens {#a} and dough", "Ovens {#a} and dough"),
-        ("Ovens {a}", "Ovens {a}"),
     ],
 )
 def test_only_an_anchor_at_the_end_is_removed(title: str, shown: str) -> None:

@@ -20,7 +20,6 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.sources.read import RawText
 from roamtui.sources.web.page import FetchedPage
 from tests.fakes.site import FakeSite, SitePage
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {0}.</p><h2>More</h2><p>x</p></main>"
 MARKDOWN = "# {0}\n\nWords of {0}.\n\n## More\n\nx\n"
@@ -85,16 +84,6 @@ def test_at_most_eight_pages_are_fetched_in_parallel() -> None:
         _, batch = load(site, *paths)
         assert [document.title for document in batch.values()] == paths
         assert 4 <= site.counts.most_at_once <= 8
-
-
-def test_a_pdf_is_converted_whatever_its_media_type() -> None:
-    data = make_pdf([lay_out("one boat"), lay_out("two boats")])
-    with FakeSite({"/boats": SitePage(body=data, media_type="text/html")}) as site:
-        library, _ = load(site, "/boats")
-        (link,) = find_all(library, "/boats")
-        below = [*library.walk(link)][1:]
-        assert [library.node(section_id).title for section_id in below] == ["Page 1: one boat", "Page 2: two boats"]
-        assert [library.node(section_id).page for section_id in below] == [1, 2]
 
 
 @pytest.mark.parametrize(
