@@ -181,7 +181,6 @@ def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> Sect
             section_id=hit.section_id,
             path=library.node(hit.section_id).path,
             score=hit.score,
-            snippet=hit.snippet,
             why=hit.why,
         )
         for hit in hits

@@ -52,13 +52,12 @@ from roamtui.conversation.state import (
 from roamtui.conversation.update import update
 from roamtui.document.added_sources import (
     SourceOpener,
-    add_source,
     list_sources_of,
     make_source_key,
     restore_sources,
 )
 from roamtui.document.library import Library, LibrarySource, make_short_name
-from roamtui.document.loader import Loader, add_loader, load_files, load_pages
+from roamtui.document.loader import Loader, load_files, load_pages
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import StoreError, UsageError
 
@@ -169,8 +168,9 @@ class Conversation:
 
     def fold(self, events: tuple[ConversationEvent, ...]) -> None:
         """Fold events into the state without publishing them. They are saved together with the next ones."""
-        self.state = apply_all(self.state, events)
-        self._log.events += map(strip_texts, events)
+        stripped = [*map(strip_texts, events)]
+        self.state = apply_all(self.state, stripped)
+        self._log.events += stripped
         if self.state.library is not self._identified:
             identified = identify_document(self.state)
             self.state, self._identified = apply_all(self.state, identified), self.state.library
@@ -315,12 +315,11 @@ class Conversation:
         part, loader = await asyncio.wrap_future(run_in_thread(lambda: _open_and_load(open_source, name)))
         async with self.lock:
             library = self.state.library
-            if part.source in {source.name for source in list_sources_of(library)}:
+            current = list_sources_of(library)
+            if part.source in {source.name for source in current}:
                 raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
-            library = await asyncio.to_thread(add_source, library, source, part)
-            loader = add_loader(self.loader, source.key, loader)
-            await self._change_library(library, loader, change_sources(self.state, library))
+            await self._change_sources((*current, source), lambda _: (part, loader))
         return source
 
     async def remove_source(self, key: str) -> None:
@@ -330,15 +329,18 @@ class Conversation:
             UsageError: It is the only source.
         """
         async with self.lock:
-            before, loader, open_source = self.state.library, self.loader, self.open_source
-            assert open_source is not None, "without it nothing was added"
-            kept = tuple(source for source in list_sources_of(before) if source.key != key)
+            kept = tuple(source for source in list_sources_of(self.state.library) if source.key != key)
             if not kept:
                 raise UsageError("this is the only source of the conversation. Add another one first.")
-            reopening = run_in_thread(lambda: restore_sources(before, loader, kept, open_source))
-            library, loader = await asyncio.wrap_future(reopening)
-            library = await asyncio.to_thread(self._load_pages, library, loader, self.state)
-            await self._change_library(library, loader, change_sources(self.state, library))
+            assert self.open_source is not None, "without it nothing was added"
+            await self._change_sources(kept, self.open_source)
+
+    async def _change_sources(self, sources: tuple[LibrarySource, ...], open_source: SourceOpener) -> None:
+        before, loader = self.state.library, self.loader
+        reopening = run_in_thread(lambda: restore_sources(before, loader, sources, open_source))
+        library, loader = await asyncio.wrap_future(reopening)
+        library = await asyncio.to_thread(self._load_pages, library, loader, self.state)
+        await self._change_library(library, loader, change_sources(self.state, library))
 
     async def _change_library(
         self, library: Library, loader: Loader | None, events: tuple[ConversationEvent, ...]

@@ -206,10 +206,6 @@ class TranscriptRebuilt:
     """Exchanges before this index are sent as question and answer only."""
     history_from: int = 0
     """Exchanges before this index are not sent at all."""
-    dropped_steps: int = 0
-    """Number of first steps of the current question whose tool results were dropped to make room."""
-    sections: tuple[OpenSection, ...] = ()
-    """New state of the sections that lost part of their text with these results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +254,6 @@ class SearchHit:
     section_id: str
     path: tuple[str, ...] = ()
     score: float = 0.0
-    snippet: str = ""
     why: str = ""
     """How the section was found, for example by its ranks; may be empty."""
 
@@ -373,7 +368,7 @@ TransientEvent = (
     | ThinkingStreamed
     | ToolFinished
 )
-"""Events that only inform front ends. An exchange keeps some of them; see `to_stored_event`."""
+"""Events that only inform front ends. An exchange keeps some of them; see `is_kept`."""
 StateEvent = (
     QuestionAsked
     | QuestionAnswered
@@ -394,8 +389,6 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
 """Names of events in logs and in JSON, such as ``sections_closed``."""
 _DRAFT_LENGTH = 300
 """Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
-_NOTABLE_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
-"""Reasons for closing sections without a request. A person should see such closings later too."""
 
 
 def make_draft_events(text: str) -> tuple[AnswerStreamed, ...]:
@@ -406,35 +399,14 @@ def make_draft_events(text: str) -> tuple[AnswerStreamed, ...]:
 
 def strip_texts(event: ConversationEvent) -> ConversationEvent:
     """Remove document text from an event, because the steps of its exchange already hold this text."""
-    match event:
-        case SectionsSearched(hits=hits):
-            return replace(event, hits=tuple(replace(hit, path=(), snippet="") for hit in hits))
-        case SectionsExpanded(origin=Origin.AGENT, results=results):
-            return replace(event, results=tuple(replace(result, text="") for result in results))
-        case _:
-            return event
+    if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT:
+        return replace(event, results=tuple(replace(result, text="") for result in event.results))
+    return event
 
 
-def to_stored_event(  # noqa: PLR0911 - one case an event
-    event: ConversationEvent,
-) -> ConversationEvent | None:
-    """Return the form in which an exchange keeps an event, so that it can be shown again, or None if it is not kept.
-
-    Events that matter only while they happen, such as a failed save or loading progress, are not kept. Of the model's
-    text, only drafts are kept as events.
-    """
-    match event:
-        case SectionsExpanded(origin=Origin.AGENT, results=results):
-            return strip_texts(SectionsExpanded(results=results, origin=Origin.AGENT))
-        case SectionsSearched():
-            return strip_texts(event)
-        case AnswerStreamed() | ReminderSent() | RetryScheduled():
-            return event
-        case SectionsClosed(reason=reason) if reason in _NOTABLE_REASONS:
-            return event
-        case SectionsClosed(origin=Origin.AGENT, kept=kept) if kept:
-            return replace(event, section_ids=())
-        case NodesLoaded(notes=notes, problems=problems) if notes or problems:
-            return event
-        case _:
-            return None
+def is_kept(event: ConversationEvent) -> bool:
+    """Check whether an exchange keeps an event, so that a person can see later what happened. Drafts are kept too."""
+    if isinstance(event, SectionsExpanded):
+        return event.origin is Origin.AGENT
+    notices = SectionsSearched | AnswerStreamed | ReminderSent | RetryScheduled | SectionsClosed | NodesLoaded
+    return isinstance(event, notices)

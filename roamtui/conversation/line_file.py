@@ -8,13 +8,11 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
 
 from roamtui.errors import StoreError, format_reason
 from roamtui.paths import make_private_folder, open_private_file, write_all
 
 LOG_SUFFIX = ".jsonl"
-_BUSY_SECONDS = 5.0
 _LOCKS_NAME = "locks"
 """Folder of the files to lock. The files of lines are not locked, because on Windows nobody could read them."""
 
@@ -22,32 +20,21 @@ _LOCKS_NAME = "locks"
 class LineFile:
     """A file of lines, locked for other programs from `open` until `close`."""
 
-    def __init__(self, path: Path, release: Callable[[], None]) -> None:
-        self._path = path
-        self._release = release
-        self._size = 0
-        """Length of the complete lines. Whatever follows was left by a write that failed."""
-        with suppress(FileNotFoundError):
-            self._size = path.read_bytes().rfind(b"\n") + 1
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
+    def __init__(self, path: Path) -> None:
         """Lock a file of lines, which need not exist yet, and create its folder if it is missing.
 
         Raises:
             OSError: Another program uses the file (`EBUSY`), or the folder cannot be written.
         """
-        # The import takes 20 ms, and nothing is saved before the first question.
-        from filelock import FileLock, Timeout  # noqa: PLC0415
-
-        prepare_folder(path.parent)
-        make_private_folder(path.parent / _LOCKS_NAME)
-        lock = FileLock(path.parent / _LOCKS_NAME / path.stem, timeout=0, mode=0o600, thread_local=False)
+        self._path = path
+        self._release = acquire_lock(path)
+        self._size = 0
+        """Length of the complete lines. Whatever follows was left by a write that failed."""
         try:
-            lock.acquire()
-        except Timeout:
-            raise OSError(errno.EBUSY, "another program uses it") from None
-        return cls(path, lock.release)
+            self._size = path.read_bytes().rfind(b"\n") + 1 if path.exists() else 0
+        except OSError:
+            self.close()
+            raise
 
     @property
     def was_deleted(self) -> bool:
@@ -77,20 +64,23 @@ class LineFile:
         self._release()
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other programs that do the same from changing a small file that is rewritten whole.
+def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
+    """Keep other programs that do the same from changing a file. Return the function that releases the lock.
 
     Raises:
-        OSError: Another program holds the lock for too long.
+        OSError: Another program holds the lock for longer than `seconds` (`EBUSY`), or its file cannot be written.
     """
-    from filelock import FileLock, Timeout  # noqa: PLC0415 - as above
+    # The import takes 20 ms, and nothing is saved before the first question.
+    from filelock import FileLock, Timeout  # noqa: PLC0415
 
+    prepare_folder(path.parent)
+    make_private_folder(path.parent / _LOCKS_NAME)
+    lock = FileLock(path.parent / _LOCKS_NAME / path.stem, timeout=seconds, mode=0o600, thread_local=False)
     try:
-        with FileLock(path.with_suffix(".lock"), timeout=_BUSY_SECONDS, mode=0o600):
-            yield
+        lock.acquire()
     except Timeout:
         raise OSError(errno.EBUSY, "another program uses it") from None
+    return lock.release
 
 
 def prepare_folder(folder: Path) -> None:

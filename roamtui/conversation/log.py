@@ -125,7 +125,7 @@ class ConversationLog:
             return
         with self._writing, map_store_errors("save the conversation", path.parent):
             if self._file is None:
-                self._file = LineFile.open(path)
+                self._file = LineFile(path)
             if self._file.was_deleted:
                 self._saved_count = 0
             count = len(self.events)
@@ -224,7 +224,7 @@ class ConversationStore:
         path, file, warning = self._get_path(conversation_id), None, _DAMAGED
         content = self._read(conversation_id)
         try:
-            file = LineFile.open(path)
+            file = LineFile(path)
             content = self._read(conversation_id)  # the last program may have written more before it closed the log
         except OSError as error:
             warning = _BUSY if error.errno == errno.EBUSY else _LOCKED_OUT.format(format_reason(error))
@@ -301,7 +301,7 @@ class ConversationStore:
         if not path.exists():
             raise StoreError(_NO_SUCH.format(conversation_id))
         with map_store_errors(f"{verb} the conversation", self._folder):
-            file = LineFile.open(path)
+            file = LineFile(path)
             try:
                 yield file
             finally:

@@ -15,7 +15,7 @@ from threading import Lock
 import msgspec
 
 from roamtui.conversation.library_sync import get_source_key, list_links_to
-from roamtui.conversation.line_file import locked, map_store_errors, prepare_folder
+from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.conversation.transcript import Citation
 from roamtui.conversation.update import hash_own_text
 from roamtui.document.library import Library
@@ -25,6 +25,8 @@ from roamtui.paths import make_index_stem, write_private_file
 
 _OPENING_LENGTH = 300
 _SUFFIX = ".json"
+_BUSY_SECONDS = 5.0
+"""Longest wait for another program that writes notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +111,14 @@ class NoteStore:
             self._change(lambda saved: {key: note for key, note in saved.items() if key not in ids})
 
     def _change(self, change: Callable[[dict[str, Note]], dict[str, Note]]) -> None:
-        prepare_folder(self._path.parent)
-        with locked(self._path):
+        release = acquire_lock(self._path, _BUSY_SECONDS)
+        try:
             before = _read(self._path)
             after = change(before)
             if after != before:
                 write_private_file(self._path, _encode(after.values()), is_flushed=True)
+        finally:
+            release()
 
 
 def count_notes(folder: Path) -> dict[str, int]:

@@ -64,6 +64,13 @@ class Severity(StrEnum):
     ERROR = auto()
 
 
+_EXPANSION_WORDS = {
+    ExpandStatus.ALREADY_OPEN: ("Already open", "◆", Severity.INFO),
+    ExpandStatus.NO_ROOM: ("No room for", "!", Severity.WARNING),
+    ExpandStatus.FAILED: ("Could not open", "✗", Severity.ERROR),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SectionLabel:
     """A section as a notice shows it."""
@@ -190,21 +197,17 @@ def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterat
     for result in event.results:
         by_status.setdefault(result.status, {})[result.section_id or result.id] = result.text
     for status, texts in by_status.items():
-        sections = _make_labels(texts, library)
-        match status:
-            case ExpandStatus.OPENED:
-                yield _make_action_notice(slot, "Opened", texts, library)
-            case ExpandStatus.ALREADY_OPEN:
-                yield Notice(slot, "Already open", sections, symbol="◆")
-            case ExpandStatus.UNKNOWN:
-                text = f"Asked for unknown ids: {', '.join(texts)}"
-                yield Notice(slot, text, symbol="?", severity=Severity.WARNING)
-            case ExpandStatus.NO_ROOM:
-                yield Notice(slot, "No room for", sections, symbol="!", severity=Severity.WARNING)
-            case ExpandStatus.FAILED:
-                has_reason = event.origin is Origin.PERSON  # for the agent, the texts are results of its tool calls
-                text = " ".join(texts.values()) if has_reason else "Could not open"
-                yield Notice(slot, text, () if has_reason else sections, symbol="✗", severity=Severity.ERROR)
+        labels = _make_labels(texts, library)
+        if status is ExpandStatus.OPENED:
+            yield _make_action_notice(slot, "Opened", texts, library)
+        elif status is ExpandStatus.UNKNOWN:
+            text = f"Asked for unknown ids: {', '.join(texts)}"
+            yield Notice(slot, text, symbol="?", severity=Severity.WARNING)
+        elif status is ExpandStatus.FAILED and event.origin is Origin.PERSON:  # the agent's texts are tool results
+            yield Notice(slot, " ".join(texts.values()), symbol="✗", severity=Severity.ERROR)
+        else:
+            words, symbol, severity = _EXPANSION_WORDS[status]
+            yield Notice(slot, words, labels, symbol=symbol, severity=severity)
 
 
 def make_outcome_notices(event: QuestionAnswered) -> Iterator[Notice]:

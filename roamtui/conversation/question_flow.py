@@ -5,7 +5,6 @@ Like `update`, these functions have no side effects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from roamtui.conversation.commands import ExpandSections, Origin
@@ -19,8 +18,8 @@ from roamtui.conversation.events import (
     SectionsSearched,
     TranscriptRebuilt,
 )
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply, apply_all, put_open
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, OpenSection, Step, StopReason
+from roamtui.conversation.state import ConversationState, KeepOpenMode, apply, apply_all
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, StopReason
 from roamtui.conversation.update import (
     Events,
     deliver_pending,
@@ -206,7 +205,10 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     is not in these.
     """
     exchanges = state.transcript.exchanges
-    current = _list_deliveries(exchanges[-1], exchanges[-1].steps) if state.is_asking else ()
+    current: set[Span] = set()
+    if state.is_asking:
+        uses = (use for step in exchanges[-1].steps for use in step.uses)
+        current = {*exchanges[-1].deliveries, *(span for use in uses for span in use.deliveries)}
     first_with_steps = len(exchanges) - 1 if state.is_asking else len(exchanges)
     blocks: list[str] = []
     rendered: dict[str, list[Bounds]] = {}
@@ -247,42 +249,20 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     )
 
 
-def _list_deliveries(exchange: Exchange, steps: Iterable[Step]) -> frozenset[Span]:
-    """List the section text in the preface of an exchange and in the results of `steps`."""
-    return frozenset((*exchange.deliveries, *(span for step in steps for use in step.uses for span in use.deliveries)))
-
-
 def shrink_transcript(state: ConversationState, context: PromptContext) -> Events:
     """Make room in the transcript of the current question.
 
-    First drop the unpinned sections and the steps that are older than the question. If there are none, drop the results
-    of earlier steps of the question itself, and close the sections that these opened.
+    Drop the unpinned sections and the steps that are older than the question. If there are none, nothing can be done.
     """
     number, transcript = state.question_number, state.transcript
-    closing = [
+    closing = tuple(
         section.section_id for section in state.open_sections if section.last_used < number and not section.is_pinned
-    ]
+    )
     sent_with_steps = transcript.exchanges[transcript.first_with_steps : -1]
     has_earlier_steps = any(exchange.steps or exchange.preface for exchange in sent_with_steps)
-    dropped: tuple[Step, ...] = ()
-    kept: list[OpenSection] = []
     if not closing and not has_earlier_steps and transcript.first_with_steps >= number - 1:
-        last = transcript.exchanges[-1]
-        dropped = last.steps[:-1] or last.steps
-        if not dropped:
-            return ()
-        dropped_spans = _list_deliveries(replace(last, deliveries=()), dropped)
-        for section in state.open_sections:
-            kept_spans = tuple(span for span in section.deliveries if span not in dropped_spans)
-            if section.is_pinned or len(kept_spans) == len(section.deliveries):
-                continue
-            if kept_spans:
-                tokens = sum(estimate_tokens(state.library.text_at(span)) for span in kept_spans)
-                kept.append(replace(section, deliveries=kept_spans, tokens=tokens))
-            else:
-                closing.append(section.section_id)
+        return ()
     closed: Events = ()
     if closing:
-        closed = (SectionsClosed(section_ids=tuple(closing), origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
-    rebuilt = make_rebuild_event(put_open(apply_all(state, closed), kept), context)
-    return (*closed, replace(rebuilt, dropped_steps=len(dropped), sections=tuple(kept)))
+        closed = (SectionsClosed(section_ids=closing, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
+    return (*closed, make_rebuild_event(apply_all(state, closed), context))

@@ -34,7 +34,7 @@ from roamtui.conversation.events import (
     StepRecorded,
     TranscriptRebuilt,
     TransientEvent,
-    to_stored_event,
+    is_kept,
 )
 from roamtui.conversation.transcript import (
     QUESTION_START,
@@ -44,7 +44,6 @@ from roamtui.conversation.transcript import (
     Role,
     Step,
     StopReason,
-    ToolUse,
     Usage,
 )
 from roamtui.document.library import Library, LibrarySource
@@ -62,8 +61,6 @@ _EXCERPT_QUESTIONS_MAX = 30
 
 A wrong quote is looked up in all of them while the screen waits (0.15 s).
 """
-DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
-"""Replaces the dropped results of tool calls."""
 
 
 class KeepOpenMode(StrEnum):
@@ -344,10 +341,9 @@ def apply(state: ConversationState, event: ConversationEvent) -> ConversationSta
     """Apply an event. If a person should see the event later, keep it with the last exchange too."""
     if not isinstance(event, TransientEvent):
         state = _record_undo_step(state, event, _apply(state, event))
-    stored = to_stored_event(event)
-    if stored is None or not state.transcript.exchanges:
-        return state
-    return _change_last(state, events=(*state.transcript.exchanges[-1].events, stored))
+    if is_kept(event) and state.transcript.exchanges:
+        state = _change_last(state, events=(*state.transcript.exchanges[-1].events, event))
+    return state
 
 
 def _apply(  # noqa: PLR0911, PLR0912 - one case an event
@@ -373,12 +369,12 @@ def _apply(  # noqa: PLR0911, PLR0912 - one case an event
             return replace(state, pages=loaded, approved_origins=state.approved_origins.union(origins))
         case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
             return replace(
-                put_open(state, sections),
+                _put_open(state, sections),
                 unfolded=state.unfolded.union(unfolded_ids),
                 unfolded_by_agent=state.unfolded_by_agent.union(unfolded_ids),
             )
         case SectionsChanged(sections=sections):
-            return put_open(state, sections)
+            return _put_open(state, sections)
         case SectionsClosed(section_ids=ids, is_pending=True):
             return _change_open(state, ids, lambda section: replace(section, is_closing=True))
         case SectionsClosed(section_ids=ids):
@@ -419,23 +415,16 @@ def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> C
             # not the locals above, because the line before may have changed the last exchange
             transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
             state = replace(state, transcript=transcript, is_asking=True, model=event.model)
-            return put_open(state, event.sections)
+            return _put_open(state, event.sections)
         case TranscriptRebuilt():
-            if event.dropped_steps:
-                steps = exchanges[-1].steps
-                stubs = (
-                    replace(step, uses=tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses))
-                    for step in steps[: event.dropped_steps]
-                )
-                state = _change_last(state, steps=(*stubs, *steps[event.dropped_steps :]))
             rebuilt = Transcript(
                 system=event.system,
                 prologue=event.prologue,
-                exchanges=state.transcript.exchanges,
+                exchanges=exchanges,
                 first_with_steps=event.rebuilt_at,
                 first_sent=event.history_from,
             )
-            return put_open(replace(state, transcript=rebuilt, needs_rebuild=False, model=event.model), event.sections)
+            return replace(state, transcript=rebuilt, needs_rebuild=False, model=event.model)
         case StepRecorded(step=step):
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
         case DraftRecorded(start=start, text=text):
@@ -495,7 +484,7 @@ def _list_kept(state: ConversationState) -> set[tuple[str, bool]]:
     return {(section.section_id, section.is_pinned) for section in state.open_sections if not section.is_closing}
 
 
-def put_open(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:
+def _put_open(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:
     """Open sections, or replace those that are open already."""
     put = {section.section_id: section for section in (*state.open_sections, *sections)}
     return replace(state, open_sections=tuple(put.values()))

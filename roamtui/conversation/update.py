@@ -39,7 +39,7 @@ from roamtui.outline.spans import PAGE_TOKENS, add_delivered, subtract_delivered
 
 Events = tuple[ConversationEvent, ...]
 _QUOTED_TOKENS_MAX = 1_000
-"""Maximum tokens of a section that is delivered with the next question only because an answer quoted it.
+"""Maximum tokens of a section that is opened only because an answer quoted it.
 
 The agent can request the text of a larger one.
 """
@@ -164,6 +164,7 @@ def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]
         and citation.span is not None
         and subtract_delivered(citation.span, delivered)
         and state.get_open(citation.section_id) is None
+        and estimate_delivery_tokens(state.library, citation.section_id) <= _QUOTED_TOKENS_MAX
     )
     if not ids:
         return ()
@@ -188,8 +189,7 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
             continue
         block = render_section(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
         cost = _count_block_tokens(block)
-        is_empty = not block.spans and not section.tokens
-        if is_empty or (section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX):
+        if not block.spans and not section.tokens:
             continue
         if room is not None and cost > room:
             texts.append(format_no_room(state.library, section.section_id, cost))

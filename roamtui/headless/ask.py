@@ -212,10 +212,7 @@ def to_json_event(
         case QuestionAsked(number=number, question=question):
             fields = {"number": number, "question": question}
         case SectionsSearched(hits=hits):
-            fields["hits"] = [
-                {"id": hit.section_id, "path": list(hit.path), "score": hit.score, "snippet": hit.snippet}
-                for hit in hits
-            ]
+            fields["hits"] = [{"id": hit.section_id, "path": list(hit.path), "score": hit.score} for hit in hits]
         case ToolFinished():
             fields = _tool_to_json(event)
         case SectionsExpanded(results=results):

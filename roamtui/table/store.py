@@ -82,7 +82,7 @@ class TableLog:
         """
         self._folder = table.folder
         with map_store_errors("use the table", table.folder):
-            self._file = LineFile.open(table.folder / _LOG)
+            self._file = LineFile(table.folder / _LOG)
         known = read_table(table.folder)
         table.cells.update(known.cells)
         if (known.rows, known.columns) != (table.rows, table.columns):

@@ -7,7 +7,6 @@ import pytest
 from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.conversation.commands import PinSections
 from roamtui.conversation.events import CloseReason, SectionsClosed
-from roamtui.conversation.state import DROPPED
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import ModelError
 from tests.agent.asking import WORDS, Desk, make_desk
@@ -40,21 +39,6 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     assert f"forty grams of fish a day. {WORDS * 3}" not in text
     assert "An owl turns its head" in text
     assert "Herons?" in text
-    check_messages(desk.sent)
-
-
-async def test_an_overflow_in_the_first_question_drops_its_first_steps() -> None:
-    desk = make_desk()
-    answer = await desk.ask(
-        "Birds?",
-        desk.opening("Herons"),
-        desk.opening("Owls"),
-        OVERFLOW,
-        desk.quoting("Owls", "turns its head by 270 degrees"),
-    )
-    assert answer.citations[0].is_verified
-    assert closed_by_overflow(desk) == [desk.ids["Herons"]]
-    assert DROPPED in [message.text for message in desk.sent]
     check_messages(desk.sent)
 
 

@@ -20,7 +20,7 @@ _HOLD = """
 import sys
 from pathlib import Path
 from roamtui.conversation.line_file import LineFile
-held = LineFile.open(Path(sys.argv[1]))
+held = LineFile(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
 """

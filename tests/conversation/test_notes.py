@@ -20,7 +20,7 @@ LIBRARY = make_library()
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("roamtui.conversation.line_file._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roamtui.conversation.notes._BUSY_SECONDS", 0.05)
     return tmp_path / "data" / "notes"
 
 
@@ -89,7 +89,7 @@ def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Pat
 
 def test_an_unsaved_note_is_reported_and_written_with_the_next(notes: NoteStore, folder: Path) -> None:
     notes.save(make("first"))
-    with FileLock(file_of(folder).with_suffix(".lock")), pytest.raises(StoreError, match="another program uses it"):
+    with FileLock(folder / "locks" / file_of(folder).stem), pytest.raises(StoreError, match="another program uses it"):
         notes.save(make("second"))
     assert [note.words for note in notes.read()] == ["first", "second"], "it is not lost"
     assert list_words(folder) == ["first"]

@@ -13,16 +13,11 @@ from roamtui.conversation.events import (
     SectionsClosed,
 )
 from roamtui.conversation.question_flow import (
-    make_rebuild_event,
     select_sections_to_close,
     shrink_transcript,
 )
-from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpenMode, Transcript, apply, apply_all
-from roamtui.conversation.transcript import OpenSection, Role, StopReason
-from roamtui.document.document import Document, NodeRow, build_columns
-from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
-from roamtui.document.parse import parse_document
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, Transcript
+from roamtui.conversation.transcript import OpenSection, StopReason
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     ask,
@@ -147,29 +142,6 @@ def _shrink(state: ConversationState, *closed: str) -> ConversationState:
     check_messages(messages(shrunk))
     assert shrunk.is_asking
     return shrunk
-
-
-def test_without_earlier_sections_the_first_steps_become_stubs() -> None:
-    state = step(step(begin(make_state()), "Alpha", "Beta"), "Gamma")
-    shrunk = _shrink(state, "Alpha", "Beta")
-    results = [message.text for message in messages(shrunk) if message.role is Role.TOOL]
-    assert results[0] == DROPPED
-    assert "gamma-39" in results[1]
-
-
-def test_text_is_delivered_once_although_a_page_loads_during_the_question() -> None:
-    rows = [NodeRow(NodeKind.FILE, 1, name, 0) for name in ("a.md", "b.md")]
-    listing = Library(source="docs", root=Document(key="", title="", text="", columns=build_columns(rows, 0)))
-    file, page = listing.root.ids
-    library = listing.graft_all({file: parse_document("# Alpha\n\nSee [fees](b.md#fees). Words of alpha.", key="a.md")})
-    state = step(begin(replace(make_state(), library=library)), "Alpha")
-    loaded = library.graft_all({page: parse_document("# Beta\n\n## Fees\n\nTwo euros.\n", key="b.md")})
-    state = step(replace(state, library=loaded), "Fees")
-    rebuilt = apply(state, make_rebuild_event(state, PROMPT_CONTEXT))
-    assert read_all(rebuilt).count("Words of alpha.") == 1
-    shrunk = apply_all(state, shrink_transcript(state, PROMPT_CONTEXT))
-    assert read_all(shrunk).count("Words of alpha.") == 0, "a stub"
-    assert find(state, "Alpha") not in shrunk.open_ids
 
 
 _QUESTIONS = 5

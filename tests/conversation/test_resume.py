@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from roamtui.conversation.commands import CloseSections, ExpandSections, Origin, ReadSection
-from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, to_stored_event
+from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, is_kept
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState, apply_all
@@ -37,7 +37,7 @@ def _save(state: ConversationState) -> ConversationState:
 
 def _list_reported(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:
     """List the events that a person sees later."""
-    return [event for event in events if to_stored_event(event)]
+    return [event for event in events if is_kept(event)]
 
 
 def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:

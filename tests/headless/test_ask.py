@@ -18,7 +18,7 @@ IDS = ("a8a96034", "b9e8ef5c")
 EXPANDED = events.ExpandResult(
     id="a8a96034:2", section_id="a8a96034", status=events.ExpandStatus.OPENED, text="Text.", tokens=9
 )
-HIT = events.SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5, snippet="A spade.")
+HIT = events.SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5)
 EVENTS: tuple[events.ConversationEvent, ...] = (
     events.QuestionAsked(number=1, question="Where?"),
     events.StepStarted(number=1, input_tokens=5_000),

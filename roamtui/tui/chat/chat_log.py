@@ -284,7 +284,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             for notice in (notice for event in exchange.events for notice in make_notices(event, library)):
                 if notice.slot is NoticeSlot.ACTIVITY:
                     view.activity.add(notice)
-                else:
+                elif notice.slot is NoticeSlot.CHAT:
                     widgets.append(NoticeView(notice.format(), notice.severity))
             view.finish(exchange, library)
             views.append(view)
