@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, strip_blank_lines
+from roamtui.document.plain import strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.models.registry import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.quotes.read import is_not_found
 from roamtui.quotes.verdicts import verify_citations
-from roamtui.search.base import Searcher
-from roamtui.search.terms import extract_query_terms, locate_terms
+from roamtui.search.base import Hit, Searcher
 
 _NEAREST_MAX = 3
 _LIKELY_SHARE = 0.6
@@ -65,31 +67,21 @@ def build_outcome(
         answer = f"{answer}\n\n{_CUT_NOTES[reason]}"
     if is_not_found(answer):
         said, stopped = answer, StopReason.NOT_FOUND
-        answer = f"{answer}\n\n{_format_nearby_sections(state, searcher)}".rstrip()
+        answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()
     return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, said=said)
 
 
-def _format_nearby_sections(state: ConversationState, searcher: Searcher | None) -> str:
-    """Format the sections opened for the question, and the nearest others with the question's words in them."""
+def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
+    """Format the nearest sections that were not opened for the question."""
     library, exchange = state.library, state.transcript.exchanges[-1]
-    opened = [section.section_id for section in state.open_sections if section.last_used == exchange.number]
-    lines = []
-    if opened:
-        lines.append("Opened: " + "; ".join(f"{format_path(library, node_id)} [{node_id}]" for node_id in opened))
-    try:
-        hits = searcher.search(exchange.question, limit=_NEAREST_MAX + len(opened)) if searcher is not None else ()
-    except RoamtuiError:  # nearby sections only help, so the answer must not fail with them
-        hits = ()
-    nearest = []
-    asked = extract_query_terms(exchange.question)
-    for section_id in [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST_MAX]:
-        text = f"{library.title_of(section_id)}\n{library.text_at(library.get_own_content_span(section_id))}"
-        shared = dict.fromkeys(sanitise_line(term) for _, term in locate_terms(text, asked))
-        terms = f" (has {', '.join(shared)})" if shared else ""
-        nearest.append(f"{format_path(library, section_id)} [{section_id}]{terms}")
-    if nearest:
-        lines.append("Nearest sections: " + "; ".join(nearest))
-    return "\n\n".join(lines)
+    opened = {section.section_id for section in state.open_sections if section.last_used == exchange.number}
+    hits: Sequence[Hit] = ()
+    if searcher is not None:
+        with suppress(RoamtuiError):  # nearest sections only help, so the answer must not fail with them
+            hits = searcher.search(exchange.question, limit=_NEAREST_MAX + len(opened))
+    nearest = [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST_MAX]
+    places = "; ".join(f"{format_path(library, section_id)} [{section_id}]" for section_id in nearest)
+    return f"Nearest sections: {places}" if places else ""
 
 
 def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:

@@ -1,12 +1,11 @@
-"""Generate example questions from headings, and summaries of documents with a model."""
+"""Make example questions from titles, and summaries of documents with a model."""
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Container
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from roamtui.conversation.transcript import Usage
 from roamtui.document.document import hash_text
@@ -19,22 +18,12 @@ from roamtui.models.base import Model, complete_once
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_roots
-from roamtui.search.lexicon import STOP_WORDS
-from roamtui.search.terms import tokenise
 
 _QUESTIONS_MAX = 3
 _SCANNED_SECTIONS_MAX = 400
 _TITLE_LENGTH_MAX = 60
-_OPENING_LENGTH = 2_000
-_ASKING_TITLE_WORDS_MIN = 4
-"""Minimum number of words of a title that serves as a question: "In a hurry?" says nothing outside its section."""
-_QUESTIONS_PER_ROOT_MAX = 3
-"""Maximum number of questions from one top-level section."""
-_MARKS = re.compile(r"[*_`]")
-_VERBS = frozenset(
-    ["is", "are", "was", "were", "do", "does", "did", "can", "may", "must", "should", "will", "has", "have"]
-)
-_QUESTION_WORDS = frozenset(["how", "what", "why", "when", "where", "who", "which"])
+_TITLE_WORDS_MIN = 2
+"""Minimum number of words of a title to ask about: "Overview" says nothing outside its section."""
 _SUMMARY_PROMPT = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in the language \
 of the text: what it is about, and which questions it answers, by the names that a reader would search for. No \
@@ -49,50 +38,18 @@ _SUMMARY_LENGTH_MAX = 600
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest up to three questions from headings all over the document."""
-    questions: list[str] = []
-    root_ids = list_roots(library)
-    per_root = max(1, _SCANNED_SECTIONS_MAX // max(1, len(root_ids)))
-    for root_id in root_ids[:_SCANNED_SECTIONS_MAX]:
-        sections = islice(library.walk(root_id), per_root)
-        candidates = filter(None, (_make_question(library, section_id) for section_id in sections))
-        questions += islice(candidates, _QUESTIONS_PER_ROOT_MAX)
-    unique = list(dict.fromkeys(questions))
-    return tuple(unique[:: max(1, len(unique) // _QUESTIONS_MAX)][:_QUESTIONS_MAX])
-
-
-def _make_question(library: Library, section_id: str) -> str:
-    """Return the question that a section's title asks or its first sentence answers, or empty if there is none."""
-    node = library.node(section_id)
-    if node.kind is not NodeKind.SECTION or not has_own_text(library, section_id):
-        return ""
-    text = _MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))
-    return _make_title_question(format_node_title(node), text)
-
-
-def _make_title_question(title: str, text: str) -> str:
-    """Return the question that a title asks or the first sentence below it answers, or empty if there is none."""
-    if len(title) > _TITLE_LENGTH_MAX or STOP_WORDS.issuperset(tokenise(title)):
-        return ""
-    first, second = (*title.lower().split(" "), "", "")[:2]
-    if title.endswith("?"):
-        is_question = len(title.split()) >= _ASKING_TITLE_WORDS_MIN and (first in _VERBS or first in _QUESTION_WORDS)
-    else:  # "What is late" becomes a question with a question mark, "What we lend" and "How far ahead" do not
-        is_question = second.isalpha() and (
-            first in _VERBS or (first in _QUESTION_WORDS and second in _VERBS) or (first, second) == ("how", "to")
-        )
-    if is_question:
-        return f"{title.removesuffix('?')}?"
-    text = sanitise_line(text).partition(title)[2]
-    singular = re.escape(title.removesuffix("s"))
-    definition = re.match(
-        rf"\W*((?:An? |The )?{singular}s?) (is|are) (?:an?|the|any|all|one|what)\b", text, re.IGNORECASE
-    )
-    if definition is None:
-        return ""
-    article, _, rest = definition[1].rpartition(" ") if " " not in title else definition[1].partition(" ")
-    subject = f"{article.lower()} {rest}".strip() if article.lower() in ("a", "an", "the") else definition[1]
-    return f"What {definition[2]} {subject}?"
+    """Suggest up to three questions from titles all over the document."""
+    root_ids = list_roots(library)[:_SCANNED_SECTIONS_MAX]
+    per_root = _SCANNED_SECTIONS_MAX // max(1, len(root_ids))
+    titles: dict[str, None] = {}
+    for section_id in chain.from_iterable(islice(library.walk(root_id), per_root) for root_id in root_ids):
+        node = library.node(section_id)
+        title = format_node_title(node)
+        is_telling = len(title.split()) >= _TITLE_WORDS_MIN and len(title) <= _TITLE_LENGTH_MAX
+        if is_telling and node.kind is NodeKind.SECTION and has_own_text(library, section_id):
+            titles[title] = None
+    asked = list(titles)[:: max(1, len(titles) // _QUESTIONS_MAX)][:_QUESTIONS_MAX]
+    return tuple(title if title.endswith("?") else f"What does it say about {title}?" for title in asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

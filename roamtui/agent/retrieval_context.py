@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, format_size
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_size
 from roamtui.outline.spans import Bounds, Delivered, add_delivered, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
@@ -49,17 +49,14 @@ _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
-_WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
+_NAME = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
 """A word, number or identifier. The group `inside` matches before a capital letter inside a sentence."""
-_PIECE_LENGTH = 100_000
-"""Number of characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
 _PERIOD = re.compile(r"[QH]\d|\d[QH]")
 """A part of a year, which texts name in many ways."""
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
-_CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 _SHOWN_MARK = "excerpt above"
 _OPEN_MARK = "open: its text stands above"
 _PATH_TITLES_MAX = 3
@@ -210,7 +207,7 @@ def format_hits(
     opened: Sequence[str] = (),
     shown: Sequence[Span] = (),
 ) -> HitList:
-    """Render hits as lines with excerpts, grouped by file. The file with the best hit comes first.
+    """Render hits as lines with excerpts.
 
     What the model has already is not repeated.
 
@@ -231,9 +228,6 @@ def format_hits(
     chosen = _choose_spans(library, hits_by_id, terms, language, room_tokens)
     if not chosen:
         return HitList(text="")
-    groups: dict[str, list[str]] = {}
-    for section_id in chosen:
-        groups.setdefault(_get_file(library, section_id), []).append(section_id)
     shown = [*shown]
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
@@ -245,29 +239,20 @@ def format_hits(
         add_delivered(delivered, (span,))
     lines: list[str] = []
     excerpts: list[Span] = []
-    for file_id, members in groups.items():
-        is_file = members[0] in (file_id, get_canonical_id(library, file_id) if file_id else "")
-        has_heading = bool(file_id) and (len(members) > 1 or not is_file)
-        if has_heading:
-            lines.append(f"{_format_file(library, file_id)}:")
-        for section_id in members:
-            spans = chosen[section_id]
-            is_below = has_heading or not file_id
-            name = _format_path_in_file(library, section_id) if is_below else _format_file(library, file_id)
-            page = library.node(section_id).page
-            note = _format_delivery_note(library, section_id, spans, shown, delivered)
-            quoted: list[str] = []
-            if note not in (_OPEN_MARK, _SHOWN_MARK):
-                excerpts += spans
-                shown += spans
-                quoted = quote_spans(library, section_id, spans)
-            size = format_size(library, library.node(section_id))
-            marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
-            lines += [f"- [{section_id}] {name} ({marks})", *quoted]
+    for section_id, spans in chosen.items():
+        page = library.node(section_id).page
+        note = _format_delivery_note(library, section_id, spans, shown, delivered)
+        quoted: list[str] = []
+        if note not in (_OPEN_MARK, _SHOWN_MARK):
+            excerpts += spans
+            shown += spans
+            quoted = quote_spans(library, section_id, spans)
+        size = format_size(library, library.node(section_id))
+        marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
+        lines += [f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})", *quoted]
     if missing := _list_missing_names(query, library):
         lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
-    ids = tuple(section_id for members in groups.values() for section_id in members)
-    return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
+    return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=tuple(chosen))
 
 
 def _list_missing_names(query: str, library: Library) -> list[str]:
@@ -282,7 +267,7 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     is_english = detect_language(tokenise(query)) is Language.ENGLISH  # German nouns have capitals too
     words = dict.fromkeys(
         match["word"]
-        for match in _WORD.finditer(query)
+        for match in _NAME.finditer(query)
         if not _PERIOD.fullmatch(match["word"])
         and (
             not match["word"].isalpha()
@@ -290,73 +275,47 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
             or (is_english and match["inside"] is not None)
         )
     )
-    forms = {
-        word: (
-            _ENDING.sub("", word.casefold().replace("-", "")),
-            *_NAME_PARTS.findall(word),
-            *_CURRENCY_SIGNS.get(word, ""),
-        )
-        for word in words
-    }
-    overlap = 2 * max(map(len, forms), default=0)
-    pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))
-    while forms and (piece := next(pieces, None)) is not None:  # most names are in one of the first pieces
-        joined = piece.casefold().replace("-", "")
-        forms = {word: parts for word, parts in forms.items() if not any(part in joined for part in parts)}
-    return [*forms]
+    missing = {word: (_ENDING.sub("", _fold(word)), *_NAME_PARTS.findall(word)) for word in words}
+    for text in texts:
+        folded = _fold(text) if missing else ""
+        missing = {word: parts for word, parts in missing.items() if not any(part in folded for part in parts)}
+    return [*missing]
+
+
+def _fold(text: str) -> str:
+    return text.casefold().replace("-", "")
 
 
 def _format_delivery_note(
     library: Library, section_id: str, spans: Sequence[Span], shown: Sequence[Span], delivered: Delivered
 ) -> str:
-    """Say if the model already has the excerpt, or if the excerpt is complete, at least up to the first subsection."""
+    """Say if the model already has the excerpt, or if the excerpt is complete."""
     if not spans:
         return ""
     if not any(subtract_delivered(span, delivered) for span in spans):
         return _OPEN_MARK
     if not any(_subtract(span, shown) for span in spans):
         return _SHOWN_MARK
-    for span, note in (
-        (library.get_content_span(section_id), "complete"),
-        (library.get_own_content_span(section_id), "own text complete"),
-    ):
-        left = _subtract(span, spans)
-        is_partly_shown = left != [(span.start, span.end)]
-        if is_partly_shown and not any(
-            end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=span.doc, start=start, end=end))
-            for start, end in left
-        ):
-            return note
-    return ""
+    whole = library.get_content_span(section_id)
+    left = _subtract(whole, spans)
+    has_more = any(
+        end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=whole.doc, start=start, end=end))
+        for start, end in left
+    )
+    return "" if has_more or left == [(whole.start, whole.end)] else "complete"
 
 
 def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
     return subtract_bounds(span.start, span.end, ((other.start, other.end) for other in shown if other.doc == span.doc))
 
 
-def _get_file(library: Library, section_id: str) -> str:
-    """Return the id of the file or page that contains a section, or empty if there is none."""
-    for node_id in (section_id, *reversed(library.ancestors(section_id))):
-        if library.get_label(node_id).kind in (NodeKind.FILE, NodeKind.LINK):
-            return node_id
-    return ""
-
-
-def _format_file(library: Library, file_id: str) -> str:
-    folders = (format_node_title(library.get_label(node_id)) for node_id in library.ancestors(file_id))
-    return "/".join((*folders, format_node_and_heading(library, library.get_label(file_id))))
-
-
-def _format_path_in_file(library: Library, section_id: str) -> str:
-    """Format the titles down to a section, without those of its file and of the document."""
-    path = [*library.ancestors(section_id), section_id]
-    file_id = _get_file(library, section_id)
-    start = path.index(file_id) + 1 if file_id in path[:-1] else 0
-    titles = {library.title_id(), get_canonical_id(library, file_id) if file_id else None}
-    below = [node_id for node_id in path[start:] if node_id not in titles or node_id == section_id]
-    return " > ".join(
-        format_node_title(library.get_label(node_id), length_max=80) for node_id in below[-_PATH_TITLES_MAX:]
-    )
+def _format_short_path(library: Library, section_id: str) -> str:
+    """Format the last titles down to a section, after its file or page."""
+    above = [node_id for node_id in library.ancestors(section_id) if node_id != library.title_id()]
+    path = [*above, section_id]
+    files = [one for one in path[:-_PATH_TITLES_MAX] if library.get_label(one).kind in (NodeKind.FILE, NodeKind.LINK)]
+    shown = (*files[-1:], *path[-_PATH_TITLES_MAX:])
+    return " > ".join(format_node_title(library.get_label(one), length_max=80) for one in shown)
 
 
 def _choose_spans(

@@ -17,7 +17,7 @@ def _hits(*section_ids: str) -> FakeSearcher:
     return FakeSearcher(*(Hit(section_id=section_id, score=1.0, snippet="", why="") for section_id in section_ids))
 
 
-async def test_not_found_lists_opened_and_nearest_sections() -> None:
+async def test_not_found_lists_the_nearest_sections() -> None:
     fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
     agent = make_agent(searcher=_hits(fees, lost, hours, lending))
     model_of(agent).add_replies(expanding(fees), saying("Not found: nothing on parking. Try “where to park”."))
@@ -25,7 +25,6 @@ async def test_not_found_lists_opened_and_nearest_sections() -> None:
     assert last.stopped is StopReason.NOT_FOUND
     assert last.answer == (
         "Not found: nothing on parking. Try “where to park”.\n\n"
-        f"Opened: Manual > Lending > Fees [{fees}]\n\n"
         f"Nearest sections: Manual > Lending > Lost books [{lost}]; Manual > Hours [{hours}]; "
         f"Manual > Lending [{lending}]"
     )
