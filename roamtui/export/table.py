@@ -15,7 +15,6 @@ from typing import Any
 from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.plain import escape_json, sanitise_line, shorten
-from roamtui.errors import UsageError
 from roamtui.export.json import to_json_citation
 from roamtui.quotes.recheck import format_quote
 from roamtui.table.cells import Cell, CellState
@@ -30,27 +29,7 @@ _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(
 """The start of a text that a spreadsheet may run as a formula, unlike a number with a sign and a unit in words."""
 
 
-def render_table(table: Table, path: Path) -> str:
-    """Render a table for a file, in the format of its suffix, or else as CSV.
-
-    Raises:
-        UsageError: The file is a document of the table.
-    """
-    check_output(table, path)
-    return RENDERERS.get(path.suffix.lower(), render_csv)(table, path.absolute().parent)
-
-
-def check_output(table: Table, path: Path) -> None:
-    """Check that writing a file does not overwrite a document of the table.
-
-    Raises:
-        UsageError: The file is a document of the table.
-    """
-    if os.path.realpath(path) in {os.path.realpath(row.source) for row in table.rows}:
-        raise UsageError(f"{path} is a source of the table. Name another file.")
-
-
-def render_json_table(table: Table, _folder: Path | None = None) -> str:
+def render_json_table(table: Table, _path: Path | None = None) -> str:
     """Render a table as JSON and a line end. Control characters and lone surrogates are escaped."""
     rows = []
     for row in table.rows:
@@ -74,7 +53,7 @@ def _to_json_cell(column: Column, cell: Cell) -> dict[str, Any]:
     }
 
 
-def render_csv(table: Table, _folder: Path | None = None) -> str:
+def render_csv(table: Table, _path: Path | None = None) -> str:
     """Render a table with four columns for each question: the value, its state, its quote and its place.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front.
@@ -99,10 +78,10 @@ def _disarm(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def render_markdown_table(table: Table, folder: Path) -> str:
+def render_markdown_table(table: Table, path: Path) -> str:
     """Render a table as Markdown: several documents as a grid, and the proofs of each document.
 
-    Paths of documents are relative to `folder`, where the file will be.
+    Links to the documents are relative to `path`, where the file will be.
     """
     documents, questions = format_count(len(table.rows), "document"), format_count(len(table.columns), "question")
     parts = [f"# {documents}, {questions}"]
@@ -115,9 +94,9 @@ def render_markdown_table(table: Table, folder: Path) -> str:
         cells = table.list_cells(row)
         grid.append([_escape_markdown(row.title), *map(_format_grid_value, cells)])
         details.append(f"## {_escape_markdown(row.title)}")
-        path = _format_source_path(row, folder)
+        target = _format_source_path(row, path.absolute().parent)
         answered = ((column, cell) for column, cell in zip(table.columns, cells, strict=True) if cell is not None)
-        if proofs := [_render_proof(column, cell, path) for column, cell in answered]:
+        if proofs := [_render_proof(column, cell, target) for column, cell in answered]:
             details.append("\n".join(proofs))
     if len(table.rows) > 1:
         parts.append("\n".join(f"| {' | '.join(fields)} |" for fields in grid))
@@ -183,4 +162,4 @@ RENDERERS: Mapping[str, Callable[[Table, Path], str]] = {
     ".md": render_markdown_table,
     ".json": render_json_table,
 }
-"""Renderers by the suffix of the file. The arguments are the table and the folder of the file."""
+"""Renderers by the suffix of the file. The arguments are the table and the path of the file."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_reason
-from roamtui.export.table import RENDERERS, check_output, format_progress, render_json_table, render_table
+from roamtui.export.table import RENDERERS, format_progress, render_json_table
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.models.registry import OFFLINE
@@ -26,9 +27,7 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     if not table.columns:
         raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
     if output_path is not None:
-        if output_path.suffix.lower() not in RENDERERS:
-            raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
-        check_output(table, output_path)
+        _check_output(table, output_path)
     line = ProgressLine()
 
     def show(run: TableRun, _cell: Cell | None) -> None:
@@ -47,8 +46,9 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     if output_path is None:
         write_text(render_json_table(table))
     else:
+        render = RENDERERS[output_path.suffix.lower()]
         try:
-            output_path.write_bytes(render_table(table, output_path).encode("utf-8", "backslashreplace"))
+            output_path.write_bytes(render(table, output_path).encode("utf-8", "backslashreplace"))
         except OSError as error:
             reason = format_reason(error)
             raise RoamtuiError(f"could not write {output_path}: {reason}. Name another file.") from None
@@ -60,3 +60,10 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     if run.stop_reason:
         warn(f"{run.total - run.done:,} cells were not asked. {run.stop_reason} Run it again to go on.")
     return int(bool(run.unread or run.stop_reason or run.states[CellState.FAILED]))
+
+
+def _check_output(table: Table, path: Path) -> None:
+    if path.suffix.lower() not in RENDERERS:
+        raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
+    if os.path.realpath(path) in {os.path.realpath(row.source) for row in table.rows}:
+        raise UsageError(f"{path} is a source of the table. Name another file.")

@@ -57,44 +57,17 @@ sigma=σ tau=τ upsilon=υ phi=ϕ varphi=φ chi=χ psi=ψ omega=ω Gamma=Γ Delt
 Upsilon=Υ Phi=Φ Psi=Ψ Omega=Ω
 """
 _SYMBOLS = dict(pair.split("=", 1) for pair in _SYMBOL_TABLE.split())
-_FUNCTIONS = frozenset(
-    (
-        *("arg", "arccos", "arcsin", "arctan", "argmax", "argmin", "bmod", "cos", "cosh"),
-        *("cot", "det", "dim", "exp", "gcd", "inf", "ker", "lg", "lim"),
-        *("ln", "log", "max", "min", "mod", "Pr", "sin", "sinh", "sup"),
-        *("tan", "tanh"),
-    )
+_FUNCTION = re.compile(
+    "arg|arccos|arcsin|arctan|argmax|argmin|bmod|cosh?|cot|det|dim|exp|gcd|inf|ker|lg|lim|ln|log|max|min|mod|Pr|sinh?|"
+    "sup|tanh?"
 )
-_FONTS = frozenset(
-    (
-        *("text", "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "boldsymbol", "bm"),
-        *("operatorname", "textbf", "textit", "texttt", "textrm", "mbox"),
-    )
-)
+_FONT = re.compile("text(bf|it|tt|rm)?|math(rm|bf|it|sf|tt|cal)|boldsymbol|bm|operatorname|mbox")
 """Commands that only change the font of their argument."""
-_FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
-_IGNORED_COMMANDS = frozenset(
-    (
-        *("left", "right", "big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl"),
-        *("Bigr", "displaystyle", "textstyle", "limits", "nolimits"),
-    )
-)
+_SIZE = re.compile("left|right|[bB]igg?[lr]?|displaystyle|textstyle|(no)?limits")
 """Commands that only change sizes."""
 _SPACES = frozenset({",", ";", ":", " ", "quad", "qquad", "thinspace"})
-_ESCAPES = {
-    "{": "{",
-    "}": "}",
-    "%": "%",
-    "$": "$",
-    "#": "#",
-    "&": "&",
-    "_": "_",
-    "|": "‖",
-    "!": "",
-    "*": "∗",
-    "[": "[",
-    "]": "]",
-}
+_ESCAPES = dict.fromkeys("{}%$#&_[]") | {"|": "‖", "!": "", "*": "∗"}
+"""Escaped characters with what they mean; None for the characters themselves."""
 _ACCENTS = {"hat": "\u0302", "bar": "\u0304", "overline": "\u0304", "tilde": "\u0303", "vec": "\u20d7", "dot": "\u0307"}
 _DOUBLE_STRUCK = dict(zip("CEHNPQRZ1", "ℂ𝔼ℍℕℙℚℝℤ𝟙", strict=True))
 _PIECE = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]{2,}(?:_[A-Za-z]{2,})+|\d+(?:[.,]\d+)*|\s+|.", re.DOTALL)
@@ -104,14 +77,11 @@ _FRACTION_START, _FRACTION_END = "\ue0f0", "\ue0f1"
 _BEFORE_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:([{⟨×·")
 _AFTER_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:.)]}⟩×·")
 """Characters that bind no more strongly than a fraction, so that a fraction next to them needs no brackets."""
-_ESCAPED = re.compile(r"\\([\\_*{}\[\]()#+.!|-])")
 _DEPTH_MAX = 30
 
 
 def convert_formula(tex: str) -> str | None:
     """Return a formula as one line of text with the same meaning, or None if it contains anything unknown."""
-    if "\\\\" in tex and not re.search(r"(?<!\\)\\[A-Za-z]", tex):
-        tex = _ESCAPED.sub(r"\1", tex)  # a converter of HTML escaped it as Markdown
     try:
         text = _Converter(tex).convert()
     except ValueError:
@@ -206,17 +176,17 @@ class _Converter:
     def _convert_command(self, name: str) -> str:  # noqa: PLR0911 - one for each kind
         if name in _SYMBOLS or name in _SPACES:
             return _SYMBOLS.get(name, " ")
-        if name in _FUNCTIONS:
+        if _FUNCTION.fullmatch(name):
             if self._next == "{":
                 return f"{name}({self._convert_argument()})"
             return f"{name} " if self._next[:1].isalnum() else name
-        if name in _IGNORED_COMMANDS:
+        if _SIZE.fullmatch(name):
             if self._next == ".":  # a missing bracket
                 self._position += 1
             return ""
-        if name in _FONTS:
+        if _FONT.fullmatch(name):
             return self._convert_argument()
-        if name in _FRACTIONS:
+        if name in ("frac", "dfrac", "tfrac"):
             above, below = _bracket(self._convert_argument()), _bracket(self._convert_argument())
             return f"{_FRACTION_START}{above}/{below}{_FRACTION_END}"
         if name == "sqrt" and self._next != "[":
@@ -226,7 +196,8 @@ class _Converter:
         if name == "mathbb" and (letter := self._convert_argument()) in _DOUBLE_STRUCK:
             return _DOUBLE_STRUCK[letter]
         if name in _ESCAPES:
-            return _ESCAPES[name]
+            escaped = _ESCAPES[name]
+            return name if escaped is None else escaped
         raise ValueError
 
 

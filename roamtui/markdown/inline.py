@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -88,10 +88,6 @@ def is_html_element(name: str) -> bool:
     return name in EMPHASES or name in HIDDEN_TAGS or bool(_BLOCK.fullmatch(name) or _OTHER.fullmatch(name))
 
 
-SplitMarks = Callable[[str, bool], Iterable[tuple[str, str | None]]]
-"""Function that splits a text into marks and the text between them. A mark has an href, other text has None. The second
-argument tells whether the text is the first of its block."""
-
 _WHITE_SPACE = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _NESTING_MAX = 50
@@ -102,8 +98,11 @@ _SCRIPT_LENGTH_MAX = 3
 is just small print."""
 
 
-def split_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]]:  # noqa: FBT001 - a `SplitMarks`
-    """Split a text at footnote marks: `[^1]` leads to its note, and `[^1]:` at the start of a note leads back."""
+def _split_footnotes(text: str, *, is_first: bool) -> Iterator[tuple[str, str | None]]:
+    """Split a text at footnote marks: `[^1]` leads to its note, and `[^1]:` at the start of a note leads back.
+
+    A mark has an href, other text has None. `is_first` tells whether the text is the first of its block.
+    """
     position = 0
     for match in _FOOTNOTE.finditer(text):
         yield text[position : match.start()], None
@@ -117,7 +116,8 @@ def split_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None
 class InlineReader:
     """Collects the words of a block."""
 
-    split_marks: SplitMarks
+    has_footnotes: bool
+    """Whether to look for marks of footnotes."""
     links: list[Link] = field(default_factory=list)
     _words: list[Words] = field(default_factory=list)
     _open_elements: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
@@ -157,7 +157,8 @@ class InlineReader:
     def add_text(self, text: str) -> None:
         """Add text that may contain marks, such as those of footnotes."""
         style = self._current_style
-        for shown, href in self.split_marks(text, not self._words):
+        pieces = _split_footnotes(text, is_first=not self._words) if self.has_footnotes else ((text, None),)
+        for shown, href in pieces:
             if href is None or style.link is not None:
                 self._add(shown, style)
             else:

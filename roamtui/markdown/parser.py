@@ -35,11 +35,9 @@ from roamtui.markdown.inline import (
     HIDDEN_TAGS,
     SCRIPT_SIGNS,
     InlineReader,
-    SplitMarks,
     Tag,
     TagStarts,
     read_tag,
-    split_footnotes,
 )
 from roamtui.markdown.rules import get_html_splitter, get_parser
 
@@ -68,13 +66,14 @@ def read_markdown(
     prefix: str = "",
     start: int = 0,
     definitions: Definitions | None = None,
-    split_marks: SplitMarks = split_footnotes,
+    has_footnotes: bool = True,
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
     If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks. `start` is the
     offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
-    document, in addition to those in the text. `split_marks` splits plain text at marks.
+    document, in addition to those in the text. `has_footnotes` tells
+    whether marks such as `[^1]` are links.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
@@ -90,7 +89,7 @@ def read_markdown(
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    reader = _BlockReader(tokens, InlineReader(split_marks), TagStarts(source), start, find_offset)
+    reader = _BlockReader(tokens, InlineReader(has_footnotes), TagStarts(source), start, find_offset)
     return Markdown(blocks=reader.read_blocks(), links=tuple(reader.words.links))
 
 

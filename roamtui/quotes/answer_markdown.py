@@ -61,9 +61,7 @@ def read_answer_markdown(
             start, end = len(sanitise_text(answer[:start])), len(sanitise_text(answer[:end]))
         return start - lead, end - lead
 
-    markdown = read_markdown(
-        text if close_markup is None else close_markup(text), split_marks=lambda words, _: ((words, None),)
-    )
+    markdown = read_markdown(text if close_markup is None else close_markup(text), has_footnotes=False)
     quotes = [convert(quote.start, quote.end) for quote in proof.quotes]
     marks = [convert(mark.start, mark.end) for mark in proof.marks]
     placer = _WordPlacer(text, quotes, marks, [mark.label for mark in proof.marks], markdown.links)

@@ -18,7 +18,7 @@ from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, StoreError
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, read_answer
@@ -84,7 +84,7 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
     is cancelled, only the cells that are being asked are lost.
 
     Raises:
-        StoreError: The table cannot be used, or a cell cannot be saved.
+        StoreError: The table cannot be used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
     with closing(TableLog(table)) as log:
@@ -94,11 +94,6 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):
                     group.create_task(filler.fill_rows(pending))
-        except ExceptionGroup as errors:
-            error: Exception = errors
-            while isinstance(error, ExceptionGroup):
-                error = error.exceptions[0]
-            raise error from None
         finally:
             await plan.model.close()
     return run
@@ -226,7 +221,11 @@ class _Filler:
         self._on_progress(self._run, None)
 
     def _record(self, cell: Cell) -> None:
-        self._log.record(cell)
+        try:
+            self._log.record(cell)
+        except StoreError as error:
+            self._run.stop_reason = str(error)
+            return
         self._table.cells[cell.row, cell.column] = cell
         self._run.states[cell.state] += 1
         self._run.usage += cell.usage

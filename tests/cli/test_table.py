@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from roamtui.bootstrap import Bootstrap
 from tests.cli.conftest import RunCommand
 from tests.table.filling import PERIOD, write_leases
 
@@ -45,19 +43,6 @@ def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path
     assert log.read_text("utf-8").count('"question_asked"') == 2
     assert "fills one cell" in log.read_text("utf-8").partition("Are pets allowed?")[0]
     assert run("conversations").out == "No conversations yet.\n"
-
-
-def test_a_source_is_added_to_the_conversation_of_a_cell_and_is_there_again(run: RunCommand, tmp_path: Path) -> None:
-    leases = write_leases(tmp_path / "leases")
-    table = run("table", leases / "anna.md", "-q", PERIOD).json
-    (cell,) = table["rows"][0]["cells"]
-    log = Path(table["table"]) / "conversations" / f"{cell['conversation']}.jsonl"
-    library, loader = Bootstrap().open((str(leases / "anna.md"),), load_all=True)
-    conversation = Bootstrap().start_conversation(library, loader, str(log))
-    asyncio.run(conversation.add_source(str(leases / "bert.md")))
-    conversation.close()
-    answer = run("ask", leases / "anna.md", PERIOD, "--conversation", log)
-    assert "three months" in answer.out
 
 
 @pytest.mark.parametrize("name", ["leases/anna.md", "link.md"])

@@ -88,7 +88,7 @@ def test_a_csv_file_of_long_dashes_takes_no_longer(tmp_path: Path) -> None:
 
 def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path) -> None:
     quote = "- The period is 60 days.\n- It begins on the first."
-    text = render_markdown_table(make_table(tmp_path, "60 days", quote=quote), tmp_path)
+    text = render_markdown_table(make_table(tmp_path, "60 days", quote=quote), tmp_path / "t.md")
     assert text == (
         "# 1 document, 2 questions\n\n## 0.md\n\n"
         '- ✓ **Notice**: 60 days — "- The period is 60 days.\\n- It begins on the first." '
@@ -100,7 +100,7 @@ def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path
 
 def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:
     content = make_table(tmp_path / "a b", "60 days", "30 | days", quote="Notice takes some days.")
-    text = render_markdown_table(content, tmp_path)
+    text = render_markdown_table(content, tmp_path / "t.md")
     assert "| 0.md | ✓ 60 days |  |\n| 1.md | ✓ 30 \\| days |  |" in text
     claims = read_claims(text, "table.md")
     assert [(claim.quote, claim.source) for claim in claims] == [
@@ -111,7 +111,7 @@ def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path
 
 def test_a_long_value_is_short_in_the_grid_and_whole_below_it(tmp_path: Path) -> None:
     value = "Notice takes " + "60 days " * 20
-    text = render_markdown_table(make_table(tmp_path, value.strip(), "30 days"), tmp_path)
+    text = render_markdown_table(make_table(tmp_path, value.strip(), "30 days"), tmp_path / "t.md")
     (row,) = (line for line in text.splitlines() if line.startswith("| 0.md"))
     assert len(row.split(" | ")[1]) <= len("✓ ") + 80
     assert value.strip() in text.partition("| 1.md")[2]
@@ -120,6 +120,7 @@ def test_a_long_value_is_short_in_the_grid_and_whole_below_it(tmp_path: Path) ->
 def test_a_bar_in_a_title_starts_no_column(tmp_path: Path) -> None:
     content = make_table(tmp_path, "60 days", "30 days")
     rows = tuple(replace(row, title=f"{row.title} › A | B") for row in content.rows)
-    text = render_markdown_table(replace(content, rows=rows, columns=(Column(question="Is it a|b?"),)), tmp_path)
+    content = replace(content, rows=rows, columns=(Column(question="Is it a|b?"),))
+    text = render_markdown_table(content, tmp_path / "t.md")
     assert "|  | Is it a\\|b? |\n" in text
     assert "| 0.md › A \\| B |" in text

@@ -32,7 +32,6 @@ from roamtui.markdown.parser import read_markdown
         (r"O(n \log n) - \max{x}", "O(n log n) − max(x)"),
         (r"{a+b}^2 = 2^63", "(a+b)² = 2⁶³"),
         (r"f'(x) \in \mathbb{R}^n", "f′(x) ∈ ℝⁿ"),
-        (r"\\frac{1}{1 - \\frac{match\\\_time}{q\_{i}}}", "1/(1 − match_time/qᵢ)"),
         (r"x^{a^b}", "x^(aᵇ)"),
     ],
 )

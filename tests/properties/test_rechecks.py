@@ -83,4 +83,4 @@ def test_an_exported_table_is_the_same(suffix: str, state: CellState, count: int
     cell = Cell(row="a.md", column=column.key, content="c", model="m", state=state, value=value, citations=(citation,))
     rows = tuple(Row(key=name, title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
     table = Table(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("a.md", column.key): cell})
-    _check(RENDERERS[suffix](table, Path("/x")), f"table{suffix}", library, citation)
+    _check(RENDERERS[suffix](table, Path("/x/t.md")), f"table{suffix}", library, citation)

@@ -140,13 +140,15 @@ DIALECTS = """# Ovens
 Mind the **door**, see [[Steam]].
 :::
 
-=== "Stone"
-    It heats at $t = \\frac{m c}{P}$ to 300<sup>2</sup>.
+/// tab | Stone
+It heats at $t = \\frac{m c}{P}$ to 300<sup>2</sup>.
+///
 
-=== "Deck"
-    ```mermaid
-    graph LR
-    ```
+/// tab | Deck
+```mermaid
+graph LR
+```
+///
 
 <Card title="Loaves" href="/loaves">Two kinds</Card>
 

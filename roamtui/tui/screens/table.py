@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.export.table import RENDERERS, format_progress, render_table
+from roamtui.export.table import RENDERERS, format_progress
 from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import drop_repeated_columns, parse_question
@@ -171,7 +171,7 @@ class TableScreen(Dialog[None]):
         self._show_head()
 
     def action_export(self) -> None:
-        renderers = dict.fromkeys(RENDERERS, partial(render_table, self._table))
+        renderers = {suffix: partial(render, self._table) for suffix, render in RENDERERS.items()}
         self.app.push_screen(ExportDialog("Export the table to", "table", renderers), self._show_message)
 
     @override

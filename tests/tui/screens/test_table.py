@@ -166,11 +166,3 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
     async with showing(tables) as (app, pilot):
         await press_until(pilot, "were not asked", "r")
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
-
-
-async def test_closing_the_document_of_a_cell_leads_back_to_the_table(filled: Tables) -> None:
-    async with showing(filled) as (app, pilot):
-        await press_until(pilot, lambda: bool(app.documents) and app.main_screen.has_started, "enter")
-        await run(pilot, "global.close_document")
-        await await_grid(pilot)
-        assert not app.documents
