@@ -7,31 +7,28 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import escape_inline, write_heading
-from roamtui.sources.convert.html import write_main_blocks
-from roamtui.sources.convert.html_tree import read_page
+from roamtui.sources.convert.html import write_blocks
+from roamtui.sources.convert.html_tree import HEADINGS, read_page
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text
 from roamtui.sources.decode import decode_html
 
 _TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
 _PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
-_MARKER = re.compile("\ue000(\\d+)\ue001")
-"""Number of a navigation point between private-use characters. It marks the place that the point leads to."""
-_HEADING = re.compile(r"(#{1,6}) (.*)")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _SIMILAR_LENGTH_MIN = 4
 """Titles with fewer letters and digits are similar only if they are the same."""
 _ENDING_SHARE_MIN = 0.3
 """If a title ends with a shorter one, they are similar only if the shorter has at least this share of its length."""
-_TITLE_DISTANCE_MAX = 8
-"""Maximum number of blocks to search for a title, from the start of the chapter or from the title found before."""
+_TITLE_DISTANCE_MAX = 4
+"""Maximum number of headings and paragraphs to search for a title, from the place that the navigation leads to."""
 
 
 class _NavigationPoint(NamedTuple):
@@ -62,13 +59,9 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     blocks: list[str] = []
     shift = 0
     for part in (part_names[key] for key in pages):
-        part_points = points.get(part, [])
-        marks: dict[str, str] = {}
-        for number, point in enumerate(part_points):
-            marks[point.fragment] = f"{marks.get(point.fragment, '')}\ue000{number}\ue001"
-        page, _ = read_page(decode_html(package.read(part))[0], image_base=part, marks=marks)
-        adjusted, shift = _adjust_headings(write_main_blocks(page), part_points, shift)
-        blocks += adjusted
+        page, _ = read_page(decode_html(package.read(part))[0], image_base=part)
+        shift = _set_headings(page, points.get(part, []), shift)
+        blocks += write_blocks(page)
     title = next((join_text(found) for found in root.iter("{*}title")), "")
     return ConvertedText(text="\n\n".join(blocks) + "\n", title=title)
 
@@ -116,50 +109,54 @@ def _count_around(element: Any, name: str) -> int:
     return sum(1 for _ in element.iterancestors(f"{{*}}{name}"))
 
 
-def _adjust_headings(blocks: list[str], points: list[_NavigationPoint], shift: int) -> tuple[list[str], int]:
-    """Give a chapter's headings the levels of the navigation, and insert a heading for each point without one.
+def _set_headings(page: Any, points: list[_NavigationPoint], shift: int) -> int:
+    """Give a page's headings the levels of the navigation, and insert a heading for each point without one.
 
-    `shift` is added to the level of each heading that no point leads to. Return the new blocks, and the shift for the
-    next chapter.
+    `shift` is added to the level of each heading that no point leads to. Return the shift for the next page.
     """
-    places = {int(number): index for index, block in enumerate(blocks) for number in _MARKER.findall(block)}
-    texts = [*(_MARKER.sub("", block) for block in blocks), ""]
-    levels = [len(heading[1]) if (heading := _HEADING.fullmatch(text)) else 0 for text in texts]
-    inserted: dict[int, list[_NavigationPoint]] = {}
-    own: dict[int, _NavigationPoint] = {}
-    start = 0
-    for number, point in enumerate(points):
-        # A point without a marker leads to the chapter as a whole or to a missing id.
-        start, distance = (places[number], 2) if number in places else (start, _TITLE_DISTANCE_MAX)
-        near = [index for index in range(start, min(len(blocks), start + distance)) if index not in own]
-        found = next((index for index in near if _is_title(texts[index], levels[index], point.title)), None)
-        if found is None:
-            inserted.setdefault(start, []).append(point)
-        else:
-            own[found], start = point, found
-    out: list[str] = []
-    for index, (text, level) in enumerate(zip(texts, levels, strict=True)):
-        below = min(filter(None, levels[index:]), default=1) if index in inserted or index in own else 1
-        for point in inserted.get(index, ()):
-            out.append(write_heading(point.level, escape_inline(point.title)))
-            shift = point.level + 1 - below
-        title = text.lstrip("#").strip()
-        if index in own:
-            point = own[index]
-            # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
-            is_longer = not level or len(_simplify(point.title)) > len(_simplify(title))
-            out.append(write_heading(point.level, escape_inline(point.title) if is_longer else title))
-            shift = point.level - level if level else point.level + 1 - below
-        else:
-            out.append(write_heading(level + shift, title) if level else text)
-    return [*filter(str.strip, out)], shift
+    order = {element: number for number, element in enumerate(page.iter())}
+    elements = {element.get("id"): element for element in order if element.get("id")}
+    titles = [element for element in order if element.tag in (*HEADINGS, "p")]
+    place = page.find("body")
+    place = page if place is None else place
+    own: dict[Any, tuple[int, int]] = {}
+    """By heading: the level to set, and that of the page."""
+    for point in points:
+        place = elements.get(point.fragment, place)
+        place = next(place.iterancestors(*HEADINGS), place)
+        start = bisect_left(titles, order[place], key=order.__getitem__)
+        near = (title for title in titles[start : start + _TITLE_DISTANCE_MAX] if title not in own)
+        heading = next((title for title in near if _has_title(title, point.title)), None)
+        if heading is None:
+            heading = page.makeelement("p")
+            order[heading] = order[place]
+            if place.tag in ("html", "body"):
+                place.insert(0, heading)
+            elif place in own:
+                place.addnext(heading)
+            else:
+                place.addprevious(heading)
+        # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
+        if heading.tag == "p" or len(_simplify(point.title)) > len(_simplify("".join(heading.itertext()))):
+            heading[:], heading.text = [], point.title
+        own[heading] = point.level, int(heading.tag[1:] or 0)
+        heading.tag = "h1"
+        place = heading
+    headings = [*page.iter(*HEADINGS)]
+    for number, heading in enumerate(headings):
+        level, old_level = own.get(heading, (0, 0))
+        if level and not old_level:
+            old_level = min((int(below.tag[1]) for below in headings[number:] if below not in own), default=1) - 1
+        shift = level - old_level if level else shift
+        heading.tag = f"h{max(1, min(6, level or int(heading.tag[1]) + shift))}"
+    return shift
 
 
-def _is_title(text: str, level: int, title: str) -> bool:
-    """Check whether a block has a title: a paragraph if it is the same, a heading also if one has more words."""
-    first, second = _simplify(text), _simplify(title)
+def _has_title(element: Any, title: str) -> bool:
+    """Check whether a paragraph is the same as a title, or a heading is the same, longer or shorter."""
+    first, second = _simplify("".join(element.itertext())), _simplify(title)
     short, long = sorted((first, second), key=len)
-    if not level or len(short) < _SIMILAR_LENGTH_MIN:
+    if element.tag not in HEADINGS or len(short) < _SIMILAR_LENGTH_MIN:
         return first == second
     return long.startswith(short) or (long.endswith(short) and len(short) >= _ENDING_SHARE_MIN * len(long))
 

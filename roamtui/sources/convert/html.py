@@ -62,7 +62,7 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     elements are left out. The title comes from the element `title`, and is not part of the text.
     """
     root, title = read_page(html, base_url)
-    text = _join_blocks(write_main_blocks(root))
+    text = _join_blocks(_write_main_blocks(root))
     if len(text) <= _SHELL_LENGTH_MAX and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
@@ -81,10 +81,10 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     with `TITLE_TAG` is the title of the document, and all others are one level deeper.
     """
     out: list[str] = []
-    texts = [" ".join(_join_blocks(_write_blocks(read_page(note)[0])).split()) for note in notes]
+    texts = [" ".join(_join_blocks(write_blocks(read_page(note)[0])).split()) for note in notes]
     if html.count(TITLE_TAG) == 1:
         html = _LOWERED_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", html)
-    for block in _write_blocks(read_page(html)[0]):
+    for block in write_blocks(read_page(html)[0]):
         out.append(_NOTE_NUMBER.sub(r"[^\1]", block))
         for number in map(int, _NOTE_NUMBER.findall(block)):
             if 0 < number <= len(texts) and texts[number - 1]:
@@ -93,11 +93,11 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     return "\n\n".join(out) + "\n"
 
 
-def write_main_blocks(root: Any) -> list[str]:
+def _write_main_blocks(root: Any) -> list[str]:
     """Write the `main` elements of a page. If there are none, write its only `article`; otherwise, the whole page."""
     for name in ("main", "article"):
         chosen = [part for part in root.iter() if name in (part.tag, part.get("role"))]
-        body = [block for part in chosen for block in _write_blocks(part)]
+        body = [block for part in chosen for block in write_blocks(part)]
         if not body or (name == "article" and len(chosen) > 1):
             continue
         # Many sites put the page's h1 in a header above `main`.
@@ -106,7 +106,7 @@ def write_main_blocks(root: Any) -> list[str]:
             heads = [block for part in before if part.tag == "h1" for block in _write_heading(part)]
             body = [*map(str, heads[-1:]), *body]
         return body
-    return _write_blocks(root)
+    return write_blocks(root)
 
 
 def _join_blocks(blocks: Iterable[str], *, is_item: bool = False) -> str:
@@ -118,7 +118,7 @@ def _join_blocks(blocks: Iterable[str], *, is_item: bool = False) -> str:
     return text
 
 
-def _write_blocks(element: Any) -> list[str]:
+def write_blocks(element: Any) -> list[str]:
     """Write the content of an element as blocks. Runs between two blocks become paragraphs."""
     return _finish_blocks(_write_inline(element, frozenset()))
 
@@ -171,7 +171,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             code = _read_code(element).strip("\n").rstrip()
             return [_Block(write_code(code, find_code_language(element)) if code.strip() else "")]
         case "blockquote":
-            text = _join_blocks(_write_blocks(element))
+            text = _join_blocks(write_blocks(element))
             return [_Block(_WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", text) if text else "")]
         case "hr":
             return [_Block("***")]  # "---" could be read as front matter or a heading's underline
@@ -260,7 +260,7 @@ def _write_list(element: Any) -> Iterator[str]:
             break
         stray = [_write_text(child.tail)]
         number = _parse_number(child.get("value"), number + 1)
-        blocks = _write_blocks(child)
+        blocks = write_blocks(child)
         if next(child.iter(*HEADINGS), None) is not None:
             yield "\n".join(items)
             yield from blocks
@@ -281,7 +281,7 @@ def _write_table(table: Any) -> Iterator[str]:
         elif part.tag == "tr":
             rows.append(part)
         else:
-            yield from _write_blocks(part)
+            yield from write_blocks(part)
     lines: list[str] = []
     filled: dict[int, int] = {}
     for row in rows:
@@ -289,7 +289,7 @@ def _write_table(table: Any) -> Iterator[str]:
             yield from _finish_table(lines)
             for cell in row:
                 cell.tag = "div"
-            yield from _write_blocks(row)
+            yield from write_blocks(row)
             lines, filled = [], {}
         elif cells := _list_cells(row, filled):
             line = "".join(f" {cell} |" for cell in cells)

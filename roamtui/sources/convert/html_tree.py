@@ -6,7 +6,6 @@ libxml2 repairs the tags, so the tree is sound even if the page is broken. Its d
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -31,7 +30,6 @@ BLOCKS = frozenset(
     }
 )
 """Elements that start and end a line."""
-_WITHOUT_TEXT = LISTS | {"table", "thead", "tbody", "tr", "dl"}
 _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
 _HIDDEN_NAMES = frozenset(
@@ -68,10 +66,8 @@ _SCHEMES = frozenset({"", "http", "https", "mailto"})
 _NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
 
 
-def read_page(
-    source: str, base_url: str | None = None, image_base: str | None = None, marks: Mapping[str, str] | None = None
-) -> tuple[Any, str]:
-    """Return the tree of a page, and its title. `marks` are texts to insert, by the id of the element where.
+def read_page(source: str, base_url: str | None = None, image_base: str | None = None) -> tuple[Any, str]:
+    """Return the tree of a page, and its title.
 
     Raises:
         SourceError: The page is nested more deeply than libxml2 allows.
@@ -83,22 +79,15 @@ def read_page(
         raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
         strip_tags(element, "*")
-    _clean(root, base_url, image_base, {**(marks or {})})
+    _clean(root, base_url, image_base)
     strip_tags(root, *_WITHOUT_MEANING)
     titles = (" ".join((title.text or "").split()) for title in root.iter("title"))
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
 
 
-def _clean(root: Any, base_url: str | None, image_base: str | None, marks: dict[str, str]) -> None:
-    """Empty what is hidden, make links absolute, and insert marks."""
+def _clean(root: Any, base_url: str | None, image_base: str | None) -> None:
+    """Empty what is hidden, and make links absolute."""
     for element in [*root.iter()]:
-        if (mark_id := element.get("id")) and (mark := marks.pop(mark_id, "")):
-            inner = (
-                next(element.iter("li", "td", "th", "dt", "dd"), element) if element.tag in _WITHOUT_TEXT else element
-            )
-            span = element.makeelement("span")
-            span.text = mark
-            inner.insert(0, span)
         if _is_hidden(element):
             element.clear(keep_tail=True)
         elif element.tag == "a":

@@ -54,8 +54,9 @@ def test_an_ncx_gives_titles_and_levels_too() -> None:
     [
         (
             "<p>a</p>",
-            '<li><a href="text/one.xhtml#gone">Hulls</a></li><li><a href="../../x.xhtml">X</a></li><li><a>Y</a></li>',
-            "# Hulls\n\na\n",
+            '<li><a href="text/one.xhtml#gone">Hulls</a></li><li><a href="text/one.xhtml">Keels</a></li>'
+            '<li><a href="../../x.xhtml">X</a></li><li><a>Y</a></li>',
+            "# Hulls\n\n# Keels\n\na\n",
         ),
         (
             "<h1>Code</h1><pre># a\n\n# b</pre>",
