@@ -18,7 +18,7 @@ import msgspec
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.sources.convert.converted import Format
 from roamtui.sources.convert.converters import get_converter
-from roamtui.sources.convert.drawing import Drawing, DrawingRequest
+from roamtui.sources.convert.drawing import DrawingRequest
 from roamtui.sources.decode import replace_surrogates
 
 DRAW = "DRAW"
@@ -46,10 +46,16 @@ def main(arguments: Sequence[str]) -> None:
     output, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not mix with the result
     status = 0
     try:
-        if job == DRAW:
-            result = msgspec.json.encode(_draw(data, name, msgspec.json.decode(options, type=DrawingRequest)))
-        else:
+        _limit_resources(_DRAWING_MEMORY_BYTES_MAX if job == DRAW else _MEMORY_BYTES_MAX)
+        if job != DRAW:
             result = _convert(job, data, name, options)
+        else:
+            request = msgspec.json.decode(options, type=DrawingRequest)
+            if request.page is None:
+                from roamtui.sources.convert.picture import draw_picture as draw  # noqa: PLC0415 - each is heavy
+            else:
+                from roamtui.sources.convert.pdf.drawing import draw_page as draw  # noqa: PLC0415
+            result = msgspec.json.encode(draw(data, name, request))
     except RoamtuiError as error:
         result, status = str(error).encode(), PROBLEM
     except ImportError:
@@ -64,7 +70,6 @@ def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
     def report(done: int, count: int) -> None:
         os.write(1, f"[{done}, {count}]\n".encode())
 
-    _limit_resources(_MEMORY_BYTES_MAX)
     is_pdf = job == Format.PDF.name
     options = {"report": report, "ocr_languages": languages.split("+") if languages else ()} if is_pdf else {}
     converted = get_converter(Format[job])(data, name, **options)
@@ -73,21 +78,8 @@ def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
     return msgspec.json.encode({**msgspec.to_builtins(converted), "text": replace_surrogates(converted.text)})
 
 
-def _draw(data: bytes, name: str, request: DrawingRequest) -> Drawing:
-    _limit_resources(_DRAWING_MEMORY_BYTES_MAX)
-    if request.page is not None:
-        from roamtui.sources.convert.pdf.drawing import draw_page as draw  # noqa: PLC0415 - each library is heavy
-    else:
-        from roamtui.sources.convert.picture import draw_picture as draw  # noqa: PLC0415
-    return draw(data, name, request)
-
-
 def _limit_resources(memory_bytes_max: int) -> None:
-    """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it.
-
-    Raises:
-        ImportError: psutil is not installed. On Linux, it is not needed.
-    """
+    """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it."""
     if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
         import psutil  # noqa: PLC0415 - not installed on Linux
 
@@ -95,11 +87,8 @@ def _limit_resources(memory_bytes_max: int) -> None:
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - Windows has none
 
-        for kind, limit in (
-            (resource.RLIMIT_AS, memory_bytes_max),
-            (resource.RLIMIT_CPU, SCAN_SECONDS_MAX),
-            (resource.RLIMIT_FSIZE, 0),
-        ):
+        limits = {resource.RLIMIT_AS: memory_bytes_max, resource.RLIMIT_CPU: SCAN_SECONDS_MAX, resource.RLIMIT_FSIZE: 0}
+        for kind, limit in limits.items():
             with contextlib.suppress(OSError, ValueError):
                 resource.setrlimit(kind, (limit, limit))
 

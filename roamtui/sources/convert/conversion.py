@@ -51,17 +51,7 @@ CONVERTED_SUFFIXES = frozenset(name for name in _FORMATS_BY_NAME if name.startsw
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
 SLOW_SUFFIXES = frozenset(suffix for suffix in CONVERTED_SUFFIXES if _FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS)
 """Suffixes of the formats that are always converted in a subprocess."""
-_PACKAGE_SIGNS = {
-    b"mimetypeapplication/vnd.oasis.opendocument.text": Format.ODT,
-    b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet": Format.SPREADSHEET,
-    b"META-INF/container.xml": Format.EPUB,
-    b"word/document.xml": Format.DOCX,
-    b"xl/workbook.xml": Format.SPREADSHEET,
-    b"xl/workbook.bin": Format.SPREADSHEET,
-    b"ppt/presentation.xml": Format.PPTX,
-}
-"""Formats that are zip archives, by the name of a part that only they have, or the name and content of a part."""
-_PACKAGE_FORMATS = frozenset(_PACKAGE_SIGNS.values())
+_PACKAGE_FORMATS = frozenset({Format.EPUB, Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
 
 
 def convert(
@@ -110,9 +100,7 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     if data.startswith(_PDF_START):
         return Format.PDF
     if data.startswith(ZIP_START):
-        # In a damaged file, only the name may show the format.
-        detected = next((named for sign, named in _PACKAGE_SIGNS.items() if sign in data), declared)
-        return detected if detected in _PACKAGE_FORMATS else None
+        return declared if declared in _PACKAGE_FORMATS else None
     if _HTML_START.match(data[:_SAMPLE_LENGTH]) and suffix not in _TEXT_SUFFIXES:
         return Format.HTML
     is_text = b"\0" not in data[:_SAMPLE_LENGTH]

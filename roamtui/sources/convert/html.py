@@ -22,11 +22,8 @@ _SHELL_TEXT = re.compile(
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_BREAK = "\n"
 """A `<br>` in a run. Other line ends of a run are spaces."""
-_BRACKETS = re.compile(r"[\[\]\\]")
-_ESCAPED = r"\\\g<0>"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
 _ITEM_START = re.compile(r"- |\d+\. ")
-_WHOLE_LINE = re.compile("^(.*)", re.MULTILINE)
 _TICKS = re.compile("`+")
 _MARKS_BY_NAME = {
     **dict.fromkeys(("b", "strong", "dt"), "**"),
@@ -37,6 +34,7 @@ _MARKS_BY_NAME = {
 }
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
+_REGIONS = ("main", "article")
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 TITLE_TAG = '<h1 class="title">'
@@ -95,18 +93,14 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
 
 def _write_main_blocks(root: Any) -> list[str]:
     """Write the `main` elements of a page. If there are none, write its only `article`; otherwise, the whole page."""
-    for name in ("main", "article"):
-        chosen = [part for part in root.iter() if name in (part.tag, part.get("role"))]
-        body = [block for part in chosen for block in write_blocks(part)]
-        if not body or (name == "article" and len(chosen) > 1):
-            continue
-        # Many sites put the page's h1 in a header above `main`.
-        if not any(part.find(".//h1") is not None for part in chosen):
-            before = takewhile(lambda part: part is not chosen[0], root.iter())  # noqa: B023 - used at once
-            heads = [block for part in before if part.tag == "h1" for block in _write_heading(part)]
-            body = [*map(str, heads[-1:]), *body]
-        return body
-    return write_blocks(root)
+    mains, articles = ([part for part in root.iter() if name in (part.tag, part.get("role"))] for name in _REGIONS)
+    chosen = mains or (articles if len(articles) == 1 else [])
+    body = [block for part in chosen for block in write_blocks(part)]
+    # Many sites put the page's h1 in a header above `main`.
+    if body and not any(part.find(".//h1") is not None for part in chosen):
+        before = takewhile(lambda part: part is not chosen[0], root.iter("h1", chosen[0].tag))
+        body[:0] = [block for part in before if part.tag == "h1" for block in map(str, _write_heading(part))][-1:]
+    return body or write_blocks(root)
 
 
 def _join_blocks(blocks: Iterable[str], *, is_item: bool = False) -> str:
@@ -166,13 +160,13 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
         case "ul" | "ol" | "menu" | "dir":
             return [*map(_Block, _write_list(element))]
         case "table":
-            return [*map(_Block, _write_table(element))]
+            return [_Block(block) for block in _write_table(element) if block.strip("|- \n")]
         case "pre":
             code = _read_code(element).strip("\n").rstrip()
             return [_Block(write_code(code, find_code_language(element)) if code.strip() else "")]
         case "blockquote":
-            text = _join_blocks(write_blocks(element))
-            return [_Block(_WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", text) if text else "")]
+            lines = _join_blocks(write_blocks(element)).split("\n")
+            return [_Block("\n".join(f"> {line}".rstrip() for line in lines) if any(lines) else "")]
         case "hr":
             return [_Block("***")]  # "---" could be read as front matter or a heading's underline
         case "br":
@@ -182,7 +176,8 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             # A heading or a cell keeps only the words of an image.
             if next(element.iterancestors(*HEADINGS, "td", "th"), None) is not None:
                 return [escape_inline(alt)]
-            return [f"![{_BRACKETS.sub(_ESCAPED, alt)}]({source})"] if alt or source else []
+            words = re.sub(r"[\[\]\\]", r"\\\g<0>", alt)
+            return [f"![{words}]({source})"] if alt or source else []
         case "title":
             return []
         case name if name in BLOCKS:
@@ -286,7 +281,7 @@ def _write_table(table: Any) -> Iterator[str]:
     filled: dict[int, int] = {}
     for row in rows:
         if next(row.iter(*HEADINGS, "pre"), None) is not None:
-            yield from _finish_table(lines)
+            yield "\n".join(lines)
             for cell in row:
                 cell.tag = "div"
             yield from write_blocks(row)
@@ -300,12 +295,7 @@ def _write_table(table: Any) -> Iterator[str]:
                 lines = [f"|{line}", rule] if has_heads else [f"|{' |' * len(cells)}", rule, f"|{line}"]
             else:
                 lines.append(f"|{line}")
-    yield from _finish_table(lines)
-
-
-def _finish_table(lines: Sequence[str]) -> Iterator[str]:
-    if any(line.strip("|- ") for line in lines):
-        yield "\n".join(lines)
+    yield "\n".join(lines)
 
 
 def _list_cells(row: Any, filled: dict[int, int]) -> list[str]:

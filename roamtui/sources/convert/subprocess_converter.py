@@ -16,7 +16,6 @@ import tempfile
 import time
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -37,11 +36,8 @@ from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
 _DRAWING_SECONDS_MAX = 30
-_PROCESS_GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
-"""Makes the subprocess the leader of a process group, so that it can be killed together with what it starts."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
-_DIGEST_SIZE = 16
 _OUTPUT_VERSION = 25
 """Increment this when the output of a converter changes."""
 
@@ -66,7 +62,7 @@ def convert_in_subprocess(
     languages = "+".join(options.ocr_languages) if is_scanned else ""
     path: Path | None = None
     if options.cache_dir is not None:
-        digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
+        digest = blake2b(data, digest_size=16, person=source_format.name.encode())
         digest.update(f"{__version__} {_OUTPUT_VERSION}".encode())
         stem = digest.hexdigest()
         path = options.cache_dir / f"{stem}.{languages.replace('/', '-')}.json"
@@ -80,19 +76,14 @@ def convert_in_subprocess(
     converted = msgspec.json.decode(result, type=ConvertedText)
     if path is not None:
         with contextlib.suppress(OSError):
-            _store_in_cache(path, converted)
+            make_private_folder(path.parent)
+            write_private_file(path, msgspec.json.encode(converted))
+            total = 0
+            for old in sorted(path.parent.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True):
+                total += old.stat().st_size
+                if total > _CACHE_BYTES_MAX:
+                    old.unlink(missing_ok=True)
     return converted
-
-
-def _store_in_cache(path: Path, converted: ConvertedText) -> None:
-    """Write a converted text, and delete the least recently used files beyond `_CACHE_BYTES_MAX`."""
-    make_private_folder(path.parent)
-    write_private_file(path, msgspec.json.encode(converted))
-    total = 0
-    for old in sorted(path.parent.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True):
-        total += old.stat().st_size
-        if total > _CACHE_BYTES_MAX:
-            old.unlink(missing_ok=True)
 
 
 def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None) -> Drawing:
@@ -106,10 +97,7 @@ def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, repor
 
 
 def _run_job(arguments: tuple[str, str, str], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
-    """Run a job in a subprocess, pass its progress reports on, and return its result.
-
-    When this call ends, it kills the subprocess.
-    """
+    """Run a job in a subprocess, pass its progress reports on, and return its result. Kill it when this call ends."""
     job, name, _ = arguments
     verb = "draw" if job == DRAW else "convert"
     try:
@@ -122,7 +110,7 @@ def _run_job(arguments: tuple[str, str, str], data: bytes, report: PageReport | 
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                **_PROCESS_GROUP,
+                process_group=None if sys.platform == "win32" else 0,  # killed together with what it starts
             )
     except OSError as error:
         raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None

@@ -14,11 +14,10 @@ from roamtui.errors import OpeningCancelledError, SourceError
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import ConversionOptions, Format
-from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
+from tests.sources.convert.sample_books import make_docx_parts, pack, write_word_paragraph
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 _PDF = make_pdf([lay_out("one boat"), lay_out("two boats")])
-_EPUB = pack(make_epub_parts({"one.xhtml": "<h1>Hulls</h1><p>a</p>"}))
 _DOCX = pack(make_docx_parts([write_word_paragraph("Bread", "H1")]))
 _DAMAGED = b"PK\x03\x04" + bytes(3_000)
 _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
@@ -31,8 +30,7 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
         (_PDF, "a.md", None, Format.PDF),
         (b"just text", "a.pdf", None, None),
         (b"\n\0%PDF-1.4", "a.pdf", None, Format.PDF),
-        (_EPUB, "a", None, Format.EPUB),
-        (_DOCX, "a.zip", None, Format.DOCX),
+        (_DOCX, "a.docx", None, Format.DOCX),
         (b"\xd0\xcf\x11\xe0\0", "a.docx", None, Format.DOCX),
         (_HTML, "a", None, Format.HTML),
         (_HTML, "a.md", None, Format.HTML),
