@@ -26,8 +26,7 @@ def test_show_gives_the_text_of_sections_files_and_folders(run: RunCommand, fold
     assert run("show", folder, ids["Tools"]).out == GARDEN[GARDEN.index("## Tools") :]
     assert run("show", folder, ids["garden.md"]).out == GARDEN
     assert run("show", folder, ids["bees"]).out == (
-        "# Hives\n\nHives are opened at noon.\n\n## Plots\n\nNone.\n"
-        "| day | count |\n| --- | --- |\n| 1 | 2 |\n"
+        "# Hives\n\nHives are opened at noon.\n\n## Plots\n\nNone.\n| day | count |\n| --- | --- |\n| 1 | 2 |\n"
     )
 
 

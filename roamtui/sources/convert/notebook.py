@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, format_lost
 from roamtui.sources.convert.escaping import write_code
 from roamtui.sources.convert.html import convert_html
@@ -27,12 +26,7 @@ _HEADING = re.compile("^#", re.MULTILINE)
 def convert_notebook(data: bytes, name: str) -> ConvertedText:
     """Convert a notebook, of version 4, to Markdown."""
     text, notes = decode_text(data, name)
-    try:
-        notebook = json.loads(text)
-    except ValueError:
-        raise SourceError(f"{name} is damaged: it is not valid JSON. Save it again in Jupyter.") from None
-    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
-        raise SourceError(f"{name} is not a Jupyter notebook: it has no cells. Save it again in Jupyter.")
+    notebook = json.loads(text)
     language = str(notebook.get("metadata", {}).get("language_info", {}).get("name") or "")
     lost: Counter[str] = Counter()
     blocks: list[str] = []
@@ -45,8 +39,6 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
         elif source.strip():
             blocks.append(write_code(source, language if is_code and _LANGUAGE.fullmatch(language) else ""))
         blocks += filter(None, (_write_output(output, lost) for output in (cell.get("outputs", ()) if is_code else ())))
-    if not blocks:
-        raise SourceError(f"{name} contains no text: all its cells are empty.")
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes, lost=format_lost(lost))
 
 

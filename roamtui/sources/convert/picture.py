@@ -36,24 +36,19 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         if image.format == "JPEG" and not is_turned:  # decodes at 1/2, 1/4 or 1/8 of the size if that is enough
             image.draft("RGB", (round(size[0] / (right - left)), round(size[1] / (bottom - top))))
         picture: Image.Image = ImageOps.exif_transpose(image)
-        if picture.mode in ("P", "PA", "LA", "La", "RGBa") or "transparency" in picture.info:
-            picture = picture.convert("RGBA")
-        elif picture.mode.startswith("I"):  # grey values of 16 bits, which `convert` would make white
-            picture = picture.convert("I").point(lambda value: value * (1 / 256)).convert("RGB")
-        elif picture.mode not in ("RGB", "RGBA"):
-            picture = picture.convert("RGB")
+        if picture.mode.startswith("I"):  # grey values of 16 bits, which `convert` would make white
+            picture = picture.convert("I").point(lambda value: value * (1 / 256))
+        picture = picture.convert("RGBA")
         box = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)
         if is_turned and request.is_stretched:
             picture = ImageOps.pad(picture, size)  # `width` x `height` was measured without the orientation
         else:
             picture = picture.resize(size, Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
-    if picture.mode == "RGBA":
-        canvas = Image.new("RGB", size, "white")
-        canvas.paste(picture, mask=picture.getchannel("A"))
-        picture = canvas
-    content = picture.tobytes()
+    canvas = Image.new("RGB", size, "white")
+    canvas.paste(picture, mask=picture.getchannel("A"))
+    content = canvas.tobytes()
     if request.is_packed:
         packed = io.BytesIO()
-        picture.quantize(_COLOURS).save(packed, "PNG", compress_level=3)
+        canvas.quantize(_COLOURS).save(packed, "PNG", compress_level=3)
         content = packed.getvalue()
     return Drawing(data=content, viewport=viewport, full_width=width, full_height=height)

@@ -23,9 +23,8 @@ _CODE_DIRECTIVE = re.compile(
     r"\.\. (?:math::|(?:code|code-block|sourcecode|parsed-literal|prompt|doctest)::(?:\s+(?P<language>[\w+#.-]+).*)?)"
 )
 _DIRECTIVE_OPTION = re.compile(r"\s*:[\w-]+:(?:\s|$)")
-_LABEL = re.compile(r"\.\. _.+:")
-_COMMENT = re.compile(r"\.\.(?:$|\s+(?=\S)(?!\[|_.+:(?: |$)|.*::))")
-"""Two dots, unless they start a directive, a footnote or a link target."""
+_COMMENT = re.compile(r"\.\.(?:$|\s+(?=\S)(?!\[|_.+: |.*::))")
+"""Two dots, unless they start a directive, a footnote or a link to another site."""
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 """First line of a doctest or a table, which is written as code up to the next empty line."""
 _ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,60}:(?=`)")
@@ -62,9 +61,9 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
             out += _write_code(lines[position - 1 : end])
             position = end
         elif _COMMENT.match(content):
-            if content != ".." or any(lines[position : position + 1]):
+            if not content.startswith(".. _") and (content != ".." or any(lines[position : position + 1])):
                 _, position = _read_block(lines, position, indent)
-        elif not _LABEL.fullmatch(content):
+        else:
             item = _ITEM.match(content)
             mark, words = (f"{item[1]} ", content[item.end() :]) if item else ("", content)
             body, end = [], position

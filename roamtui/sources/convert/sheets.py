@@ -9,9 +9,8 @@ import io
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
-from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
+from python_calamine import CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
-from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.row_tables import is_header, write_table
@@ -23,27 +22,22 @@ _Grid = list[list[str]]
 """Rows of cells, from the first cell of a sheet."""
 
 
-def convert_sheets(data: bytes, name: str) -> ConvertedText:
+def convert_sheets(data: bytes, _name: str) -> ConvertedText:
     """Convert a workbook to Markdown."""
     texts: list[str] = []
     notes: list[str] = []
     package = ZipPackage(data) if data.startswith(ZIP_START) else None
-    try:
-        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-        for entry in book.sheets_metadata:
-            sheet = book.get_sheet_by_name(entry.name)
-            row_count = _CELLS_MAX // max(1, sheet.total_width)
-            if sheet.total_height > row_count:
-                notes.append(f"Only the first {row_count:,} rows of {entry.name} were read.")
-            grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
-            _fill_merged_cells(grid, sheet)
-            if blocks := [*_write_blocks(grid)]:
-                title = escape_inline(entry.name) + " (hidden)" * (entry.visible != SheetVisibleEnum.Visible)
-                texts += [write_heading(1, title), *blocks]
-    except CalamineError:
-        raise SourceError(f"{name} is damaged or password-protected. Save it again without a password.") from None
-    if not texts:
-        raise SourceError(f"{name} contains no text: all its cells are empty.")
+    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    for entry in book.sheets_metadata:
+        sheet = book.get_sheet_by_name(entry.name)
+        row_count = _CELLS_MAX // max(1, sheet.total_width)
+        if sheet.total_height > row_count:
+            notes.append(f"Only the first {row_count:,} rows of {entry.name} were read.")
+        grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
+        _fill_merged_cells(grid, sheet)
+        if blocks := [*_write_blocks(grid)]:
+            title = escape_inline(entry.name) + " (hidden)" * (entry.visible != SheetVisibleEnum.Visible)
+            texts += [write_heading(1, title), *blocks]
     return ConvertedText(
         text="\n\n".join(texts) + "\n",
         title=package.read_title() if package else "",

@@ -139,7 +139,5 @@ def _run_job(arguments: tuple[str, str, str], data: bytes, report: PageReport | 
     if process.returncode == PROBLEM:
         raise SourceError(result.decode())
     if process.returncode:
-        raise SourceError(
-            f"Could not {verb} {name}: it is damaged, too large or too deeply nested. Open it in its own program."
-        )
+        raise SourceError(f"Could not {verb} {name}: it is damaged, locked or too large. Open it in its own program.")
     return result

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.decode import decode_text
@@ -40,9 +39,7 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     """Convert subtitles to Markdown. The title of each section is its time and first words."""
     text, notes = decode_text(data, name)
     passages = _join_cues(_read_cues(text.replace("\r\n", "\n").replace("\r", "\n") + "\n"))
-    if not passages:
-        raise SourceError(f"{name} contains no subtitles. Open it as text by renaming it to end with .txt.")
-    has_hours = passages[-1].end >= 3600
+    has_hours = any(passage.end >= 3600 for passage in passages)
     blocks: list[str] = []
     section_start = -_SECTION_SECONDS
     for passage in passages:

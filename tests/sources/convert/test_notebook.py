@@ -38,17 +38,17 @@ def test_no_cell_hides_the_cells_below() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "reason"),
+    "data",
     [
-        (b'{"cells": [', "not valid JSON"),
-        (b"[" * 200_000, "too deeply nested|not valid JSON"),
-        (b"[1, 2]", "not a Jupyter notebook"),
-        (_write(None, 1, {"cell_type": 3, "source": {"a": 1}, "outputs": 5}, metadata=7), "is damaged"),
-        (b'{"cells": "words"}', "not a Jupyter notebook"),
-        (b"", "not valid JSON"),
+        b'{"cells": [',
+        b"[" * 200_000,
+        b"[1, 2]",
+        _write(None, 1, {"cell_type": 3, "source": {"a": 1}, "outputs": 5}, metadata=7),
+        b'{"cells": "words"}',
+        b"",
     ],
     ids=["broken", "deep", "a list", "wrong types", "no cells", "empty"],
 )
-def test_a_broken_notebook_is_refused_in_one_sentence(data: bytes, reason: str) -> None:
-    with pytest.raises(SourceError, match=reason):
+def test_a_broken_notebook_is_refused_in_one_sentence(data: bytes) -> None:
+    with pytest.raises(SourceError, match=r"^Could not convert a\.ipynb: it is damaged"):
         convert(data, "a.ipynb")

@@ -69,5 +69,5 @@ def test_speakers_tags_and_pauses() -> None:
     ids=["empty", "header", "words", "no time", "no text", "lines"],
 )
 def test_a_file_without_subtitles_is_refused_in_one_sentence(name: str, text: str) -> None:
-    with pytest.raises(SourceError, match="contains no subtitles"):
+    with pytest.raises(SourceError, match="contains no text"):
         convert(text.encode(), name)

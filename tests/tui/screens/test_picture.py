@@ -167,7 +167,7 @@ async def test_what_cannot_be_shown_is_one_sentence(tmp_path: Path) -> None:
     guide.write_text("# Guide\n\n![Two stripes](a.png)\n")
     async with _read(guide) as (app, pilot):
         await pilot.press("v")
-        sentence = "Could not draw a.png: it is damaged." if find_spec("PIL") else "install Pillow"
+        sentence = "Could not draw a.png: it is damaged" if find_spec("PIL") else "install Pillow"
         await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and sentence in screen_text(app))
 
 
