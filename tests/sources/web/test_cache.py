@@ -56,16 +56,6 @@ def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> 
     assert sum(file.stat().st_size for file in _files(tmp_path)) <= 10_000
 
 
-def test_an_unusable_folder_means_no_cache(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    cache = PageCache(tmp_path / "file" / "pages", 10_000)
-    cache.save(REPLY)
-    assert cache.load(URL) is None
-    with HostileServer() as server, open_fetcher(tmp_path / "file" / "pages") as fetcher:
-        server.handlers["/"] = answer(b"x")
-        assert fetcher.fetch(server.origin, allow(server)).body == b"x"
-
-
 def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
     bodies = {bytes([number]) * 20_000 for number in range(4)}
 

@@ -67,15 +67,6 @@ def test_a_bomb_takes_no_memory() -> None:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("encoding", ["br", "gzip, gzip", "\x1b[31m"])
-def test_an_unrequested_content_encoding_is_refused(encoding: str) -> None:
-    with HostileServer() as server, open_fetcher() as fetcher:
-        server.handlers["/"] = answer(headers=[("Content-Encoding", encoding)])
-        with pytest.raises(FetchError, match=r"unsupported content encoding|valid HTTP") as caught:
-            fetcher.fetch(server.origin, allow(server))
-    assert str(caught.value).isprintable()
-
-
 _BROKEN: dict[str, tuple[Handler, str]] = {
     "shorter than it says": (raw(_OK + b"Content-Length: 100\r\n\r\nshort"), "Incomplete response"),
     "chunks without an end": (raw(_CHUNKED + b"\r\n5\r\nwords\r\n"), "Incomplete response"),
@@ -83,8 +74,11 @@ _BROKEN: dict[str, tuple[Handler, str]] = {
         answer(gzip.compress(b"words" * 100)[:-9], headers=[("Content-Encoding", "gzip")]),
         "Incomplete response",
     ),
+    "an encoding that was not asked for": (
+        answer(headers=[("Content-Encoding", "br")]),
+        "unsupported content encoding",
+    ),
     "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "cannot be decompressed"),
-    "bad chunks": (raw(_CHUNKED + b"\r\nzz\r\nwords\r\n"), "valid HTTP"),
     "no HTTP": (raw(b"220 mail.example ESMTP\r\n\r\n"), "valid HTTP"),
     "control characters": (raw(b"HTTP/1.1 200 OK\r\nA: \x00\x1b]52;c;\x07\r\n\r\n"), "valid HTTP"),
     "a giant header": (raw(_OK + b"A: " + b"x" * 300_000 + b"\r\n\r\n"), "valid HTTP"),

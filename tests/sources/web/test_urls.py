@@ -68,10 +68,8 @@ def test_an_unusual_url_is_refused(text: str) -> None:
     [
         ("x.md", "https://h.example/d/x.md"),
         ("?q", "https://h.example/d/page.md?q"),
-        ("#part", "https://h.example/d/page.md"),
         ("//other.example/x", "https://other.example/x"),
         ("/\\other.example", "https://other.example/"),
-        ("http:\\\\other.example", "http://other.example/"),
         ("a\nb.md", "https://h.example/d/ab.md"),
         ("ünï.md", "https://h.example/d/%C3%BCn%C3%AF.md"),
         *((link, None) for link in ("", "mailto:a@b.example", " JavaScript:x", "java\nscript:x", "file:///etc/passwd")),
