@@ -6,16 +6,12 @@ import errno
 import fcntl
 import io
 import os
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from typing_extensions import override
 
 from roamtui.errors import RoamtuiError
 
@@ -26,20 +22,12 @@ FULL = -1
 """Likewise: it writes half, and what comes next fails as on a full disk."""
 _BY_PATH = ("open", "mkdir", "chmod", "utime", "replace", "unlink")
 _BY_FILE = ("write", "fsync", "ftruncate")
-_SQLITE_CODES = {
-    errno.EMFILE: sqlite3.SQLITE_CANTOPEN,
-    errno.ENOSPC: sqlite3.SQLITE_FULL,
-    errno.EIO: sqlite3.SQLITE_IOERR,
-    errno.EINTR: sqlite3.SQLITE_INTERRUPT,
-    errno.EROFS: sqlite3.SQLITE_READONLY,
-}
-"""What SQLite says if its own calls fail so."""
 
 
 class FaultyDisk:
     """A folder in which calls that open, change or lock something fail from one on, for a while.
 
-    Python's own functions are patched, and statements of SQLite as wholes. Nothing waits for a real disk.
+    Python's own functions are patched. Nothing waits for a real disk.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, *, names: tuple[str, ...] = ()) -> None:
@@ -63,8 +51,6 @@ class FaultyDisk:
         monkeypatch.setattr(os, "close", self._close(os.close))
         monkeypatch.setattr(io, "open", self._by_path("open", io.open))
         monkeypatch.setattr(fcntl, "flock", self._lock(fcntl.flock))
-        connection = type("Connection", (_FaultyConnection,), {"disk": self})
-        monkeypatch.setattr(sqlite3, "connect", partial(_connect, self, sqlite3.connect, connection))
 
     @contextmanager
     def failing(self, passes: int, faults: float, error: int) -> Iterator[list[str]]:
@@ -143,43 +129,3 @@ class FaultyDisk:
             close(file)
 
         return forget_and_close
-
-
-class _FaultyConnection(sqlite3.Connection):
-    """A connection whose statements and commits are calls of a disk."""
-
-    disk: FaultyDisk
-
-    def use(self) -> None:
-        try:
-            self.disk.use("sqlite")
-        except OSError as error:
-            failure = sqlite3.OperationalError(error.strerror)
-            failure.sqlite_errorcode = _SQLITE_CODES[error.errno or 0]
-            raise failure from None
-
-    @override
-    def execute(self, *given: Any) -> sqlite3.Cursor:
-        self.use()
-        return super().execute("PRAGMA synchronous = OFF" if "PRAGMA synchronous" in given[0] else given[0], *given[1:])
-
-    @override
-    def executemany(self, *given: Any) -> sqlite3.Cursor:
-        self.use()
-        return super().executemany(*given)
-
-    @override
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> Literal[False]:
-        if kind is None:
-            try:
-                self.use()
-            except sqlite3.OperationalError:
-                self.rollback()
-                raise
-        return super().__exit__(kind, error, trace)
-
-
-def _connect(disk: FaultyDisk, connect: Callable[..., Any], connection: type, path: object, **named: Any) -> Any:  # noqa: ANN401 - likewise
-    return connect(path, **({"factory": connection} if disk.holds(path) else {}), **named)

@@ -90,17 +90,3 @@ async def test_a_question_that_is_cancelled_at_any_wait_keeps_its_partial_answer
         if not is_cancelled:
             break
     assert number > 15
-
-
-async def test_a_model_that_hangs_can_be_interrupted(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path)
-    agent = make_agent([ScriptedReply(text="never", gate=asyncio.Event()), saying("Not found: no.")], store=store)
-    shown, started = list[ConversationEvent](), asyncio.Event()
-    agent.conversation.subscribe(shown.append)
-    agent.conversation.subscribe(lambda event: started.set() if isinstance(event, StepStarted) else None)
-    task = asyncio.create_task(agent.ask("How much?"))
-    await started.wait()
-    task.cancel()
-    await asyncio.wait({task})
-    assert task.cancelled()
-    await _check(agent, shown, store)

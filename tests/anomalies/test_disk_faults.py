@@ -17,10 +17,7 @@ from roamtui.conversation.transcript import StopReason
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.anomalies.mortal_programs import MortalPrograms
-from tests.fakes.scripted_model import ScriptedReply
 from tests.real_documents import PROJECT_DIR
-from tests.tui.driving import ask as ask_in_app
-from tests.tui.driving import make_app, screen_text
 
 HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
 _NOBODY = 65_534
@@ -62,18 +59,6 @@ async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_la
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bytes_max", [100, 600, 5_000])
-def test_a_file_that_cannot_grow_takes_no_answer_away(programs: MortalPrograms, tmp_path: Path, bytes_max: int) -> None:
-    question = "How long is the grace period?"
-    run = programs.run("ask", HANDBOOK, question, home=tmp_path, bytes_max=bytes_max)
-    assert "Could not save the conversation" in run.errors
-    assert "Traceback" not in run.errors
-    again = programs.run("ask", HANDBOOK, question, "--events", home=tmp_path)
-    assert (again.code, again.errors) == (0, "")
-    assert again.find("answer")[0]["stopped"] == "answered"
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="Only root can be somebody else.")
 def test_a_home_that_can_only_be_read_is_read(programs: MortalPrograms) -> None:
     with TemporaryDirectory() as folder:
@@ -97,23 +82,3 @@ def test_a_home_that_can_only_be_read_is_read(programs: MortalPrograms) -> None:
         assert third.code == 0
         assert "This conversation is not being saved" in third.errors
         assert third.find("warning_raised") == []
-
-
-async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    replies = [ScriptedReply(text="Not found: " + "nothing at all. " * 400) for _ in range(4)]
-    store = ConversationStore(tmp_path / "conversations")
-    disk = FaultyDisk(monkeypatch, tmp_path)
-    disk.faults = math.inf
-    app = make_app(replies, store=store)
-    async with app.run_test(size=(160, 100)) as pilot:
-        await ask_in_app(pilot, "Where? (0)")
-        assert "! Could not save the conversation: No space left on" in screen_text(app)
-        await ask_in_app(pilot, "Where? (1)")
-        assert "Could not save the conversation" not in screen_text(app).partition("❯ Where? (1)")[2]
-        disk.faults = 0
-        await ask_in_app(pilot, "Where? (2)")
-        assert app.main_screen.conversation.save_failure == ""
-    (summary,) = store.list()
-    assert summary.questions == 3

@@ -9,7 +9,6 @@ from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import ModelError
 from tests.agent.asking import FakeSearcher, answer, collect_events, expanding, ids, make_agent, model_of, saying
-from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import Reply, ScriptedReply
 
 _SENTENCE = "The server did not answer. Is it running?"
@@ -40,24 +39,6 @@ async def test_a_failure_at_any_step_loses_nothing(step: int, text: str) -> None
     model_of(agent).add_replies(saying("Not found: no."))
     assert (await answer(agent, "Again, please")).stopped is StopReason.NOT_FOUND
     assert model_of(agent).requests[-1].messages[: len(failed)] == failed, "what was paid for is not paid again"
-
-
-async def test_calls_of_a_reply_that_broke_off_are_not_run() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    reply = ScriptedReply(text="I look.", calls=(("expand_sections", {"section_ids": [fees]}),), error=ModelError("x"))
-    model_of(agent).add_replies(reply)
-    assert (await answer(agent)).answer == "I look."
-    assert agent.conversation.state.open_sections == ()
-    check_messages(tuple(agent.conversation.state.transcript.iter_messages()))
-
-
-async def test_a_failure_after_the_reminder_leaves_the_draft() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), _failing())
-    last = await answer(agent)
-    assert (last.stopped, last.answer) == (StopReason.ERROR, "It costs two euros.")
 
 
 async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> None:

@@ -9,7 +9,7 @@ import asyncio
 import errno
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -22,9 +22,6 @@ from roamtui.conversation.log import ConversationLog, ConversationStore, decode_
 from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.errors import StoreError
-from roamtui.search.index import IndexLocation, SectionStore, load_summaries
-from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.vectors import VectorStore
 from roamtui.settings import save_settings
 from roamtui.sources.web.cache import PageCache
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
@@ -183,70 +180,6 @@ def keep_note(folder: Path, failing: Failing) -> None:
     assert _read_notes(folder) == ["one", "two"]
 
 
-def delete_note(folder: Path, failing: Failing) -> None:
-    notes = NoteStore(folder / "notes", "manual.md")
-    gone = _make_note("secret")
-    notes.save(_make_note("one"), gone, _make_note("two"))
-    with failing() as told:
-        notes.delete({gone.id})
-    assert all("Could not delete" in one for one in told)
-    again = NoteStore(folder / "notes", "manual.md")
-    assert [note.words for note in again.read() if note.id != gone.id] == ["one", "two"]
-    notes.save(_make_note("three"))
-    if told:
-        notes.delete({gone.id})
-    assert _read_notes(folder) == ["one", "two", "three"]
-
-
-def index_words(folder: Path, failing: Failing) -> None:
-    told: list[str] = []
-    place = IndexLocation(folder=folder / "indexes", on_warning=told.append, force=True)
-    library = make_library("# Fruit\n\n## Apples\n\nThey are red.\n\n## Pears\n\nThey are green.\n")
-    expected = KeywordSearcher(library).search("green")
-    assert [library.title_of(hit.section_id) for hit in expected] == ["Pears"]
-    with failing() as raised:
-        assert KeywordSearcher(library, location=place).search("green") == expected
-    assert raised == []
-    assert len(told) <= 1
-    told.clear()
-    assert KeywordSearcher(library, location=place).search("green") == expected
-    assert told == []
-    assert list((folder / "indexes").glob("*.sqlite3"))
-
-
-def save_vectors(folder: Path, failing: Failing) -> None:
-    rows = {bytes([number]): bytes([number]) * 4 for number in range(3)}
-    with failing() as raised:
-        warnings: list[str] = []
-        store = VectorStore(folder / "cache", warnings.append)
-        for digest, row in rows.items():
-            store.save({digest: row}, "m")
-        held = store.load(rows, "m")
-        store.close()
-        assert len(set(warnings)) == len(warnings) <= 1
-        assert warnings or held == rows
-    assert raised == []
-    warnings = []
-    store = VectorStore(folder / "cache", warnings.append)
-    assert store.load(rows, "m").items() <= rows.items()
-    store.save(rows, "m")
-    assert store.load(rows, "m") == rows
-    assert warnings == []
-    store.close()
-
-
-def save_summaries(folder: Path, failing: Failing) -> None:
-    path = folder / "a.sqlite3"
-    with closing(SectionStore(path)) as store:
-        store.save_summaries({"old": "Old."})
-    with failing() as told, closing(SectionStore(path)) as store:
-        store.save_summaries({"new": "New."})
-    assert load_summaries(path) == ({"old": "Old."} if told else {"old": "Old.", "new": "New."})
-    with closing(SectionStore(path)) as store:
-        store.save_summaries({"new": "New."})
-    assert load_summaries(path) == {"old": "Old.", "new": "New."}
-
-
 def change_setting(folder: Path, failing: Failing) -> None:
     path = folder / "config" / "config.toml"
     path.parent.mkdir()
@@ -270,8 +203,7 @@ def cache_page(folder: Path, failing: Failing) -> None:
 
 
 DEEDS = (
-    save_first, save_more, resume, ask_and_open, rename, delete, list_all, keep_note, delete_note, index_words,
-    save_vectors, save_summaries, change_setting, cache_page,
+    save_first, save_more, resume, ask_and_open, rename, delete, list_all, keep_note, change_setting, cache_page,
 )  # fmt: skip
 
 

@@ -173,9 +173,3 @@ def test_reading_takes_time_by_the_length_of_a_text_not_by_its_square(name: str)
             if growth <= _GROWTH_MAX:
                 break
             assert may_retry, f"{growth:.0f} times the time for {_TIMES} times as many {piece!r}"
-
-
-def test_thousands_of_placeholders_are_read_in_time_by_their_number() -> None:
-    """Whether an element ends somewhere is looked up in all of the text for each of them."""
-    few, many = (min(_measure(read_markdown, "<Foo>\n" * count) for _ in range(3)) for count in (1_000, 32_000))
-    assert many / few < 80, "32 times as many; by the square it would be 1,024 times the time"

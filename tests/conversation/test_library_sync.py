@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,10 +13,8 @@ from typing_extensions import override
 from roamtui.conversation.commands import (
     Command,
     ExpandSections,
-    FoldNodes,
     Origin,
     OriginApprovalRequest,
-    PinSections,
     ReadSection,
 )
 from roamtui.conversation.conversation import Conversation
@@ -28,7 +25,6 @@ from roamtui.conversation.events import (
     LoadingStarted,
     NodesLoaded,
     QuestionAnswered,
-    ReadingSectionChanged,
     SectionsExpanded,
 )
 from roamtui.conversation.log import ConversationStore
@@ -120,38 +116,6 @@ async def test_the_agent_opens_a_file_that_is_not_loaded(folder: Path) -> None:
     assert loader.threads != {threading.get_ident()}
 
 
-async def test_a_persons_commands_load_the_files_they_need(folder: Path) -> None:
-    for make in (
-        lambda i: FoldNodes(section_ids=(i,), is_folded=False),
-        lambda i: ReadSection(section_id=i),
-        lambda i: PinSections(section_ids=(i,), is_pinned=True),
-        lambda i: ExpandSections(section_ids=(i,), origin=Origin.PERSON),
-    ):
-        conversation, loader = start(folder)
-        await dispatch(conversation, make(find(conversation, "c.md")))
-        assert loader.loaded == ["c.md"]
-        assert conversation.state.library.title_of(find(conversation, "More of C")) == "More of C"
-
-
-async def test_an_unreadable_file_fails_with_a_reason_and_can_be_retried(folder: Path) -> None:
-    conversation, loader = start(folder)
-    a = find(conversation, "a.md")
-    (folder / "a.md").rename(folder / "kept")
-    command = ExpandSections(section_ids=(a,), origin=Origin.AGENT)
-    _, loaded, expanded = await dispatch(conversation, command)
-    assert isinstance(loaded, NodesLoaded)
-    assert isinstance(expanded, SectionsExpanded)
-    assert expanded.results[0].status is ExpandStatus.FAILED
-    assert "There is no file" in loaded.problems[0][1]
-    assert "There is no file" in expanded.results[0].text
-    assert [one.status for one in await expand(conversation, "a.md", origin=Origin.PERSON)] == [ExpandStatus.FAILED]
-    assert conversation.state.open_sections == ()
-    (folder / "kept").rename(folder / "a.md")
-    await dispatch(conversation, command)
-    assert conversation.state.open_ids == (a,)
-    assert loader.loaded == ["a.md"] * 3
-
-
 async def test_all_files_are_loaded_once_with_progress(folder: Path) -> None:
     conversation, loader = start(folder)
     await dispatch(conversation, ReadSection(section_id=find(conversation, "a.md")))
@@ -220,19 +184,6 @@ async def test_a_batch_of_links_is_fetched_and_delivered_in_the_requested_order(
         site.forget()
         await expand(conversation, "a.md", "c.md")
         assert site.counts.paths == []
-
-
-async def test_a_failure_is_a_result_and_the_same_command_tries_again() -> None:
-    with open_site("a") as site:
-        conversation = start_fetching(site)
-        site.pages["/a.md"] = SitePage(status=404)
-        (failed,) = await expand(conversation, "a.md")
-        assert failed.status is ExpandStatus.FAILED
-        assert "There is no page" in failed.text
-        assert "There is no page" in conversation.state.library.problem_of(find(conversation, "a.md"))
-        site.pages["/a.md"] = PAGE.format("a")
-        (opened,) = await expand(conversation, "a.md")
-        assert opened.status is ExpandStatus.OPENED
 
 
 async def test_an_approved_origin_stays_approved_in_the_conversation() -> None:
@@ -351,53 +302,3 @@ async def test_resuming_notices_changed_and_missing_pages(tmp_path: Path) -> Non
         gone = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert find(changed, "More of a") in changed.state.open_ids
         assert find(changed, "More of a") not in gone.state.open_ids
-
-
-async def test_approvals_are_saved_with_the_conversation(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "c")
-    with FakeSite({}) as other, open_site("a") as site:
-        site.pages["/llms.txt"] = write_list("/a.md", other.url("/x.md"))
-        conversation = start_fetching(site, store)
-        conversation.approver = FakeApprover(answer=True)
-        await expand(conversation, "x.md")
-        await ask(conversation)
-        library, loader = open_sources([site.url("/llms.txt")])
-        conversation.close()
-        resumed = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
-        assert resumed.state.approved_origins == {other.origin}
-        assert Conversation(library, loader=loader).state.approved_origins == frozenset()
-
-
-async def test_a_reloaded_document_keeps_its_pages() -> None:
-    with open_site("a", "b") as site:
-        conversation = start_fetching(site)
-        await expand(conversation, "a.md")
-        open_before = conversation.state.open_ids
-        site.pages["/llms.txt"] = write_list("/b.md", "/a.md", "/new.md")
-        library, _ = open_sources([site.url("/llms.txt")])
-        site.forget()
-        await conversation.reload(library)
-        assert conversation.state.library.is_loaded(find(conversation, "a.md"))
-        assert conversation.state.open_ids == open_before
-        assert "/b.md" not in site.counts.paths
-
-
-async def test_leaving_does_not_wait_for_a_page() -> None:
-    gate = threading.Event()
-    with open_site("a", "b") as site:
-        conversation = start_fetching(site)
-        site.before = lambda path: gate.wait(20) if path == "/a.md" else None
-        seen: list[ConversationEvent] = []
-        conversation.subscribe(seen.append)
-        reading = asyncio.create_task(conversation.execute(ReadSection(section_id=find(conversation, "a.md"))))
-        while not any(isinstance(event, LoadingStarted) for event in seen):  # noqa: ASYNC110 - ends with the test
-            await asyncio.sleep(0)
-        assert seen[0] == ReadingSectionChanged(section_id=find(conversation, "a.md"))
-        reading.cancel()
-        await asyncio.wait({reading})
-        assert not conversation.state.library.is_loaded(find(conversation, "a.md"))
-        await dispatch(conversation, ReadSection(section_id=find(conversation, "b.md")))
-        assert conversation.state.library.is_loaded(find(conversation, "b.md"))
-        gate.set()
-        await dispatch(conversation, ReadSection(section_id=find(conversation, "a.md")))
-        assert conversation.state.library.is_loaded(find(conversation, "a.md"))

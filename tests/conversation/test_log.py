@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import sys
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -45,18 +43,6 @@ def _save(store: ConversationStore, played: Recorder) -> ConversationLog:
 
 def _path(folder: Path, conversation_id: str = "c0ffee") -> Path:
     return folder / f"{conversation_id}.jsonl"
-
-
-@pytest.mark.parametrize("umask", [0o000, 0o077])
-def test_files_and_folders_are_private_whatever_the_umask_is(folder: Path, umask: int) -> None:
-    before = os.umask(umask)
-    try:
-        _save(ConversationStore(folder), Recorder().ask("Why?"))
-        ConversationStore(folder).list()
-    finally:
-        os.umask(before)
-    for path in (folder, *folder.rglob("*")):
-        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
 def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, folder: Path) -> None:
@@ -183,14 +169,3 @@ def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, fo
     for call in (store.read, store.delete, store.open):
         with pytest.raises(StoreError, match="No conversation"):
             call(name)
-
-
-def test_an_unusable_folder_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    store = ConversationStore(tmp_path / "file")
-    assert store.problem.startswith("Could not store conversations in ")
-    with pytest.raises(StoreError):
-        store.list()
-    log = store.start("c0ffee", Recorder().ask("Why?").events)
-    with pytest.raises(StoreError, match="Could not save the conversation: "):
-        log.save()

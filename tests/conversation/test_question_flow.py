@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.conversation.commands import Origin, ReadSection
+from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     CloseReason,
     SectionsClosed,
@@ -24,7 +24,6 @@ from tests.conversation.conversations import (
     begin,
     check_messages,
     close_by,
-    do,
     find,
     finish,
     finish_with_events,
@@ -71,15 +70,6 @@ def test_a_section_without_room_is_named_and_retried() -> None:
     assert "long-0 " in messages(state)[-1].text
 
 
-def test_the_model_is_told_what_the_person_reads() -> None:
-    state = ask(make_state())
-    beta = find(state, "Beta")
-    state = begin(do(state, ReadSection(section_id=beta)), "What is this?")
-    assert messages(state)[-1].text == (f"(The person is reading [{beta}] Manual > Beta.)\n\nQuestion: What is this?")
-    gone = begin(do(ask(make_state()), ReadSection(section_id="deadbeef")), "And this?")
-    assert messages(gone)[-1].text == "And this?"
-
-
 def test_the_next_question_ends_an_abandoned_one() -> None:
     state = step(begin(make_state()), "Alpha")
     state = close_by(state, Origin.PERSON, "Alpha")
@@ -88,25 +78,6 @@ def test_the_next_question_ends_an_abandoned_one() -> None:
     assert state.open_sections == (), "marked sections are closed"
     check_messages(messages(state))
     assert "[interrupted by the person]" in read_all(state)
-
-
-def test_another_model_causes_a_rebuild() -> None:
-    state = ask(make_state(), "Alpha")
-    sent = messages(state)
-    assert messages(begin(state))[: len(sent)] == sent
-    other = begin(state, context=replace(PROMPT_CONTEXT, model="other", outline="Another outline"))
-    assert messages(other)[1].text.startswith("Another outline")
-    assert other.model == "other"
-    assert other.transcript.first_with_steps == 1
-
-
-def test_the_outline_is_frozen_until_a_rebuild() -> None:
-    newer = replace(PROMPT_CONTEXT, outline="A newer outline", system="A newer system text")
-    state = begin(ask(make_state(), "Alpha"), context=newer)
-    assert "newer" not in read_all(state)
-    state = begin(close_by(finish(state), Origin.PERSON, "Alpha"), context=newer)
-    assert "A newer outline" in read_all(state)
-    assert messages(state)[0].text == "A newer system text"
 
 
 def test_a_rebuild_has_open_text_once_and_earlier_exchanges_without_text() -> None:

@@ -39,7 +39,6 @@ from tests.conversation.conversations import (
     make_state,
     messages,
     pin,
-    read_all,
     step,
 )
 
@@ -91,15 +90,6 @@ def test_a_page_adds_text_and_a_complete_range_opens_the_parent() -> None:
     ]
     assert "alpha-0 " in results[1].text
     assert "Introduction." not in results[1].text
-
-
-def test_a_section_without_room_is_refused_with_its_size() -> None:
-    state = begin(make_state())
-    state, results = expand_by_agent(state, "Alpha", f"{find(state, 'Long')}:1", "Beta", room_tokens=700)
-    assert [result.status for result in results] == [ExpandStatus.OPENED, ExpandStatus.NO_ROOM, ExpandStatus.OPENED]
-    assert f"[{find(state, 'Long')}] Manual > Long: no room for its ~" in results[1].text
-    assert state.open_ids == (find(state, "Alpha"), find(state, "Beta"))
-    assert sum(result.tokens for result in results) <= 700
 
 
 def test_a_person_opens_sections_without_text_or_unfolding() -> None:
@@ -222,12 +212,3 @@ def test_all_steps_can_be_undone(*, commands: list[Command], is_asking: bool) ->
         # sections opened during a question close when it ends
         kept = [{one for one in _list_marks(each) if not (is_asking and one[2])} for each in (state, before)]
         assert kept[0] == kept[1]
-
-
-def test_text_of_a_reopened_section_is_delivered_once() -> None:
-    state = ask(make_state(), "Alpha", "Beta")
-    closed = do(state, CloseSections(section_ids=(_IDS["Alpha"],), origin=Origin.PERSON))
-    for later in (closed, ask(closed, "Parent")):
-        told = finish(begin(do(later, Undo()) if later is closed else do(do(later, Undo()), Undo())))
-        assert _IDS["Alpha"] in told.open_ids
-        assert read_all(told).count("alpha-39") == 1
