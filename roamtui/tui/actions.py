@@ -56,8 +56,8 @@ _MEETING = {
     Scope.SAVED: {Scope.CONVERSATIONS},
 }
 """The scopes whose keys work together with those of another scope."""
-SHARED_IDS = ("global.help", "global.choose_theme", "global.palette")
-"""Global actions that also work on the start screen."""
+SHARED_IDS = ("global.help", "global.choose_theme")
+"""Global actions that also work on the start screen and in a table."""
 LIST_IDS = ("move.down", "move.up", "move.page_down", "move.page_up", "move.first", "move.last")
 """The movements in a list with one column."""
 

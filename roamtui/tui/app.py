@@ -48,15 +48,7 @@ if TYPE_CHECKING:
 
 # Read together at the start (8 ms for the dialogs): when a screen brings its own file, Textual parses all rules again,
 # which takes 80 ms.
-_STYLE_FILES = (
-    "app.tcss",
-    "chat/chat.tcss",
-    "chat/passages_view.tcss",
-    "reader/reader.tcss",
-    "tree/tree.tcss",
-    "panes/panes.tcss",
-    "screens/screens.tcss",
-)
+_STYLE_FILES = sorted(Path(__file__).parent.rglob("*.tcss"))
 _DEFECT_MESSAGE = (
     "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
@@ -70,7 +62,7 @@ class RoamApp(App[None], inherit_bindings=False):
     DEFAULT_MODE = "document-1"
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
-    CSS_PATH: ClassVar[CSSPathType | None] = [Path(__file__).parent / name for name in _STYLE_FILES]
+    CSS_PATH: ClassVar[CSSPathType | None] = [*_STYLE_FILES]
 
     def __init__(
         self,
@@ -314,7 +306,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Paste):
             event.text = sanitise_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
-            self._show_message(None)
+            self._remove_message()
             screen = self.documents.get(self.current_mode)
             is_printable = isinstance(event, events.Key) and event.is_printable
             # Typing into the question box makes no message of the status line outdated.
@@ -334,18 +326,16 @@ class RoamApp(App[None], inherit_bindings=False):
         again: the remaining time is then negative, and Textual's timer never ends.
         """
         event.prevent_default()
-        self._show_message(MessageLine(event.notification.message, event.notification.severity))
+        self._remove_message()
+        self._message = MessageLine(event.notification.message, event.notification.severity)
+        screen = self.documents.get(self.current_mode) or self.screen
+        screen.query(HintLine).add_class("-replaced")
+        screen.mount(self._message)
 
-    def _show_message(self, message: MessageLine | None) -> None:
-        """Show a message instead of the hints. None shows the hints again."""
+    def _remove_message(self) -> None:
         if self._message is not None and self._message.is_attached:
             self._message.screen.query(HintLine).remove_class("-replaced")
             self._message.remove()
-        self._message = message
-        if message is not None:
-            screen = self.documents.get(self.current_mode) or self.screen
-            screen.query(HintLine).add_class("-replaced")
-            screen.mount(message)
 
     @override
     def get_driver_class(self) -> type[Driver]:
@@ -371,21 +361,15 @@ class RoamApp(App[None], inherit_bindings=False):
         super().copy_to_clipboard(sanitise_text(text))
 
     def action_show_commands(self) -> None:
-        """Show the actions that make sense here, and run the chosen one as if its key were pressed in its scope."""
-        from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only for those who ask
-        from roamtui.tui.screens.palette import CommandPalette  # noqa: PLC0415 - the same
+        """Show the commands, and run the chosen one as if its key were pressed in its scope."""
+        from roamtui.tui.screens.palette import CommandPalette  # noqa: PLC0415 - only for those who ask
 
-        is_main = self._is_main_in_front
-        if is_main or isinstance(self.screen, OpenDialog):  # else dialogs could pile up without end
-            self.push_screen(CommandPalette(self._keys, is_main=is_main), self._run_command)
+        if self._is_main_in_front:  # else dialogs could pile up without end
+            self.push_screen(CommandPalette(self._keys), self._run_command)
 
     async def _run_command(self, action_id: str | None) -> None:
-        if action_id is None:
-            return
-        if self._is_main_in_front:
+        if action_id is not None:
             await self.main_screen.action_run(action_id, is_focused=True)
-        else:
-            await self.run_action(next(action.call for action in self._keys.actions if action.id == action_id))
 
     @property
     def _is_main_in_front(self) -> bool:
@@ -394,10 +378,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_help(self) -> None:
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
-        from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - the same
 
-        over = Scope.TABLE if isinstance(self.screen, TableScreen) else Scope.START
-        scope = self.main_screen.panes.scope if self._is_main_in_front else over
+        scope = self.main_screen.panes.scope if self._is_main_in_front else None
         self.push_screen(HelpDialog(self._keys, scope))
 
     def action_choose_theme(self) -> None:

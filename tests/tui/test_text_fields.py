@@ -97,18 +97,6 @@ async def test_every_key_that_prints_is_typed_where_a_document_is_chosen() -> No
         assert read_field(field_of(pilot)) == TYPED
 
 
-async def test_a_persons_own_printable_key_works_where_nothing_is_typed() -> None:
-    app = RoamApp(make_context(options=TuiOptions(keys=OWN_KEYS)))
-    async with running(app, (120, 35)) as (_, pilot):
-        await pilot.press("escape", "q")
-        assert app.main_screen.focused is app.main_screen.question_box
-        await pilot.press("q", "escape", "question_mark")
-        assert app.main_screen.focused is app.main_screen.question_box
-        assert app.main_screen.question_box.text == "q"
-        await pilot.press("escape", "/")
-        await wait_until(pilot, lambda: app.screen is not app.main_screen and field_of(pilot) is not None)
-
-
 async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -> None:
     async with running(RoamApp(make_context())) as (app, pilot):
         for key in ("alt+1", "alt+x", "alt+shift+b"):

@@ -53,10 +53,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         self._source = get_source_key(conversation.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
         self._shows_all_documents = False
-        self._exchange_texts: Mapping[str, str] = {}
+        self._texts: Mapping[str, str] = {}
         """Questions and answers by the id of their conversation. Empty until they are read."""
-        self._search_texts: dict[str, str] = {}
-        """The case-folded text that is searched, by conversation id. Folding thousands of them for each key is slow."""
 
     @on(events.Mount)
     @work(exit_on_error=False)
@@ -65,8 +63,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         saved = await asyncio.to_thread(self._store.list)
         self._summaries = tuple(item for item in saved if not item.is_one_shot or item.id == current_id)
         self.show()
-        self._exchange_texts = await asyncio.to_thread(self._store.read_search_texts)
-        self._search_texts.clear()
+        texts = await asyncio.to_thread(self._store.read_search_texts)
+        self._texts = {conversation_id: text.casefold() for conversation_id, text in texts.items()}
         if self.typed:
             self.show()
 
@@ -75,7 +73,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         words = typed.casefold().split()
         for summary in self._summaries:
             if self._shows_all_documents or summary.source == self._source:
-                text = self._get_search_text(summary)
+                facts = f"{summary.title}\n{summary.source}\n{summary.model}".casefold()
+                text = f"{facts}\n{self._texts.get(summary.id, '')}"
                 if all(word in text for word in words):
                     yield summary
 
@@ -86,12 +85,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     @override
     def get_key(self, item: ConversationSummary) -> object:
         return item.id
-
-    def _get_search_text(self, summary: ConversationSummary) -> str:
-        if summary.id not in self._search_texts:
-            parts = (summary.title, summary.source, summary.model, self._exchange_texts.get(summary.id, ""))
-            self._search_texts[summary.id] = "\n".join(parts).casefold()
-        return self._search_texts[summary.id]
 
     @override
     def describe(self) -> str:
@@ -147,7 +140,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             await self._conversation.rename(title)
         else:
             await asyncio.to_thread(self._store.rename, summary.id, title)
-        self._search_texts.pop(summary.id, None)
         self._summaries = tuple(
             replace(other, title=title) if other.id == summary.id else other for other in self._summaries
         )

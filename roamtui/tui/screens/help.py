@@ -44,7 +44,7 @@ class HelpDialog(ListDialog[str, None]):
     CLEARS_FIRST = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "close", "Close")]
 
-    def __init__(self, keys: Keymap, current_scope: Scope) -> None:
+    def __init__(self, keys: Keymap, current_scope: Scope | None) -> None:
         """List `keys`. Those of `current_scope` come first."""
         super().__init__("Keys", Static(Content(_FOOT), classes="foot"))
         self._keys = keys

@@ -351,24 +351,27 @@ def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row
             if keys_width:
                 line += Content.styled(choice.keys, "$secondary").pad_right(keys_width - len(choice.keys)) + "  "
             line += Content.styled(sanitise_line(choice.note), "$muted")
-        rows.append(Row(choice.value, line, choice.group))
+        rows.append(Row(choice.value, line, "" if typed else choice.group))
     return rows
 
 
 def filter_items(choices: Iterable[PickerItem[Item]], typed: str) -> tuple[PickerItem[Item], ...]:
-    """Return the choices that contain all typed words. The best group comes first, and in each group the best choice.
+    """Return the choices that contain all typed words, the best first.
 
     A label that begins with the typed text is best, then a label with a word that does, then a label that contains all
     typed words. Choices that have a word only in their keys, note, group or synonyms come last.
     """
     typed = typed.casefold().strip()
     words = typed.split()
-    ranks: dict[str, list[tuple[int, PickerItem[Item]]]] = {}
-    for choice in choices:
+
+    def rank(choice: PickerItem[Item]) -> int:
         label = choice.label.casefold()
-        everything = f"{label} {choice.keys} {choice.note} {choice.group} {choice.synonyms}".casefold()
+        matches = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
+        return matches.index(True)
+
+    found = []
+    for choice in choices:
+        everything = f"{choice.label} {choice.keys} {choice.note} {choice.group} {choice.synonyms}".casefold()
         if all(word in everything for word in words):
-            matches = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
-            ranks.setdefault(choice.group, []).append((matches.index(True), choice))
-    groups = sorted(ranks.values(), key=lambda group: min(rank for rank, _ in group))
-    return tuple(choice for group in groups for _, choice in sorted(group, key=lambda ranked: ranked[0]))
+            found.append(choice)
+    return tuple(sorted(found, key=rank) if words else found)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from textual import events, on, work
@@ -16,9 +15,9 @@ from textual.widgets import Input, Static
 from typing_extensions import override
 
 from roamtui.conversation.transcript import Message, Role
-from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
-from roamtui.models.base import Model, ModelRequest, TextDelta
+from roamtui.models.base import Model, ModelRequest
 from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import get_recommended_key_variable
 from roamtui.tui.context import AppContext
@@ -57,9 +56,8 @@ class ModelPicker(PickerDialog):
             note = failures.get(offer.name) or offer.note
             choices.append(PickerItem(value=offer.name, label=offer.name, note=note, group=_READY_GROUP, sign=sign))
         if self._options.make_model is not None:
-            choices.append(
-                PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
-            )
+            other = PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
+            choices.append(other)
             choices += [
                 PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)
                 for report in inspect_providers(os.environ)
@@ -86,20 +84,29 @@ class ModelPicker(PickerDialog):
 
     @override
     def choose(self, item: str) -> None:
-        offer, make_model = self._offers.get(item), self._options.make_model
         if item == self._current:
-            self.dismiss(item)
-        elif offer is not None and offer.provider and offer.provider not in self._tried.approved_providers:
-            question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
-            ConfirmDialog(question, offer.note, yes="Use").ask(self.app, partial(self._test, offer))
-        elif offer is not None:
-            self._test(offer)
-        elif make_model is not None:
-            self.app.push_screen(ModelDialog(make_model, "" if item == _OTHER_MODEL else item), self._use_form)
+            self.dismiss(None)
+        elif offer := self._offers.get(item):
+            self._confirm(offer, "")
+        else:
+            self.app.push_screen(ModelDialog("" if item == _OTHER_MODEL else item), self._add)
 
-    def _use_form(self, chosen: tuple[Model, str] | None) -> None:
-        if chosen is not None:
-            self._use(*chosen)
+    def _add(self, typed: tuple[str, str, str] | None) -> None:
+        """Offer a model that the person named, with its URL and key, and test it."""
+        if typed is not None:
+            name, url, key = typed
+            receiver = url or name.partition("/")[0]
+            offer = ModelOffer(name=name, note="typed by you", provider=receiver, api_base=url, needs_test=True)
+            self._offers[name] = offer
+            self._confirm(offer, key)
+
+    def _confirm(self, offer: ModelOffer, key: str) -> None:
+        """Test a model, once the person has agreed that its provider gets questions and sections."""
+        if offer.provider and offer.provider not in self._tried.approved_providers:
+            question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
+            ConfirmDialog(question, offer.note, yes="Use").ask(self.app, partial(self._test, offer, key))
+        else:
+            self._test(offer, key)
 
     def _use(self, model: Model, url: str) -> None:
         """Let the agent use a model, and offer to do so at the next start. `url` is empty for the provider's own."""
@@ -119,42 +126,40 @@ class ModelPicker(PickerDialog):
             self.app.notify(str(error), severity="error", markup=False)
 
     @work(group="testing", exclusive=True, exit_on_error=False)
-    async def _test(self, offer: ModelOffer) -> None:
-        """Choose a model if it replies to a request of one token. Otherwise, show why it does not."""
+    async def _test(self, offer: ModelOffer, key: str) -> None:
+        """Choose a model if it replies to a request of one token. Otherwise, show why, and forget its key."""
         self._tried.approved_providers.add(offer.provider)
-        make_model = self._options.make_model
+        make_model, variable = self._options.make_model, get_recommended_key_variable(offer.name)
         assert make_model is not None
+        previous_key = os.environ.get(variable)
+        if key:
+            os.environ[variable] = key
         try:
             if offer.needs_test:
                 self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
                 await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
-            model = make_model(offer.name, offer.api_base or None)
+            self._use(make_model(offer.name, offer.api_base or None), offer.api_base)
+            self._tried.failures[offer.name] = ""
         except RoamtuiError as error:
             failure = self._tried.failures[offer.name] = adapt_flags(sanitise_line(str(error)))
             self._list_again(failure, is_problem=True)
-        else:
-            self._tried.failures[offer.name] = ""
-            self._use(model, offer.api_base)
+        finally:
+            if key and self._tried.failures.get(offer.name) != "":
+                os.environ.pop(variable)
+                if previous_key is not None:
+                    os.environ[variable] = previous_key
 
 
-class ModelDialog(Dialog[tuple[Model, str] | None]):
-    """Asks for a model's name, URL and key, and tests the model. The key is only used in this run.
-
-    The result is the model and the URL of its server, which is empty for the provider's own.
-    """
+class ModelDialog(Dialog[tuple[str, str, str] | None]):
+    """Asks for a model's name, URL and key. The key is only used in this run."""
 
     AUTO_FOCUS = "#model-name"
 
-    def __init__(self, make_model: Callable[..., Model], name: str) -> None:
-        """Make models with `make_model`. `name` is in the field at the start."""
+    def __init__(self, name: str) -> None:
+        """Begin with `name` in the field."""
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]
-        self._make_model = make_model
         self._name = name
-        self._tested_fields: tuple[str, str, str] | None = None
-        """The fields with which the model last replied, or None."""
-        self._test_lock = asyncio.Lock()
-        """Held while a test has the typed key in the environment. A second test would take it for the earlier value."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -166,70 +171,29 @@ class ModelDialog(Dialog[tuple[Model, str] | None]):
             yield Input(placeholder="http://localhost:8000/v1", id="model-url", select_on_focus=False)
             yield Static(Content("API key (this run only, never saved)"), classes="label")
             yield Input(password=True, placeholder="optional if none is needed or one is set", id="model-key")
-            yield Static(id="model-message")
             yield Static(Content("tab for the next field, enter to test with one token, esc to cancel"), classes="foot")
 
     def on_mount(self) -> None:
         if self._name:
             self.query_one("#model-key").focus()
 
-    @property
-    def _fields(self) -> tuple[str, str, str]:
-        name, url, key = (field.value.strip() for field in self.query(Input))
-        return name, url, key
-
-    def _show_message(self, words: str, *, is_problem: bool = False) -> None:
-        message = self.query_one("#model-message", Static)
-        message.set_class(is_problem, "-problem")
-        message.update(Content(words))
-
     @on(Input.Submitted)
     def _submit(self, event: Input.Submitted) -> None:
         event.stop()
-        if self._tested_fields == self._fields:
-            name, url, _ = self._fields
-            self.dismiss((self._make_model(name, url or None, is_test=False), url))
-        elif self._fields[0]:
-            self._tested_fields = None
-            self.run_worker(self._test_in_turn(*self._fields), exclusive=True, exit_on_error=False)
-
-    async def _test_in_turn(self, name: str, url: str, key: str) -> None:
-        async with self._test_lock:
-            await self._test(name, url, key)
-
-    async def _test(self, name: str, url: str, key: str) -> None:
-        """Ask the model for one token, and show its reply. If that fails, discard the key."""
-        self._show_message("Testing…")
-        variable = get_recommended_key_variable(name)
-        previous_value = os.environ.get(variable)
-        if key:
-            os.environ[variable] = key
-        try:
-            reply = await probe_model(self._make_model(name, url or None, is_test=True))
-        except RoamtuiError as error:
-            self._show_message(adapt_flags(sanitise_line(str(error))), is_problem=True)
-        else:
-            self._tested_fields = name, url, key
-            receiver = url or name.partition("/")[0]
-            self._show_message(
-                f"{reply} enter uses it: questions and the sections it opens go to {sanitise_line(receiver)}."
-            )
-        finally:
-            if key and self._tested_fields is None:
-                os.environ.pop(variable, None)
-                if previous_value is not None:
-                    os.environ[variable] = previous_value
+        name, url, key = (field.value.strip() for field in self.query(Input))
+        if name:
+            self.dismiss((name, url, key))
 
 
-async def probe_model(model: Model) -> str:
-    """Ask a model a short question without document text. Return its reply and the time it took, in a sentence."""
-    started = time.monotonic()
-    text = ""
+async def probe_model(model: Model) -> None:
+    """Ask a model a short question without document text.
+
+    Raises:
+        RoamtuiError: The model cannot be used. The message says why.
+    """
     try:
         request = ModelRequest(messages=(Message(role=Role.USER, text="Say yes."),), allow_calls=False)
-        async for event in model.stream(request):
-            text += event.text if isinstance(event, TextDelta) else ""
+        async for _ in model.stream(request):
+            pass
     finally:
         await model.close()
-    words = f"“{shorten(sanitise_line(text), 40)}”" if text.strip() else "an empty reply"
-    return f"Replied {words} in {time.monotonic() - started:.1f} s."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 
@@ -28,7 +28,7 @@ from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
-from roamtui.tui.status_line import SPINNER_FRAMES, SPINNER_SECONDS, format_key_hint
+from roamtui.tui.status_line import format_key_hint
 
 _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
@@ -66,7 +66,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             is_first: Whether this is the first screen.
         """
         title = "Add a source to this conversation" if request.is_added else "Open a document"
-        names = {"start.complete": "complete", "global.help": "help", "global.palette": "commands"}
+        names = {"start.complete": "complete", "global.help": "help", "global.choose_theme": "theme"}
         hints = [(keys.format_first_key(action_id), name) for action_id, name in names.items()]
         hints[:0] = [("enter", "add" if request.is_added else "open"), ("esc", "close")]
         foot = Content("  ").join(format_key_hint(*hint) for hint in hints)
@@ -80,12 +80,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._open_sources = frozenset(offer.source for offer in open_documents)
         self._offers = open_documents
         self._opening: Worker[None] | None = None
-        self._progress = ""
-        self._frame = 0
 
     @on(events.Mount)
     def _start(self) -> None:
-        self._spinner = self.set_interval(SPINNER_SECONDS, self._advance_spinner, pause=True)
         self._load_offers()
         if self._request.source:
             self.add_class("-named")
@@ -141,27 +138,25 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             self._open(source, offer.conversation_id)
 
     def action_complete(self) -> None:
-        """Complete the path as far as all listed files agree, or else to the chosen one."""
-        files = [offer for offer in self.list.items if offer.group is OfferGroup.FILE]
-        chosen = next((offer.source for offer in (self.chosen, *files) if offer and offer.source != self.typed), "")
-        if value := complete_path(self.typed, files) or chosen:
-            self.field.value = value
-            self.field.cursor_position = len(value)
-        elif self._opening is None:
-            self.show_message("Nothing to complete")
+        """Put the chosen file, or else the first one, into the field."""
+        files = [offer for offer in self.list.items if offer.group is OfferGroup.FILE and offer.source != self.typed]
+        chosen = self.chosen if self.chosen in files else next(iter(files), None)
+        if chosen is not None:
+            self.field.value = chosen.source
+            self.field.cursor_position = len(chosen.source)
 
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None) -> None:
         worker, open_source = get_current_worker(), self._options.open_source
         assert open_source is not None
         self._opening = worker
-        self._spinner.resume()
-        self._progress = f"Opening {sanitise_line(source)}…"
+        words = f"Opening {sanitise_line(source)}…"
+        self.show_message(f"{words} · esc to cancel")
 
         def report(done: int, count: int) -> None:  # called in the thread
             if worker.is_cancelled:
                 raise OpeningCancelledError
-            self._progress = f"Opening {sanitise_line(source)}… {done:,} of {count:,}"
+            self.app.call_from_thread(self.show_message, f"{words} {done:,} of {count:,} · esc to cancel")
 
         try:
             opened = await asyncio.to_thread(open_source, source, conversation_id, self._model, report)
@@ -170,16 +165,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         else:
             self.finish(opened)
 
-    def _advance_spinner(self) -> None:
-        """Show the progress of opening a source, and how to cancel it."""
-        if self._opening is not None:
-            self._frame = (self._frame + 1) % len(SPINNER_FRAMES)
-            self.show_message(f"{SPINNER_FRAMES[self._frame]} {self._progress} · esc to cancel")
-
     def _on_opening_ended(self, problem: str = "") -> None:
         """Show the offers again, and the problem, which is empty if the person cancelled."""
         self._opening = None
-        self._spinner.pause()
         self.remove_class("-named")
         self.show_message(problem, is_problem=True)
 
@@ -231,13 +219,6 @@ def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
         note = "a folder" if is_folder else ""
         files.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
     return tuple(files if is_path or typed else files[:_FILES_SHOWN_MAX])
-
-
-def complete_path(typed: str, files: Sequence[StartOffer]) -> str | None:
-    """Return the common start of all `files` that begin with the typed text, or None if it is not longer."""
-    names = [offer.source for offer in files if offer.source.casefold().startswith(typed.casefold())]
-    common = os.path.commonprefix(names)  # noqa: RUF071 - characters are meant
-    return common if len(common) > len(typed) else None
 
 
 def expand_user(typed: str) -> str:

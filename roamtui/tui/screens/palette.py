@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, format_keys
+from roamtui.tui.actions import SCOPE_TITLES, Keymap, format_keys
 from roamtui.tui.screens.lists import PickerDialog, PickerItem
 
 
 class CommandPalette(PickerDialog):
     """Lists the actions by scope. The result is the id of the chosen action."""
 
-    def __init__(self, keys: Keymap, *, is_main: bool) -> None:
-        """List the actions of the main screen, or only those that work everywhere if `is_main` is false."""
+    def __init__(self, keys: Keymap) -> None:
         choices = [
             PickerItem(
                 value=action.id,
@@ -22,6 +21,6 @@ class CommandPalette(PickerDialog):
             )
             for scope, title in SCOPE_TITLES.items()
             for action in keys.for_scope(scope)
-            if action.in_palette and (is_main or action.id in SHARED_IDS)
+            if action.in_palette
         ]
         super().__init__("Commands", choices, foot="enter to run, esc to close")

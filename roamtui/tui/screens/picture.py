@@ -43,10 +43,6 @@ _ZOOM_STEP = 1.5
 _ZOOM_MAX = 40.0
 _MOVE_SHARE = 0.4
 """How far a key moves the view, as a share of what is in view."""
-_X_HEIGHT_POINTS = 5.0
-"""Assumed x-height of body text, in points."""
-_X_HEIGHT_PIXELS_MIN = 3.0
-"""Minimum x-height in pixels. Smaller letters cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,13 +178,7 @@ class PictureScreen(Screen[None]):
         facts = [sanitise_line(self._file.name)]
         if self._page is not None:
             facts.append(f"page {self._page + 1:,} of {self._file.page_count:,}")
-        viewport = drawing.viewport
-        facts.append(f"{viewport.zoom * 100:.0f} %")
-        scale = viewport.width / ((viewport.box[2] - viewport.box[0]) * drawing.full_width)
-        is_coarse = scale * _X_HEIGHT_POINTS < _X_HEIGHT_PIXELS_MIN
-        if self._mode is not ImageMode.KITTY and self._page is not None and is_coarse:
-            zoom_key, open_key = map(self._keys.format_first_key, ("picture.zoom_in", "picture.open_outside"))
-            facts.append(f"too coarse to read: {zoom_key} enlarges, {open_key} opens it in its own program")
+        facts.append(f"{drawing.viewport.zoom * 100:.0f} %")
         return facts
 
     def _write_to_terminal(self, data: str) -> None:

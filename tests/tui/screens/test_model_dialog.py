@@ -104,7 +104,7 @@ async def name_model(pilot: Pilot[None], address: str) -> None:
     await press_until(pilot, ModelDialog, *"other", "enter")
     await pilot.press(*"openai/tiny", "tab", *address, "tab", *KEY)
     assert KEY not in screen_text(app_of(pilot))
-    await pilot.press("enter")
+    await press_until(pilot, ConfirmDialog, "enter")
 
 
 def _holds_key(folder: Path) -> bool:
@@ -122,12 +122,11 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
-            await wait_until(pilot, "Replied “Yes”")
+            await press_until(pilot, "Make this model the default?", "y")
             trial = server.requests[0]
             assert trial.headers["authorization"] == f"Bearer {KEY}"
             assert trial.body["max_tokens"] == 1
             assert "bakery" not in str(trial.body).lower(), "nothing of the document is sent"
-            await press_until(pilot, ConfirmDialog, "enter")
             await press_until(pilot, lambda: app.main_screen.status_line.model == "openai/tiny", "y")
             await wait_until(pilot, lambda: load_settings().api_base == server.url)
             await wait_until(pilot, lambda: load_settings().model == "openai/tiny")
@@ -145,10 +144,10 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
         async with app.run_test(size=(100, 30)) as pilot:
             before = app.app_context.agent.model
             await name_model(pilot, server.url)
-            await wait_until(pilot, "does not accept the key")
+            await press_until(pilot, "does not accept the key", "y")
             assert KEY not in screen_text(app)
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
-            await press_until(pilot, lambda: app.screen is app.main_screen, "escape", "escape")
+            await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
             assert app.app_context.agent.model is before
 
 
