@@ -384,7 +384,6 @@ class Bootstrap:
             open_source=lambda source: self.open(split_sources(source), load_all=True),
             make_searcher=self.make_searcher_factory(),
             agent_options=replace(self.agent_options, cost_usd_max=self.settings.limits.max_cost_usd),
-            open_section_options=self.settings.open_section_options(),
             jobs=jobs,
         )
         return table, plan

@@ -12,13 +12,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.plain import escape_json, sanitise_line, shorten
 from roamtui.export.json import to_json_citation
 from roamtui.quotes.recheck import format_quote
 from roamtui.table.cells import Cell, CellState
-from roamtui.table.columns import Column, to_json_column
+from roamtui.table.columns import Column
 from roamtui.table.runner import TableRun
 from roamtui.table.store import Row, Table
 
@@ -36,7 +38,7 @@ def render_json_table(table: Table, _path: Path | None = None) -> str:
         cells = zip(table.columns, table.list_cells(row), strict=True)
         described = [_to_json_cell(column, cell) for column, cell in cells if cell is not None]
         rows.append({"source": row.source, "title": row.title, "cells": described})
-    data = {"table": str(table.folder), "columns": list(map(to_json_column, table.columns)), "rows": rows}
+    data = {"table": str(table.folder), "columns": msgspec.to_builtins(table.columns), "rows": rows}
     return escape_json(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
 
 

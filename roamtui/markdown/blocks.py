@@ -101,8 +101,6 @@ class Table:
     rows: tuple[TableRow, ...]
     alignments: tuple[str, ...]
     """For each column, ``left``, ``right``, ``center``, or an empty string."""
-    hidden_head: tuple[Inline, ...] = ()
-    """Cells of the header row, if the text that was parsed starts inside the table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

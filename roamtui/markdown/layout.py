@@ -20,7 +20,6 @@ from roamtui.markdown.blocks import (
     Paragraph,
     Quote,
     Table,
-    TableRow,
     ThematicBreak,
 )
 from roamtui.markdown.code import describe_code, highlight_code
@@ -68,7 +67,7 @@ _PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
 
 @dataclass(slots=True)
 class _Container:
-    """A quote, list, list item or `<details>` element that contains lines."""
+    """A quote, list or list item that contains lines."""
 
     first_prefix: tuple[Run, ...] = ()
     """The prefix of its first line."""
@@ -99,7 +98,7 @@ class MarkdownLayout:
     _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
     _ends_with_title: bool = False
-    """Whether the last line is the title of an alert or `<details>` element, so that no blank line may follow it."""
+    """Whether the last line is the title of an alert, so that no blank line may follow it."""
 
     def add_blocks(self, blocks: Sequence[Block]) -> None:
         """Lay out blocks, and append their lines."""
@@ -197,18 +196,15 @@ class MarkdownLayout:
             self._add_lines(lines, start, end, is_code=True, is_tight=number > 0 or bool(label))
 
     def _add_table(self, block: Table) -> None:
-        start = block.rows[0].start
-        hidden = TableRow(cells=block.hidden_head, is_head=True, start=start, end=start)
-        rows = [hidden, *block.rows] if block.hidden_head else [*block.rows]
         head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()
-        cells = [[self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in rows]
-        are_heads = [row.is_head for row in rows]
+        are_heads = [row.is_head for row in block.rows]
+        cells = [
+            [self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in block.rows
+        ]
         room = self._compute_available_width()
         wrapped = lay_out_rows(cells, are_heads, block.alignments, room, can_scroll=self.can_scroll)
-        for number, (row, lines) in enumerate(zip(rows, wrapped, strict=False)):
+        for number, (row, lines) in enumerate(zip(block.rows, wrapped, strict=False)):
             self._add_lines(lines, row.start, row.end, is_tight=number > 0)
-            if row is hidden:
-                del self.lines[-len(lines) :]
 
     def _add_lines(
         self,

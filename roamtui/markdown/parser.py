@@ -197,7 +197,6 @@ class _BlockReader:
     def _read_table(self) -> Iterator[Table]:
         rows: list[TableRow] = []
         alignments: list[str] = []
-        hidden_head: tuple[Inline, ...] = ()
         for token in self._iter_until("table_close"):
             if token.type != "tr_open":
                 continue
@@ -209,12 +208,10 @@ class _BlockReader:
                 if is_head:
                     alignments.append(str(cell.attrGet("style") or "").removeprefix("text-align:"))
                 cells.append(self._read_inline(cell.type.replace("open", "close")))
-            if start >= self._start:
+            if start >= self._start:  # otherwise, it is in the prefix
                 rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=start, end=end))
-            else:
-                hidden_head = tuple(cells)
         if rows:
-            yield Table(rows=tuple(rows), alignments=tuple(alignments), hidden_head=hidden_head)
+            yield Table(rows=tuple(rows), alignments=tuple(alignments))
 
     def _read_alert(self) -> tuple[str, Inline]:
         """If a quote starts with the first line of an alert, skip that line, and return its kind and title."""

@@ -62,7 +62,7 @@ class Cell:
     """The answer to one question about one row."""
 
     row: str
-    """Key of the row."""
+    """Source of the row."""
     column: str
     """Key of the column."""
     content: str

@@ -9,9 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from hashlib import blake2b
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -65,9 +64,8 @@ class Column:
 
     @property
     def key(self) -> str:
-        """Digest of everything that changes the answers: the question, type and choices, but not the name."""
-        parts = (self.question, self.type.value, *self.choices)
-        return blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        """Everything that changes the answers: the question, type and choices, but not the name."""
+        return " | ".join((self.question, self.type.value, *self.choices))
 
     @property
     def type_description(self) -> str:
@@ -140,9 +138,3 @@ def read_columns(path: Path) -> tuple[Column, ...]:
 def drop_repeated_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
     """Drop repetitions of the same question, type and choices."""
     return tuple({column.key: column for column in columns}.values())
-
-
-def to_json_column(column: Column) -> dict[str, Any]:
-    """Convert a column to JSON values."""
-    choices = {"choices": list(column.choices)} if column.choices else {}
-    return {"question": column.question, "name": column.name, "type": column.type.value, **choices}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -26,14 +25,9 @@ def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
         SourceError: A source cannot be read.
         UsageError: A source is not supported.
     """
-    rows: dict[str, Row] = {}
-    by_source: dict[str, Row] = {}  # a file and its folder may both be named
+    rows: dict[str, Row] = {}  # a file and its folder may both be named
     for row in chain.from_iterable(map(_list_documents, sources)):
-        by_source.setdefault(row.source, row)
-    for row in by_source.values():
-        # Files of the same name in several folders are told apart by their whole paths.
-        key = row.key if row.key not in rows else f"{row.source} {row.key}"
-        rows[key] = replace(row, key=key)
+        rows.setdefault(row.source, row)
     return tuple(rows.values())
 
 
@@ -41,11 +35,11 @@ def _list_documents(source: str) -> Iterator[Row]:
     if source == "-":
         raise UsageError("a table needs files or addresses, not standard input.")
     if not is_path(source):
-        yield Row(key=source, title=source, source=source)
+        yield Row(title=source, source=source)
     elif not Path(source).is_dir():
         path = Path(source).absolute()
         check_file(path)
-        yield Row(key=path.name, title=sanitise_line(path.name), source=str(path))
+        yield Row(title=sanitise_line(path.name), source=str(path))
     else:
         for key, path in list_sources([Path(source)]).files.items():
-            yield Row(key=key, title=sanitise_line(key), source=str(path))
+            yield Row(title=sanitise_line(key), source=str(path))

@@ -13,7 +13,7 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import OpenSectionOptions, make_conversation_id
+from roamtui.conversation.state import make_conversation_id
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
@@ -39,7 +39,6 @@ class TablePlan:
     make_searcher: Callable[[Library], Searcher | None]
     agent_options: AgentOptions = field(default_factory=AgentOptions)
     """The spending limit is that of the whole run."""
-    open_section_options: OpenSectionOptions = field(default_factory=OpenSectionOptions)
     jobs: int = 1
     """Number of cells at a time."""
 
@@ -135,7 +134,7 @@ class _Filler:
             cell = self._table.get_cell(row, column)
             if cell is None or cell.state is CellState.FAILED:
                 name = self._plan.model.name
-                failed = Cell(row=row.key, column=column.key, content="", model=name, state=CellState.FAILED)
+                failed = Cell(row=row.source, column=column.key, content="", model=name, state=CellState.FAILED)
                 self._record(replace(failed, note=reason))
             else:
                 self._keep(cell)
@@ -181,7 +180,6 @@ class _Filler:
         conversation = Conversation(
             library,
             store=self._conversations,
-            options=plan.open_section_options,
             loader=loader,
             new_id=conversation_id,
         )
@@ -201,7 +199,7 @@ class _Filler:
             run.stop_reason = f"The next request could exceed the spending limit of ${limit:g}."
             return
         asked = Cell(
-            row=row.key,
+            row=row.source,
             column=column.key,
             content=library.content_hash,
             model=plan.model.name,

@@ -22,8 +22,6 @@ _START = b'{"definition": {'
 class Row:
     """A document."""
 
-    key: str
-    """Path of the file in its folder, or URL."""
     title: str
     source: str
     """Path or URL with which the document is opened."""
@@ -37,7 +35,7 @@ class Table:
     rows: tuple[Row, ...] = ()
     columns: tuple[Column, ...] = ()
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
-    """The newest cell by the keys of its row and column. Those of former columns are kept. A run adds to them."""
+    """The newest cell by the source of its row and the key of its column, also of former columns. Runs add to it."""
 
     @property
     def conversations(self) -> Path:
@@ -50,7 +48,7 @@ class Table:
 
     def get_cell(self, row: Row, column: Column) -> Cell | None:
         """Return the cell of a row and column, or None if the question was not answered."""
-        return self.cells.get((row.key, column.key))
+        return self.cells.get((row.source, column.key))
 
     def list_cells(self, row: Row) -> tuple[Cell | None, ...]:
         """Return the cells of a row in the order of the columns."""

@@ -93,7 +93,7 @@ def kill_tables(folder: Path, kills: int, *, seed: int = 0, program: tuple[str, 
             process.kill() if was_running else None
             process.wait()
             content = read_table(table)
-            titles = {row.key: f"Lease number {row.key.removesuffix('.md')}" for row in content.rows}
+            titles = {row.source: f"Lease number {row.title.removesuffix('.md')}" for row in content.rows}
             names = {column.key: column.question for column in content.columns}
             now = {(titles[row], names[column]) for row, column in content.cells}
             report.lost += len(finished - now)

@@ -21,7 +21,7 @@ COLUMNS = (Column(question="How long is the notice period?", name="Notice"), Col
 
 
 def make_table(folder: Path, *values: str, quote: str = "") -> Table:
-    rows = tuple(Row(key=f"{n}.md", title=f"{n}.md", source=str(folder / f"{n}.md")) for n in range(len(values)))
+    rows = tuple(Row(title=f"{n}.md", source=str(folder / f"{n}.md")) for n in range(len(values)))
     cells = {}
     for row, value in zip(rows, values, strict=True):
         citation = Citation(
@@ -33,7 +33,7 @@ def make_table(folder: Path, *values: str, quote: str = "") -> Table:
             end_line=3,
         )
         cell = Cell(
-            row=row.key,
+            row=row.source,
             column=COLUMNS[0].key,
             content="c",
             model="m",
@@ -42,7 +42,7 @@ def make_table(folder: Path, *values: str, quote: str = "") -> Table:
             citations=(citation,),
             conversation="0123456789abcdef01",
         )
-        cells[row.key, COLUMNS[0].key] = cell
+        cells[row.source, COLUMNS[0].key] = cell
     return Table(folder=folder, rows=rows, columns=COLUMNS, cells=cells)
 
 

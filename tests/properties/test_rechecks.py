@@ -80,7 +80,9 @@ def test_an_exported_table_is_the_same(suffix: str, state: CellState, count: int
     library, citation = _cite(quote)
     column = Column(question="Why?")
     value = quote if state is CellState.PASSAGE else "60 days"
-    cell = Cell(row="a.md", column=column.key, content="c", model="m", state=state, value=value, citations=(citation,))
-    rows = tuple(Row(key=name, title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
-    table = Table(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("a.md", column.key): cell})
+    cell = Cell(
+        row="/x/a.md", column=column.key, content="c", model="m", state=state, value=value, citations=(citation,)
+    )
+    rows = tuple(Row(title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
+    table = Table(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("/x/a.md", column.key): cell})
     _check(RENDERERS[suffix](table, Path("/x/t.md")), f"table{suffix}", library, citation)

@@ -135,7 +135,7 @@ async def test_a_document_that_can_no_longer_be_read_keeps_its_answers(leases: P
 
 
 def test_a_file_and_its_folder_are_listed_once(leases: Path) -> None:
-    assert [row.key for row in list_rows((str(leases / "bert.md"), str(leases)))] == ["bert.md", "anna.md"]
+    assert [row.title for row in list_rows((str(leases / "bert.md"), str(leases)))] == ["bert.md", "anna.md"]
 
 
 async def test_the_first_cell_of_a_row_comes_before_its_others(leases: Path, folder: Path) -> None:

@@ -11,7 +11,7 @@ from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table, TableLog, is_table, read_table
 
 COLUMN = Column(question="Why?")
-ROW = Row(key="0.md", title="0.md", source="/docs/0.md")
+ROW = Row(title="0.md", source="/docs/0.md")
 
 
 def make_table(folder: Path) -> Table:
@@ -23,7 +23,7 @@ def make_cell(value: str) -> Cell:
         section_id="a8a96034", quote=value, state=QuoteState.FOUND, path=("A",), start_line=1, end_line=1
     )
     return Cell(
-        row=ROW.key,
+        row=ROW.source,
         column=COLUMN.key,
         content="c",
         model="m",

@@ -122,9 +122,7 @@ class TableScreen(Dialog[None]):
         self._request_cell(with_quote=True)
 
     def action_conversation(self) -> None:
-        if self._grid.cell is None or not self._grid.cell.conversation:
-            self._show_message("This cell has no conversation yet.")
-        else:
+        if self._grid.cell is not None and self._grid.cell.conversation:
             self._request_cell(with_quote=False)
 
     def _request_cell(self, *, with_quote: bool) -> None:

@@ -18,7 +18,6 @@ from roamtui.table.store import Row, Table
 
 _TITLE_SHARE = 0.3
 """Maximum share of the grid's width for the titles of the rows."""
-_TITLE_WIDTH_MAX = 32
 _COLUMN_WIDTH_MIN = 18
 """Minimum width of a column in cells. Columns that do not fit scroll."""
 _PADDING = 2
@@ -59,17 +58,15 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         """Draw the table again. The cursor stays where it is, or at the edge."""
         rows, columns, place = self.table.rows, self.table.columns, self.cursor_coordinate
         width = self.scrollable_content_region.width
-        longest = max((cell_len(row.title) + _PADDING for row in rows), default=0)
-        titles = min(longest, _TITLE_WIDTH_MAX, max(8, int(width * _TITLE_SHARE)))
-        count = max(1, min(len(columns), (width - titles) // _COLUMN_WIDTH_MIN))
+        titles = min(max((cell_len(row.title) + _PADDING for row in rows), default=0), int(width * _TITLE_SHARE))
+        column_width = max(_COLUMN_WIDTH_MIN, (width - titles) // max(1, len(columns)))
         self.clear(columns=True)
-        self.add_column("", width=titles - _PADDING)
+        self.add_column("", width=max(1, titles - _PADDING))
         for column in columns:
-            column_width = max(1, (width - titles) // count - _PADDING)
-            self.add_column(_make_line(column.title), width=column_width, key=column.key)
+            self.add_column(_make_line(column.title), width=column_width - _PADDING, key=column.key)
         for row in rows:
             shown = map(self._draw, self.table.list_cells(row))
-            self.add_row(_make_line(row.title, Style(bold=True)), *shown, key=row.key)
+            self.add_row(_make_line(row.title, Style(bold=True)), *shown, key=row.source)
         self.move_cursor(row=place.row, column=place.column)
 
     def refresh_cell(self, cell: Cell) -> None:
