@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
 
-_HITS_DEFAULT, _SERVE_PORT = 10, 8000
 _SETTINGS = {
     "--model": "model",
     "--api-base": "api_base",
@@ -39,7 +38,7 @@ _KINDS = (
     "the https:// address of a site, its llms.txt or a page; - for standard input"
 )
 _REFERENCES = "a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); a title, or 'Fees > Late fees'"
-_TABLE_QUESTION = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
+_QUESTION_HELP = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
 _DESCRIPTION = """\
 Ask questions of a well-organised document. A model reads its outline, opens the
 sections it needs, and proves its answer with quotes. Without a command, the app
@@ -60,7 +59,7 @@ def main(argv: list[str] | None = None) -> int:
         open_closed_streams()
     try:
         args = parse_arguments(words)
-        return int(args.run(args))
+        return args.run(args) or 0
     except KeyboardInterrupt:
         return EXIT_CANCELLED
     except BrokenPipeError:
@@ -111,7 +110,7 @@ def make_parsers() -> dict[str, ArgumentParser]:  # noqa: PLR0915 - a statement 
     """Make the parsers of all commands by their names. That of the app has an empty name."""
     parsers: dict[str, ArgumentParser] = {}
 
-    def add(name: str, run: Callable[[Namespace], int], *shared: ArgumentParser) -> ArgumentParser:
+    def add(name: str, run: Callable[[Namespace], int | None], *shared: ArgumentParser) -> ArgumentParser:
         layout = RawDescriptionHelpFormatter
         parser = parsers[name] = ArgumentParser(f"roamtui {name}".strip(), parents=shared, formatter_class=layout)
         parser.description, parser.allow_abbrev = run.__doc__, False
@@ -148,7 +147,7 @@ def make_parsers() -> dict[str, ArgumentParser]:  # noqa: PLR0915 - a statement 
     of.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     of = add("table", table, sources, jobs, cost, web, model, find)
-    of.add_argument("-q", dest="questions", action="append", default=[], metavar="QUESTION", help=_TABLE_QUESTION)
+    of.add_argument("-q", dest="questions", type=_decode, action="append", default=[], metavar="Q", help=_QUESTION_HELP)
     of.add_argument("--questions", dest="file", type=Path, metavar="FILE", help="a TOML file of more questions")
     of.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write FILE.csv, .md or .json")
     of.add_argument("--folder", type=Path, metavar="DIR", help="where to keep the table (default: by its sources)")
@@ -177,7 +176,7 @@ def make_parsers() -> dict[str, ArgumentParser]:  # noqa: PLR0915 - a statement 
     add("mcp", mcp, sources, web, find)
 
     of = add("serve", serve, source)
-    of.add_argument("--port", type=_count, default=_SERVE_PORT, metavar="N", help="port on this machine")
+    of.add_argument("--port", type=_count, default=8000, metavar="N", help="port on this machine")
 
     of = add("doctor", doctor, as_json, model)
     of.add_argument("--clear-cache", action="store_true", help="first delete cached pages and converted files")
@@ -281,28 +280,26 @@ def ask(args: Namespace) -> int:
     agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
     output_format = "events" if args.events else "json" if args.json else "text"
-    is_watched = sys.stderr.isatty()
-    return asyncio.run(run_ask(agent, args.question, within=within, is_watched=is_watched, output_format=output_format))
+    answering = run_ask(agent, args.question, within, is_watched=sys.stderr.isatty(), output_format=output_format)
+    return asyncio.run(answering)
 
 
-def outline(args: Namespace) -> int:
+def outline(args: Namespace) -> None:
     """Print the outline exactly as the model reads it."""
     from roamtui.headless.sections import print_outline
 
     print_outline(_open(args, uses_index=True)[1], as_json=args.json)
-    return 0
 
 
-def show(args: Namespace) -> int:
+def show(args: Namespace) -> None:
     """Print the source text of sections and their subsections."""
     from roamtui.headless.sections import print_sections
 
     _, library, loader = _open(args)
     print_sections(library, loader, args.ids)
-    return 0
 
 
-def search(args: Namespace) -> int:
+def search(args: Namespace) -> None:
     """Print the sections that best match a query."""
     from roamtui.headless.hits import print_hits
 
@@ -311,12 +308,11 @@ def search(args: Namespace) -> int:
     searcher = bootstrap.make_searcher_factory()(library)
     if searcher is None:
         raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
-    hits = searcher.search(args.query, limit=options.limit or _HITS_DEFAULT)
+    hits = searcher.search(args.query, limit=options.limit or 10)
     print_hits(library, hits, options.mode, as_json=args.json)
-    return 0
 
 
-def index(args: Namespace) -> int:
+def index(args: Namespace) -> None:
     """Build or update the search index of a source on disk."""
     from roamtui.headless.index import run_index
 
@@ -324,7 +320,6 @@ def index(args: Namespace) -> int:
     services = bootstrap.make_search_services(needs_vectors=True)
     model = bootstrap.make_model() if args.summaries else None
     run_index(library, bootstrap.settings.retrieval, services, model, delete=args.delete, assume_yes=args.yes)
-    return 0
 
 
 def table(args: Namespace) -> int:
@@ -332,8 +327,7 @@ def table(args: Namespace) -> int:
     from roamtui.headless.table import run_table
     from roamtui.table.columns import parse_question, read_columns
 
-    columns = [parse_question(_decode(question)) for question in args.questions]
-    columns += read_columns(args.file) if args.file is not None else ()
+    columns = [*map(parse_question, args.questions), *(read_columns(args.file) if args.file is not None else ())]
     filled = _make_bootstrap(args).make_table(tuple(args.sources), columns, folder=args.folder, jobs=args.jobs)
     return run_table(*filled, args.output)
 
@@ -360,7 +354,7 @@ def evaluate(args: Namespace) -> int:
     return run_evaluation(args.questions, plan, args.questions_out, as_json=args.json)
 
 
-def conversations(args: Namespace) -> int:
+def conversations(args: Namespace) -> None:
     """List, show, export or delete saved conversations."""
     from roamtui.headless.conversations import delete_conversation, print_conversation, print_conversations
 
@@ -372,10 +366,9 @@ def conversations(args: Namespace) -> int:
         delete_conversation(args.id)
     else:  # show and export are the same: both write to stdout
         print_conversation(args.id, args.format, _make_bootstrap(args).reopen)
-    return 0
 
 
-def notes(args: Namespace) -> int:
+def notes(args: Namespace) -> None:
     """Print your notes on a document, or list documents with notes."""
     from roamtui.headless.notes import list_notes, print_notes
 
@@ -385,7 +378,6 @@ def notes(args: Namespace) -> int:
         raise UsageError("--delete needs a SOURCE.")
     else:
         list_notes()
-    return 0
 
 
 def recheck(args: Namespace) -> int:
@@ -397,7 +389,7 @@ def recheck(args: Namespace) -> int:
     return run_recheck(args.targets, _make_bootstrap(args).reopen, args.source or None, as_json=args.json)
 
 
-def mcp(args: Namespace) -> int:
+def mcp(args: Namespace) -> None:
     """Serve the model's tools over the Model Context Protocol."""
     if "-" in args.sources:
         raise UsageError("cannot read the document from standard input, where the client speaks. Give a file.")
@@ -411,10 +403,9 @@ def mcp(args: Namespace) -> int:
     make_searcher = bootstrap.make_searcher_factory() if settings.retrieval.mode != "off" else None
     opener = partial(bootstrap.open, uses_index=True)
     run_server(args.sources, opener, settings.open_section_options(), make_searcher)
-    return 0
 
 
-def serve(args: Namespace) -> int:
+def serve(args: Namespace) -> None:
     """Serve the app to a browser on this machine only."""
     from roamtui.tui.web_server import run_server
 
@@ -422,7 +413,6 @@ def serve(args: Namespace) -> int:
         raise UsageError("serve needs a file, not standard input.")
     _open(args)[0].make_model()  # errors must be reported here, because the browser starts the app
     run_server(["--", args.source], port=args.port, title=os.path.basename(args.source))  # noqa: PTH119 - an address, too
-    return 0
 
 
 def doctor(args: Namespace) -> int:
@@ -466,7 +456,3 @@ def _detach_stdout() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

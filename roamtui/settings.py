@@ -5,6 +5,7 @@ A file next to a document is never read, because a document could then choose wh
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -195,8 +196,6 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
     Raises:
         RoamtuiError: The file cannot be read or written, or is not valid TOML.
     """
-    import json  # noqa: PLC0415 - only needed to write
-
     import tomlkit  # noqa: PLC0415 - only needed to write
 
     lines = {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()}

@@ -50,8 +50,8 @@ _EXPAND_RESULT_FIELDS = ("id", "section_id", "status", "tokens")
 async def run_ask(
     agent: Agent,
     question: str,
-    *,
     within: str | None = None,
+    *,
     is_watched: bool,
     output_format: str = "text",
 ) -> int:

@@ -22,7 +22,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_text
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp_session import ClientSession, ServedLibrary, list_specs
+from roamtui.headless.mcp_session import McpSession
 from roamtui.headless.output import write_notices
 from roamtui.search.base import Searcher
 from roamtui.sources.file_sources import FileStamps
@@ -51,12 +51,11 @@ def run_server(
     Raises:
         RoamtuiError: The sources cannot be opened.
     """
-    read_stamps = FileStamps(sources).read
-    served = ServedLibrary(lambda: open_sources(sources), options, make_searcher, read_stamps)
-    write_notices(served.library.notes)
+    session = McpSession(lambda: open_sources(sources), options, make_searcher, FileStamps(sources).read)
+    write_notices(session.library.notes)
 
     async def serve_client() -> None:
-        server = make_mcp_server(served)
+        server = make_mcp_server(session)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -67,49 +66,35 @@ def run_server(
         pass  # the client disconnected
 
 
-def make_mcp_server(served: ServedLibrary) -> Server[Any]:
+def make_mcp_server(session: McpSession) -> Server[Any]:
     """Create an MCP server for one client. It is not started, and logs nothing."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
-    handlers = _Handlers(served)
-    return Server(
-        "roamtui",
-        version=__version__,
-        instructions=_INSTRUCTIONS,
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-    )
 
-
-class _Handlers:
-    """Handles the requests of the client."""
-
-    def __init__(self, served: ServedLibrary) -> None:
-        self._served = served
-        self._session: ClientSession | None = None
-        self._lock = asyncio.Lock()
-        """Held while a tool runs, because a client may call several at once."""
-
-    async def list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
+    async def list_tools(_context: Context, _params: object) -> types.ListToolsResult:
         hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
         tools = [
             types.Tool(
                 name=spec.name, description=spec.description, input_schema=dict(spec.parameters), annotations=hints
             )
-            for spec in list_specs(self._served.library, has_search=self._served.make_searcher is not None)
+            for spec in session.list_specs()
         ]
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(self, _context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Run a tool. Errors are returned as text, never as protocol errors."""
+    async def call_tool(_context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        # Errors are returned as text, never as protocol errors.
         is_error = False
         try:
-            await self._served.refresh()
-            async with self._lock:
-                if self._session is None or self._session.library is not self._served.library:
-                    self._session = ClientSession(self._served, has_changed=self._session is not None)
-                text = await self._session.call(params.name, params.arguments or {})
+            text = await session.call(params.name, params.arguments or {})
         except RoamtuiError as error:
             text, is_error = sanitise_text(str(error)), True
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
             text, is_error = f"A defect in roamtui stopped this call ({type(error).__name__}). Another may work.", True
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+
+    return Server(
+        "roamtui",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )

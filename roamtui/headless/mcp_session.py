@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -45,8 +46,11 @@ _CHECK_SECONDS = 2.0
 """Minimum interval between checks for changed sources."""
 
 
-class ServedLibrary:
-    """A library whose files are loaded with the first call, and again after they have changed."""
+class McpSession:
+    """A library that is served to one client, and what the client has open: a conversation without questions.
+
+    The files are loaded with the first call, and again after they have changed.
+    """
 
     def __init__(
         self,
@@ -59,47 +63,92 @@ class ServedLibrary:
 
         Args:
             read: Opens the source. Returns its library, and a loader for the files that are not loaded yet.
-            options: Budget for the sections that a client has open.
+            options: Budget for the sections that the client has open.
             make_searcher: Creates the searcher, or None if search is off.
             read_stamps: Returns a value that changes with the source.
 
         Raises:
             RoamtuiError: The source cannot be opened.
         """
-        self._read_stamps = read_stamps
-        self._stamps = self._read_stamps()
-        self._read = read
-        self.library, self.loader = read()
-        self.options = options
-        self.searcher: Searcher | None = None
-        self.make_searcher = make_searcher
+        self._read, self._options, self._make_searcher, self._read_stamps = read, options, make_searcher, read_stamps
+        self._stamps = read_stamps()
+        library, self._loader = read()
+        self.conversation = Conversation(library, options=options, loader=self._loader)
+        self._searcher: Searcher | None = None
         self._is_loaded = False
         self._checked_at = 0.0
-        self._loading: asyncio.Task[None] | None = None
+        self._has_changed = False
+        """Whether the next result says that the source has changed."""
+        self._loading = threading.Lock()
+        self._calling = asyncio.Lock()
+        """Held while a tool runs, because a client may call several at once."""
 
-    async def refresh(self) -> None:
-        """Load the files, or reload them if they changed. A client that stops waiting does not stop the loading."""
-        if self._loading is None or self._loading.done():
-            self._loading = asyncio.create_task(asyncio.to_thread(self._refresh))
-        await asyncio.shield(self._loading)
+    @property
+    def library(self) -> Library:
+        """The library as it was read last."""
+        return self.conversation.state.library
+
+    def list_specs(self) -> list[ToolSpec]:
+        """Return the specifications of the tools. Unlike the agent's, they do not mention its questions."""
+        specs = [tool.spec for tool in self._list_tools().values()]
+        shown = CollapseTool.spec
+        return [replace(spec, description=_COLLAPSE_DESCRIPTION) if spec == shown else spec for spec in specs]
+
+    def _list_tools(self) -> Mapping[str, Tool]:
+        # The agent has the list of documents only if there are several, and reads the outline in its prompt.
+        documents, outline = DocumentsTool(), OutlineTool()
+        tools = make_tools(self.library, has_search=self._make_searcher is not None)
+        return {documents.spec.name: documents, outline.spec.name: outline, **tools}
 
     def _refresh(self) -> None:
-        library, loader, stamps = self.library, self.loader, self._stamps
-        if self._is_loaded:
-            if time.monotonic() - self._checked_at < _CHECK_SECONDS:
-                return
-            self._checked_at = time.monotonic()
-            if (stamps := self._read_stamps()) == self._stamps:
-                return
-            try:
-                library, loader = self._read()
-            except RoamtuiError:  # the previous library stays
-                return
-        if loader is not None:
-            library = load_files(library, loader)
-        searcher = self.make_searcher(library) if self.make_searcher is not None else None
-        self.library, self.loader, self.searcher = library, loader, searcher
-        self._stamps, self._is_loaded = stamps, True
+        with self._loading:
+            library, loader, stamps = self.library, self._loader, self._stamps
+            if self._is_loaded:
+                if time.monotonic() - self._checked_at < _CHECK_SECONDS:
+                    return
+                self._checked_at = time.monotonic()
+                if (stamps := self._read_stamps()) == self._stamps:
+                    return
+                try:
+                    library, loader = self._read()
+                except RoamtuiError:  # the previous library stays
+                    return
+            if loader is not None:
+                library = load_files(library, loader)
+            self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
+            self.conversation = Conversation(library, options=self._options, loader=loader)
+            self._has_changed = self._is_loaded
+            self._loader, self._stamps, self._is_loaded = loader, stamps, True
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Run a tool, and return its result for the client's model.
+
+        Raises:
+            RoamtuiError: There is no such tool, or it failed.
+        """
+        async with self._calling:
+            await asyncio.to_thread(self._refresh)
+            tools = self._list_tools()
+            if name not in tools:
+                shown = shorten(sanitise_line(name), 60)
+                raise UsageError(f'There is no tool "{shown}". The tools are {", ".join(tools)}.')
+            context = ToolContext(conversation=self.conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX)
+            open_before = self.conversation.state.open_ids
+            outcome = await tools[name].run(arguments, context)
+            results, notes = outcome.finished.results, list[str]()
+            if any(result.status == ExpandStatus.ALREADY_OPEN for result in results):
+                notes.append(_REPEATED_NOTE)
+            # The oldest sections have probably left the client's context too. The sections of this call stay.
+            earlier = set(open_before).difference(result.id for result in results)
+            to_close = select_sections_to_close(self.conversation.state)
+            if closing := tuple(section_id for section_id in to_close if section_id in earlier):
+                events = await self.conversation.execute(CloseSections(section_ids=closing, origin=Origin.AGENT))
+                closed = [one for event in events if isinstance(event, SectionsClosed) for one in event.section_ids]
+                notes += [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
+            if self._has_changed:
+                self._has_changed = False
+                notes.append(_CHANGED_NOTE)
+            return sanitise_text("\n\n".join([outcome.text, *notes]))
 
 
 class OutlineTool:
@@ -131,63 +180,3 @@ class OutlineTool:
         budget = parse_number(arguments.get("budget"), default=OUTLINE_TOKENS, low=low, high=high)
         text = render_outline(context.conversation.state.library, budget_tokens=budget)
         return ToolResponse(text=text, finished=ToolFinished(tool=_OUTLINE_NAME))
-
-
-class ClientSession:
-    """What the client has open: a conversation without questions, because they are asked in the client."""
-
-    def __init__(self, served: ServedLibrary, *, has_changed: bool = False) -> None:
-        """Start with nothing open. If the library `has_changed` since the last call, the next result says so."""
-        self._served = served
-        self._has_changed = has_changed
-        self.library = served.library
-        """The library when the session started."""
-        self.conversation = Conversation(served.library, options=served.options, loader=served.loader)
-        self._tools = list_tools(served.library, has_search=served.make_searcher is not None)
-
-    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Run a tool, and return its result for the client's model.
-
-        Raises:
-            RoamtuiError: There is no such tool, or it failed.
-        """
-        tool = self._tools.get(name)
-        if tool is None:
-            shown = shorten(sanitise_line(name), 60)
-            raise UsageError(f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.')
-        context = ToolContext(
-            conversation=self.conversation, searcher=self._served.searcher, room_tokens=CALL_TOKENS_MAX
-        )
-        open_before = self.conversation.state.open_ids
-        outcome = await tool.run(arguments, context)
-        results, notes = outcome.finished.results, list[str]()
-        if any(result.status == ExpandStatus.ALREADY_OPEN for result in results):
-            notes.append(_REPEATED_NOTE)
-        # The oldest sections have probably left the client's context too. The sections of this call stay.
-        earlier = set(open_before).difference(result.id for result in results)
-        to_close = select_sections_to_close(self.conversation.state)
-        if closing := tuple(section_id for section_id in to_close if section_id in earlier):
-            events = await self.conversation.execute(CloseSections(section_ids=closing, origin=Origin.AGENT))
-            closed = [one for event in events if isinstance(event, SectionsClosed) for one in event.section_ids]
-            notes += [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
-        if self._has_changed:
-            self._has_changed = False
-            notes.append(_CHANGED_NOTE)
-        return sanitise_text("\n\n".join([outcome.text, *notes]))
-
-
-def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
-    """Return the tools by name: those of the agent, the list of documents, and the outline.
-
-    The agent has the list of documents only if there are several, and reads the outline in its prompt.
-    """
-    documents, outline = DocumentsTool(), OutlineTool()
-    tools = make_tools(library, has_search=has_search)
-    return {documents.spec.name: documents, outline.spec.name: outline, **tools}
-
-
-def list_specs(library: Library, *, has_search: bool) -> list[ToolSpec]:
-    """Return the specifications of the tools for MCP clients. Unlike the agent's, they do not mention its questions."""
-    collapse = CollapseTool.spec
-    specs = [tool.spec for tool in list_tools(library, has_search=has_search).values()]
-    return [replace(spec, description=_COLLAPSE_DESCRIPTION) if spec == collapse else spec for spec in specs]

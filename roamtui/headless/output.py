@@ -5,6 +5,7 @@ All functions that write to stdout raise `OSError` if that fails, or `BrokenPipe
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -49,8 +50,6 @@ def _write(text: str, errors: str) -> None:
 
 def write_json(value: object) -> None:
     """Write one JSON value and a line end to stdout, with control characters and lone surrogates escaped."""
-    import json  # noqa: PLC0415 - the app writes none before its first screen
-
     write_text(escape_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
 
 

@@ -25,7 +25,7 @@ from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import make_mcp_server
-from roamtui.headless.mcp_session import ServedLibrary
+from roamtui.headless.mcp_session import McpSession
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps
 from tests.headless.mcp_clients import WAIT_SECONDS, call, connect_stdio, list_ids, read_text
@@ -34,8 +34,8 @@ from tests.real_documents import PROJECT_DIR
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
 
 
-def open_served(*, has_search: bool = True) -> ServedLibrary:
-    return ServedLibrary(
+def open_served(*, has_search: bool = True) -> McpSession:
+    return McpSession(
         lambda: (open_library((str(HANDBOOK),)), None),
         options=OpenSectionOptions(),
         make_searcher=KeywordSearcher if has_search else None,
@@ -66,7 +66,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
-    served = ServedLibrary(
+    served = McpSession(
         lambda: Bootstrap().open(sources),
         options=OpenSectionOptions(),
         make_searcher=KeywordSearcher,
@@ -97,7 +97,7 @@ async def test_what_fails_at_first_is_told_and_tried_again() -> None:
             raise problems.pop(0)
         return KeywordSearcher(library)
 
-    served = ServedLibrary(
+    served = McpSession(
         lambda: (open_library((str(HANDBOOK),)), None), options=OpenSectionOptions(), make_searcher=make_searcher
     )
     async with Client(make_mcp_server(served)) as client:

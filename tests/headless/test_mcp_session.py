@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
-from roamtui.headless.mcp_session import CALL_TOKENS_MAX, ClientSession, ServedLibrary
+from roamtui.headless.mcp_session import CALL_TOKENS_MAX, McpSession
 from tests.outline.documents import find_id, make_library, write_words
 
 CHAPTERS = 6
@@ -15,8 +15,8 @@ def make_book(words: int) -> Library:
     return make_library("# Book\n\n" + "\n".join(chapters))
 
 
-def start_session(library: Library, options: OpenSectionOptions | None = None) -> ClientSession:
-    return ClientSession(ServedLibrary(lambda: (library, None), options=options or OpenSectionOptions()))
+def start_session(library: Library, options: OpenSectionOptions | None = None) -> McpSession:
+    return McpSession(lambda: (library, None), options=options or OpenSectionOptions())
 
 
 async def test_one_call_delivers_no_more_than_clients_take() -> None:

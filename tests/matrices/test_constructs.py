@@ -29,7 +29,7 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_answer
 from roamtui.headless.ask import run_ask
-from roamtui.headless.mcp_session import ClientSession, ServedLibrary
+from roamtui.headless.mcp_session import McpSession
 from roamtui.outline.spans import split_pages
 from roamtui.quotes.verdicts import make_proof
 from roamtui.tui.chat.answer_view import AnswerView
@@ -136,7 +136,7 @@ async def _ask(text: str, output_format: str) -> tuple[Conversation, str]:
 async def _call_mcp(library: Library) -> str:
     """Read everything as a program would: the outline, then each part, page by page if it is long."""
     options = OpenSectionOptions(budget_tokens=1_000_000)
-    client = ClientSession(ServedLibrary(lambda: (library, None), options=options))
+    client = McpSession(lambda: (library, None), options=options)
     replies = [await client.call("outline", {})]
     for section_id in library.children(library.root_id):
         replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))

@@ -26,6 +26,8 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     SectionsSearched,
 )
+from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.node import Span
@@ -155,8 +157,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _start(self) -> None:
         """Make the agent, and show what the first screen did not need."""
-        from roamtui.conversation.library_sync import get_source_key
-        from roamtui.conversation.notes import NoteStore
         from roamtui.tui.screens.dialogs import ask_for_approval
 
         if self.is_attached:  # else the person, or the terminal, has gone already
