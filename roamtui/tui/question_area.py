@@ -17,7 +17,7 @@ from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.question_box import QuestionBox, QueuedLine
+from roamtui.tui.question_box import QuestionBox
 
 _SELECTION_LENGTH_MAX = 500
 """Maximum number of selected characters in a question. The model receives the whole section with the question."""
@@ -59,6 +59,8 @@ class QuestionArea(Container):
         self._back_key = back_key
         self._ask = ask
         self._show_pending = show_pending
+        self._queued_line = Static(id="queued")
+        self._queued_line.display = False
         self._frame = Horizontal(Static(Content("❯"), id="prompt"), box, id="ask-frame")
         self._options = AskOptions()
         self._worker: Worker[None] | None = None
@@ -69,12 +71,17 @@ class QuestionArea(Container):
 
     @override
     def compose(self) -> ComposeResult:
+        yield self._queued_line
         yield self._frame
 
     @property
     def is_asking(self) -> bool:
         """Whether a question waits for its answer."""
         return self._queued is not None or (self._worker is not None and not self._worker.is_finished)
+
+    def _show_label(self, words: str) -> None:
+        """Say on the border of the box how the next question will be asked."""
+        self._frame.border_title = Content(words)
 
     def edit_last(self) -> None:
         """Put the last question into the box. The edited question will replace it."""
@@ -83,7 +90,7 @@ class QuestionArea(Container):
         self.box.fill(exchange.question)
         within = self._options.within
         where = f" in {format_full_path(self.state.library, within)}" if within is not None else ""
-        self.box.set_border_label(f"Editing last question{where} · esc to cancel")
+        self._show_label(f"Editing last question{where} · esc to cancel")
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Limit the next question to one section. If text is selected there, begin the question with it as a quote."""
@@ -93,7 +100,7 @@ class QuestionArea(Container):
         if selected:
             self.box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
         path = format_full_path(self.state.library, section_id)
-        self.box.set_border_label(f"in {path} · esc for the whole document")
+        self._show_label(f"in {path} · esc for the whole document")
 
     def reset_options(self) -> bool:
         """Make the next question a new one about the whole document. Return whether that changes anything."""
@@ -105,7 +112,7 @@ class QuestionArea(Container):
     def _pop_options(self) -> AskOptions:
         options, self._options = self._options, AskOptions()
         if options != AskOptions():
-            self.box.set_border_label("")
+            self._show_label("")
         return options
 
     def on_conversation_switched(self) -> None:
@@ -135,7 +142,8 @@ class QuestionArea(Container):
         if is_asking:
             options = replace(options, needs_previous_answer=True)
             self._queued = _QueuedQuestion(question=question, options=options, worker=self._ask(question, options))
-            self.mount(QueuedLine(question, self._back_key), before=self._frame)
+            self._queued_line.update(Content(f"Next, {self._back_key} takes it back: {sanitise_line(question)}"))
+            self._queued_line.display = True
         else:
             self._start(question, options)
 
@@ -153,8 +161,7 @@ class QuestionArea(Container):
 
     def _pop_queued(self) -> _QueuedQuestion | None:
         queued, self._queued = self._queued, None
-        if queued is not None:
-            self.query(QueuedLine).remove()
+        self._queued_line.display = False
         return queued
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = ()) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from textual import events
-from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import TextArea
 from typing_extensions import override
 
-from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.document.plain import sanitise_text
 from roamtui.tui.actions import Scope, make_bindings
 
 _PASTE_LENGTH_MAX = 50_000
@@ -25,14 +21,7 @@ _PASTE_LENGTH_MAX = 50_000
 class QuestionBox(TextArea):
     """A text field for questions."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *make_bindings(Scope.INPUT),
-        Binding("ctrl+f", "screen.find", "Find", show=False),  # in a text area, it would delete a word
-        Binding("up", "history_previous", "Earlier question", priority=True),
-        Binding("down", "history_next", "Later question", priority=True),
-        Binding("pageup", "page(-1)", "Scroll the pane above up", priority=True),
-        Binding("pagedown", "page(1)", "Scroll the pane above down", priority=True),
-    ]
+    BINDINGS = make_bindings(Scope.INPUT)
 
     @dataclass
     class Submitted(Message):
@@ -56,11 +45,6 @@ class QuestionBox(TextArea):
         self._history = list(history)
         self._history_index = len(self._history)
         self._draft = ""
-
-    def set_border_label(self, label: str) -> None:
-        """Show a label on the border that says how the next question will be asked. An empty string removes it."""
-        if isinstance(self.parent, Widget):
-            self.parent.border_title = Content(label)
 
     def remember(self, question: str) -> None:
         """Add a question to the history."""
@@ -87,67 +71,55 @@ class QuestionBox(TextArea):
     def action_insert_line(self) -> None:
         self.call_later(self.insert, "\n")
 
-    def action_history_previous(self) -> None:
+    @override
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Move up, or from the first line to an earlier question."""
         if not self.cursor_at_first_line or self._history_index == 0:
-            raise SkipAction
+            super().action_cursor_up(select)
+            return
         if self._history_index == len(self._history):
             self._draft = self.text
         self._history_index -= 1
         self.fill(self._history[self._history_index])
 
-    def action_history_next(self) -> None:
+    @override
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Move down, or from the last line to a later question."""
         if not self.cursor_at_last_line or self._history_index >= len(self._history):
-            raise SkipAction
+            super().action_cursor_down(select)
+            return
         self._history_index += 1
         self.fill(self._draft if self._history_index == len(self._history) else self._history[self._history_index])
 
-    def action_page(self, pages: int) -> None:
+    @override
+    def action_cursor_page_up(self) -> None:
+        """Scroll the pane above, or a question that is longer than the box."""
         if self.max_scroll_y > 0:
-            raise SkipAction  # the box scrolls a question that is longer than itself
-        self.post_message(self.ScrollRequested(pages))
+            super().action_cursor_page_up()
+        else:
+            self.post_message(self.ScrollRequested(-1))
+
+    @override
+    def action_cursor_page_down(self) -> None:
+        """Scroll the pane above, or a question that is longer than the box."""
+        if self.max_scroll_y > 0:
+            super().action_cursor_page_down()
+        else:
+            self.post_message(self.ScrollRequested(1))
 
     async def on_key(self, event: events.Key) -> None:
-        """Open the palette for a slash in an empty box. Move the cursor for a key that no action has handled."""
+        """Open the palette for a slash in an empty box."""
         if event.character == "/" and not self.text:
             event.stop()
             event.prevent_default()
             await self.run_action("app.show_commands")
-        elif move := _MOVES.get(event.key):
-            event.stop()
-            move(self)
 
     def on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
         if len(event.text) > _PASTE_LENGTH_MAX:
-            problem = (
-                f"That paste has {len(event.text):,} characters; a question may have {_PASTE_LENGTH_MAX:,}. Nothing was"
-                " pasted. Save it as a file and open that instead."
-            )
+            problem = f"That paste is too long for a question. It may have {_PASTE_LENGTH_MAX:,} characters."
             self.notify(problem, severity="warning", markup=False)
             return
         self.replace(event.text, *self.selection)
         self.scroll_cursor_visible()
-
-
-_MOVES: Mapping[str, Callable[[QuestionBox], None]] = {
-    "up": QuestionBox.action_cursor_up,
-    "down": QuestionBox.action_cursor_down,
-    "pageup": QuestionBox.action_cursor_page_up,
-    "pagedown": QuestionBox.action_cursor_page_down,
-}
-
-
-class QueuedLine(Widget):
-    """The question that waits until the current answer has ended."""
-
-    def __init__(self, question: str, back_key: str) -> None:
-        super().__init__()  # without an id, because the previous line may not be removed yet
-        self._question = sanitise_line(question)
-        self._back_key = back_key
-
-    @override
-    def render(self) -> Content:
-        hint = Content(f" · {self._back_key} takes it back")
-        room = max(4, self.size.width - hint.cell_length)
-        return Content(f"Next: {self._question}").truncate(room, ellipsis=True) + hint

@@ -84,27 +84,22 @@ def read_theme(file: Path) -> Theme:
 
 
 def _validate_theme(data: Mapping[str, object]) -> Iterator[str]:
-    for key in data:
-        if key not in ("name", "dark", "colors", "variables"):
-            yield f'has an unknown key "{key}"'
     name, colors, variables = data.get("name"), data.get("colors"), data.get("variables", {})
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         yield 'needs "name", in small letters, digits, "-" and "_"'
     if not isinstance(data.get("dark"), bool):
         yield 'needs "dark" as true or false'
-    if not isinstance(colors, dict):
-        yield 'needs a table "[colors]"'
-        return
-    yield from (f'needs "colors.{key}"' for key in _COLORS if key not in colors)
-    yield from (f'has an unknown key "colors.{key}"' for key in colors if key not in _COLORS)
-    if not isinstance(variables, dict):
-        yield 'has no table at "[variables]"'
-        return
-    yield from (f'has an unknown key "variables.{key}"' for key in variables if not _NAME.fullmatch(key))
-    for table, colours in (("colors", colors), ("variables", variables)):
-        for key, colour in colours.items():
-            if not isinstance(colour, str) or not _HEX.fullmatch(colour):
-                yield f'has no colour like "#a1b2c3" at "{table}.{key}"'
+    keys = [key for key in data if key not in ("name", "dark", "colors", "variables")]
+    if isinstance(colors, dict) and isinstance(variables, dict):
+        keys += [f"colors.{key}" for key in colors if key not in _COLORS]
+        yield from (f'needs "colors.{key}"' for key in _COLORS if key not in colors)
+        named = {f"colors.{key}": colour for key, colour in colors.items()}
+        named |= {f"variables.{key}": colour for key, colour in variables.items()}
+        wrong = (key for key, colour in named.items() if not isinstance(colour, str) or not _HEX.fullmatch(colour))
+        yield from (f'has no colour like "#a1b2c3" at "{key}"' for key in wrong)
+    else:
+        keys.append("colors")
+    yield from (f'has an unknown key or value at "{key}"' for key in keys)
 
 
 def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
@@ -127,24 +122,18 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
         "muted": muted.hex,
         "faint": foreground.blend(background, 0.75).hex,
         "glow": panel.blend(accent, 0.12).hex,
-        "border": colors["primary"],
         "border-blurred": foreground.blend(background, 0.75).hex,
         "input-cursor-background": colors["accent"],
         "input-cursor-foreground": colors["background"],
         "input-selection-background": panel.blend(accent, 0.35).hex,
         "screen-selection-background": panel.blend(accent, 0.35).hex,
         "screen-selection-foreground": colors["foreground"],
-        "block-cursor-background": colors["primary"],
         "block-cursor-foreground": colors["background"],
         "block-cursor-blurred-background": panel.hex,
         "block-cursor-blurred-foreground": colors["foreground"],
         "scrollbar": foreground.blend(background, 0.75).hex,
         "scrollbar-hover": foreground.blend(background, 0.6).hex,
-        "scrollbar-active": colors["primary"],
         "scrollbar-background": colors["background"],
-        "scrollbar-background-hover": colors["background"],
-        "scrollbar-background-active": colors["background"],
-        "scrollbar-corner-color": colors["background"],
         "button-focus-text-style": "bold",
     }
 

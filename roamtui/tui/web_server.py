@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from html import escape
@@ -52,14 +51,11 @@ def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
     Raises:
         RoamtuiError: The extra is not installed, or the port is taken.
     """
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            reason = format_reason(error)
-            raise RoamtuiError(f"cannot listen on port {port}: {reason}. Choose another with --port.") from None
-    make_web_server(arguments, port=port, title=title).serve()
+    try:
+        make_web_server(arguments, port=port, title=title).serve()
+    except OSError as error:
+        reason = format_reason(error)
+        raise RoamtuiError(f"cannot listen on port {port}: {reason}. Choose another with --port.") from None
 
 
 def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
