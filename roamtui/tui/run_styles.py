@@ -1,7 +1,4 @@
-"""The colours of the chat's Markdown.
-
-The reader has the same ones in reader.tcss, because Textual resolves CSS once, not in each line.
-"""
+"""The colours of Markdown in the chat and in the reader."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from textual.content import Content
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.lines import Line, RunStyle, TextRole
 
-ROLE_STYLES = {
+_ROLE_STYLES = {
     TextRole.TEXT: "",
     TextRole.H1: "bold $text-primary",
     TextRole.H2: "bold $text-primary",
@@ -36,7 +33,7 @@ ROLE_STYLES = {
     TextRole.CODE_NUMBER: "$text-warning",
     TextRole.CODE_COMMENT: "italic $foreground 50%",
 }
-LINK_STYLE = "underline $text-accent"
+_LINK_STYLE = "underline $text-accent"
 _INLINE_CODE_STYLE = "$text-warning"
 _EMPHASIS_STYLES = {Emphasis.STRONG: "bold", Emphasis.ITALIC: "italic", Emphasis.STRUCK: "strike"}
 _CODE_BACKGROUND = "on $panel"
@@ -45,7 +42,7 @@ _CODE_BACKGROUND = "on $panel"
 def render_run(text: str, style: RunStyle) -> Content:
     """Render text in a style."""
     content = Content(text)
-    for markup in _get_styles(style):
+    for markup in list_styles(style):
         content = content.stylize(markup)
     return content
 
@@ -62,11 +59,12 @@ def add_code_background(content: Content, width: int) -> Content:
 
 
 @lru_cache(maxsize=256)
-def _get_styles(style: RunStyle) -> tuple[str, ...]:
-    styles = [ROLE_STYLES[style.role]]
+def list_styles(style: RunStyle) -> tuple[str, ...]:
+    """List the styles of a run, as Textual writes them. Later ones cover earlier ones."""
+    styles = [_ROLE_STYLES[style.role]]
     if Emphasis.CODE in style.emphasis:
         styles.append(_INLINE_CODE_STYLE)
     styles.extend(markup for emphasis, markup in _EMPHASIS_STYLES.items() if emphasis in style.emphasis)
     if style.link_number is not None:
-        styles.append(LINK_STYLE)
+        styles.append(_LINK_STYLE)
     return tuple(filter(None, styles))

@@ -1,4 +1,4 @@
-"""Styles of the reader's lines, as `reader.tcss` sets them."""
+"""Styles of the reader's lines: those of the chat, and the highlights that `reader.tcss` sets."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from enum import StrEnum
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+from textual.style import Style as VisualStyle
 from textual.widget import Widget
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.lines import Line, RunStyle, TextRole, measure_runs
 from roamtui.tui.pictures import DrawnPicture, draw_row
-
-_EMPHASIS_STYLES = {
-    Emphasis.STRONG: Style(bold=True),
-    Emphasis.ITALIC: Style(italic=True),
-    Emphasis.STRUCK: Style(strike=True),
-}
-
+from roamtui.tui.run_styles import list_styles
 
 LINK_META = "roamtui_link"
 """The style metadata key with the number of a link in its chunk, so that a click finds the link."""
@@ -34,13 +29,7 @@ class HighlightKind(StrEnum):
     LINK_HINT = "link-hint"
 
 
-STYLE_NAMES = {
-    *(f"reader--{role}" for role in TextRole),
-    *(f"reader--{overlay}" for overlay in HighlightKind),
-    "reader--link",
-    "reader--inline-code",
-    "reader--code-background",
-}
+STYLE_NAMES = {f"reader--{name}" for name in (*HighlightKind, "inline-code", "code-background")}
 
 
 class ReaderPalette:
@@ -54,10 +43,7 @@ class ReaderPalette:
             color, background = style.color if explicit.color else None, style.bgcolor if explicit.bgcolor else None
             return style.without_color + Style(color=color, bgcolor=background)
 
-        self._roles: dict[str, Style] = {}
-        for name in (*TextRole, "link"):
-            style = widget.get_component_rich_style(f"reader--{name}")
-            self._roles[name] = style.without_color + Style(color=style.color)
+        self._ground, self._variables = widget.visual_style, widget.app.theme_variables
         self.base = widget.rich_style
         self.overlays = {overlay: read_style(overlay) for overlay in HighlightKind}
         self._inline_code, self._code_background = read_style("inline-code"), read_style("code-background")
@@ -71,14 +57,14 @@ class ReaderPalette:
     def get_style(self, run_style: RunStyle) -> Style:
         """Return the cached style of a run."""
         if run_style not in self._cache:
-            style = self.base + self._roles[run_style.role]
+            drawn = self._ground
+            for markup in list_styles(run_style):
+                drawn += VisualStyle.parse(markup, self._variables)
+            style = drawn.rich_style
             if Emphasis.CODE in run_style.emphasis:
                 style += self._inline_code
-            for emphasis, added in _EMPHASIS_STYLES.items():
-                if emphasis in run_style.emphasis:
-                    style += added
             if run_style.link_number is not None:
-                style += self._roles["link"] + Style(meta={LINK_META: run_style.link_number})
+                style += Style(meta={LINK_META: run_style.link_number})
             self._cache[run_style] = style
         return self._cache[run_style]
 
