@@ -46,7 +46,7 @@ class ReaderPane(Vertical):
         mode = choose_image_mode(self._image_mode, self.app)
         reader = DocumentReader(self._state, None if mode is ImageMode.OFF else PictureStore(mode))
         self.mount(reader, after=self.title_line)
-        for attribute in ("scroll_y", "virtual_size"):
+        for attribute in ("scroll_y", "virtual_size", "match_label"):
             self.watch(reader, attribute, lambda: self.call_next(self._update_title), init=False)
         return reader
 

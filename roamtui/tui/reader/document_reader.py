@@ -14,7 +14,6 @@ from textual.timer import Timer
 
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.state import ConversationState
-from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.links import (
     DeadLink,
@@ -68,8 +67,6 @@ class DocumentReader(Reader):
         self.display = False
         self.state = state
         """The state of the conversation. The screen replaces it."""
-        self.match_label = ""
-        """Number of the match that was jumped to, and the total. Empty after the reader has moved away."""
         self._position_timer: Timer | None = None
         self._jumps: list[ReadingPosition] = []
         """The positions before the last jumps, to go back to."""
@@ -123,31 +120,20 @@ class DocumentReader(Reader):
         if self.section_id is not None and self.section_id in section_ids:
             self.open(self.section_id, is_read=False)
 
-    def open_target(self, target: SectionTarget) -> bool:
+    def open_target(self, target: SectionTarget, *, is_read: bool = True) -> bool:
         """Open a section or quote that the conversation refers to. Return whether the section exists.
 
-        If another section contains the quote, show that section. If none does, show the nearest words.
+        If another section contains the quote, show that section. If none does, show the nearest passage.
         """
-        passage = self._find_passage(target)
+        passage = CitedPassage(section_id=target.section_id)
+        if target.citation is not None:
+            passage = find_cited_passage(target.citation, self.state)
         if passage.section_id not in self.state.library:
             self._warn(f"The model cited an id that does not exist: {passage.section_id}.")
             return False
-        self.open(passage.section_id, highlight=passage.spans)
-        if passage.warning:
-            self.post_message(StatusMessage(passage.warning))
+        self.open(passage.section_id, highlight=passage.spans, is_read=is_read)
+        self.post_message(StatusMessage(passage.warning))
         return True
-
-    def show_citation(self, target: SectionTarget) -> None:
-        """Show the passage of a citation, if the document has it. The outline stays where it is."""
-        passage = self._find_passage(target)
-        if passage.section_id in self.state.library:
-            self.open(passage.section_id, highlight=passage.spans, is_read=False)
-            self.post_message(StatusMessage(passage.warning))
-
-    def _find_passage(self, target: SectionTarget) -> CitedPassage:
-        if target.citation is None:
-            return CitedPassage(section_id=target.section_id)
-        return find_cited_passage(target.citation, self.state)
 
     def show_match(self, position: TextPosition) -> None:
         """Open the section of a match of the search, unless its document is in view already."""
@@ -162,34 +148,25 @@ class DocumentReader(Reader):
             self.post_message(self.Opened(section_id, is_read=True))
             self._record(section_id)
 
-    async def ask_for_page(self, cursor_id: str | None) -> bool:
-        """Ask for a page, and go there. Return whether the person did. Must be called from a worker.
-
-        `cursor_id` is a section of the document, if the reader is empty.
-        """
-        section_id, library = self.section_id or cursor_id, self.state.library
-        document = library.root
-        if section_id is not None and section_id in library:
-            document = self._get_document(section_id)
+    async def ask_for_page(self) -> bool:
+        """Ask for a page, and go there. Return whether the person did. Must be called from a worker."""
+        library = self.state.library
+        document = library.root if self.section_id is None else self._document_view.document
         count = len(document.page_starts)
         if not count:
             self._warn("This document has no pages.")
             return False
-        current = f", now on {page:,}" if self.section_id and (page := self.page_in_view) is not None else ""
-        answer = await self.app.push_screen_wait(PromptDialog(f"Go to page (1 to {count:,}{current})", ""))
+        answer = await self.app.push_screen_wait(PromptDialog(f"Go to page (1 to {count:,})", ""))
         if answer is None:
             return False
         if not (answer.isdecimal() and 1 <= int(answer) <= count):
             self._warn(f"No page {answer}. Enter 1 to {count:,}.")
             return False
         start = document.page_starts[int(answer) - 1]
-        page_id = self.state.library.section_at(document.key, start)  # the section that contains the start of the page
+        page_id = library.section_at(document.key, start)  # the section that contains the start of the page
         if page_id is not None:
-            self.open(page_id, offset=start - self.state.library.get_content_span(page_id).start)
+            self.open(page_id, offset=start - library.get_content_span(page_id).start)
         return page_id is not None
-
-    def _get_document(self, section_id: str) -> Document:
-        return self.state.library.loaded_document(section_id) or self.state.library.locate(section_id)[0]
 
     def action_back(self) -> None:
         """Go back to the position before the last jump, or to the document whose link led to this one."""
@@ -293,20 +270,11 @@ class DocumentReader(Reader):
         self.app.refresh(layout=True)
         return ""
 
-    def highlight_matches(self, words: tuple[str, ...], match: int | None, match_label: str) -> None:
-        """Highlight search words in everything shown until the search ends, and jump to offset `match` of the document.
-
-        `match_label` is the number of the match, and the total.
-        """
-        self.match_label = match_label
-        self.highlight_words(words, match)
-        self.post_message(self.Opened(self.section_id or "", is_read=False))
-
     def end_search(self) -> bool:
         """Remove the search highlights. Return whether there were any."""
         if not self.highlighted_words:
             return False
-        self.highlight_matches((), None, "")
+        self.highlight_words(())
         return True
 
     @property

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from textual import events, on, work
 from textual.geometry import Offset, Size
+from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
@@ -62,6 +63,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     BINDINGS = make_bindings(Scope.READER, Scope.SECTION, Scope.MOVE)
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
+
+    match_label: reactive[str] = reactive("", repaint=False)
+    """Number of the match that was jumped to, and the total. Empty after the reader has moved away."""
 
     def __init__(self, *, id: str | None = None, pictures: PictureStore | None = None) -> None:  # noqa: A002 (Textual's)
         """Start empty. Without `pictures`, only their words are shown."""
@@ -133,11 +137,15 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._highlights = Highlights()
         self._rebuild_lines(0)
 
-    def highlight_words(self, words: tuple[str, ...], match: int | None = None) -> None:
-        """Highlight all matches of words, if any, and jump to the one at offset `match` of the document, if given."""
+    def highlight_words(self, words: tuple[str, ...], match: int | None = None, label: str = "") -> None:
+        """Highlight all matches of words, if any, and jump to the one at offset `match` of the document, if given.
+
+        `label` is the number of the match, and the total.
+        """
         self._highlights.words, self._highlights.current_match = words, match
         self._highlights.forget_lines()
         self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
+        self.match_label = label
         self.refresh()
 
     @property
@@ -163,22 +171,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """While links have numbers, take the digits of one. Any other key removes the numbers, and acts as usual."""
         if not self._hints:
             return
-        typed, count = self._typed + (event.character or ""), len(self._hints)
-        numbers = [number for number in range(1, count + 1) if str(number).startswith(typed)]
-        if event.character is not None and event.character.isdecimal() and numbers:
+        if event.character is not None and event.character.isdecimal():
             event.stop()
             event.prevent_default()
-            link = self._hints[int(typed) - 1].link
-            is_complete = numbers == [int(typed)]
-            self._set_hints(() if is_complete else self._hints, typed)
-            if is_complete:
-                self._follow(link)
+            hints, typed = self._hints, self._typed + event.character
+            is_complete = len(typed) == len(str(len(hints)))
+            self._set_hints(() if is_complete else hints, typed)
+            if is_complete and 0 < int(typed) <= len(hints):
+                self._follow(hints[int(typed) - 1].link)
             return
-        if event.key in ("escape", "enter"):
+        if event.key == "escape":
             event.stop()
             event.prevent_default()
-        if event.key == "enter" and self._typed:
-            self._follow(self._hints[int(self._typed) - 1].link)
         self._set_hints(())
 
     def _follow(self, link: Link) -> None:
@@ -459,8 +463,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             drawn = self._pictures.get(line.picture) if self._pictures is not None else None
             strip = palette.draw_picture(line, drawn, left + width)
         for number, hint in enumerate(self._hints, start=1):
-            if hint.y == line_y and str(number).startswith(self._typed):
-                strip = palette.draw_hint(strip, hint.x, str(number))
+            label = f"{number:0{len(str(len(self._hints)))}}"
+            if hint.y == line_y and label.startswith(self._typed):
+                strip = palette.draw_hint(strip, hint.x, label)
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
     def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:

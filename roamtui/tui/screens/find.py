@@ -146,7 +146,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         matches, index = self.found.matches, self._match_index
         offset = None if index is None else matches.positions[index].offset
         label = f"“{' '.join(words)}”" if index is None else matches.format_number(index)
-        reader.highlight_matches(words, offset, label)
+        reader.highlight_words(words, offset, label)
 
     @override
     def choose(self, item: FindResult) -> None:

@@ -507,7 +507,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
         target = event.target
         if isinstance(target, SectionTarget) and target.citation is not None and Pane.READER in self.panes.shown:
-            self.reader_pane.reader.show_citation(target)
+            self.reader_pane.reader.open_target(target, is_read=False)
 
     @on(OutlineTree.NodeActivated)
     def _read(self, event: OutlineTree.NodeActivated) -> None:
@@ -547,7 +547,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="pages", exclusive=True, exit_on_error=False)
     async def action_go_page(self) -> None:
         came_from = self.focused
-        if await self.reader_pane.reader.ask_for_page(self.tree_pane.outline.cursor_id):
+        if await self.reader_pane.reader.ask_for_page():
             self.panes.show_reader(came_from=came_from)
 
     @work(group="checking", exit_on_error=False)
