@@ -114,8 +114,9 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         is_one_shot=context.is_one_shot,
     )
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
-    sections, pending_blocks = deliver_pending(apply(state, asked), context.delivery_tokens_max)
-    asked = replace(asked, sections=sections)
+    pending = deliver_pending(apply(state, asked), context.delivery_tokens_max)
+    pending_blocks = [result.text for result in pending.results]
+    asked = replace(asked, sections=pending.sections)
     started = apply(state, asked)
     room = context.delivery_tokens_max  # sections that are opened with the question get what the pending blocks leave
     if room is not None:

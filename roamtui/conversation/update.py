@@ -172,34 +172,18 @@ def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]
     return (_make_expansion(state, results, [_make_section(state, one, Origin.AGENT) for one in ids]),)
 
 
-def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[OpenSection, ...], list[str]]:
+def deliver_pending(state: ConversationState, room_tokens: int | None) -> SectionsExpanded:
     """Deliver open sections that have no text in the transcript yet.
 
     A section for which there is not enough room stays open without text, and is tried again with the next question. A
     section whose text is already in the transcript, as part of another section, is only named.
-
-    Returns:
-        The new state of the delivered sections, and the text blocks for the model.
     """
-    texts: list[str] = []
-    sections: list[OpenSection] = []
-    room, delivered = room_tokens, state.collect_delivered()
-    for section in state.open_sections:
-        if section.deliveries or section.is_closing or section.section_id not in state.library:
-            continue
-        block = render_section(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
-        cost = _count_block_tokens(block)
-        if not block.spans and not section.tokens:
-            continue
-        if room is not None and cost > room:
-            texts.append(format_no_room(state.library, section.section_id, cost))
-            continue
-        room = None if room is None else room - cost
-        add_delivered(delivered, block.spans)
-        if not block.is_listing:
-            sections.append(_deliver(state, section, block))
-        texts.append(block.text)
-    return tuple(sections), texts
+    pending = tuple(
+        section.section_id
+        for section in state.open_sections
+        if section.tokens and not (section.deliveries or section.is_closing) and section.section_id in state.library
+    )
+    return expand_for_agent(state, ExpandSections(section_ids=pending, origin=Origin.AGENT, room_tokens=room_tokens))
 
 
 def list_new_spans(before: ConversationState, after: ConversationState) -> tuple[Span, ...]:
