@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.base import Model, ModelRequest, Prices
+from roamtui.models.base import Model, ModelRequest
 
 WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model whose window is unknown."""
@@ -54,11 +54,12 @@ def estimate_request_tokens(request: ModelRequest) -> int:
 
 def estimate_request_usd(model: Model, request: ModelRequest) -> float:
     """Estimate the cost of a request with its reply before it is sent. Without known prices, it is 0."""
-    prices: Prices | None = getattr(model, "prices", None)
+    prices: tuple[float, float] | None = getattr(model, "prices", None)
     if prices is None:
         return 0.0
     reply_tokens = _compute_answer_room(model.window_tokens or WINDOW_TOKENS_DEFAULT)
-    return prices.input_usd * estimate_request_tokens(request) + prices.output_usd * reply_tokens
+    input_usd, output_usd = prices
+    return input_usd * estimate_request_tokens(request) + output_usd * reply_tokens
 
 
 def compute_step_tokens(request: ModelRequest, window_tokens: int | None) -> int:

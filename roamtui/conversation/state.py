@@ -110,7 +110,7 @@ class Exchange:
     events: tuple[ConversationEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
     steps_taken: int = 0
-    """Number of requests to the model; 0 in logs of older versions."""
+    """Number of requests to the model; 0 until the question ends."""
 
     @property
     def outcome(self) -> QuestionAnswered:
@@ -121,7 +121,7 @@ class Exchange:
             stopped=self.stopped or StopReason.CANCELLED,
             citations=self.citations,
             usage=self.usage,
-            steps=self.steps_taken or len(self.steps) + (1 if self.answer else 0),
+            steps=self.steps_taken or len(self.steps),
             error=self.error,
         )
 

@@ -77,16 +77,6 @@ class ReplyFinished:
 ModelEvent = TextDelta | ThinkingDelta | ToolCallReceived | UsageReported | RetryPending | ReplyFinished
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """What a model costs. A model with known prices has them as `prices`."""
-
-    input_usd: float
-    """Price of a token that is sent."""
-    output_usd: float
-    """Price of a token of the reply."""
-
-
 @runtime_checkable
 class Model(Protocol):
     """A language model."""

@@ -19,7 +19,7 @@ import msgspec
 
 from roamtui.conversation.transcript import Role
 from roamtui.errors import ModelError, format_reason
-from roamtui.models.base import ModelEvent, ModelRequest, Prices, RetryPending
+from roamtui.models.base import ModelEvent, ModelRequest, RetryPending
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
@@ -34,8 +34,6 @@ from roamtui.models.worker_protocol import (
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
-_EXIT_SECONDS_MAX = 1.0
-"""Longest wait for the process to exit by itself before it is killed."""
 _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch", "cancelled"})
@@ -89,13 +87,13 @@ class LitellmModel:
         return " ".join(notes)
 
     @property
-    def prices(self) -> Prices | None:
-        """The prices that litellm knows, or None if it knows none or the model has not started."""
+    def prices(self) -> tuple[float, float] | None:
+        """Prices in USD of a token that is sent and of one of the reply, or None as long as they are unknown."""
         resolved = self._resolved
         if resolved is None or resolved.input_usd is None:
             return None
         output_usd = resolved.input_usd if resolved.output_usd is None else resolved.output_usd
-        return Prices(input_usd=resolved.input_usd, output_usd=output_usd)
+        return resolved.input_usd, output_usd
 
     async def start(self) -> None:
         """Start the process and learn the window size, which takes seconds. The first request reports failures.
@@ -223,7 +221,7 @@ class WorkerProcess:
         return last
 
     async def close(self) -> None:
-        """Make the process exit, and kill it if it does not exit soon. A later job starts another one."""
+        """End the process. A later job starts another one."""
         async with self._start_lock:
             await self._wait_for_exit()
 
@@ -293,10 +291,7 @@ class WorkerProcess:
     async def _wait_for_exit(self) -> None:
         # Does nothing if no process was started. The task that reads its output ends when the process has exited.
         if self._process is not None and self._reader_task is not None:
-            self._stop_accepting(self._process)
-            await asyncio.wait({self._reader_task}, timeout=_EXIT_SECONDS_MAX)
-            if not self._reader_task.done():
-                self._kill(self._process)
+            self._kill(self._process)
             await self._reader_task
         self._process = self._reader_task = None
 

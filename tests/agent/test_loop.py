@@ -22,7 +22,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Message, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.base import Prices
 from roamtui.outline.render import render_outline
 from tests.agent.asking import (
     Desk,
@@ -236,7 +235,7 @@ EXPENSIVE = ScriptedReply(
 async def test_a_no_at_the_spending_limit_ends_the_question_before_the_request() -> None:
     approver = FakeApprover(answer=False)
     desk = make_desk(options=AgentOptions(cost_usd_max=0.7), approver=approver)
-    desk.model.prices = Prices(input_usd=0.0, output_usd=0.0001)  # 4,000 tokens are reserved for the reply
+    desk.model.prices = (0.0, 0.0001)  # 4,000 tokens are reserved for the reply
     assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.ANSWERED
     answer = await desk.ask("Why?", EXPENSIVE)
     assert answer.stopped is StopReason.COST
@@ -247,7 +246,7 @@ async def test_a_no_at_the_spending_limit_ends_the_question_before_the_request()
 
 async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None:
     desk = make_desk(options=AgentOptions(cost_usd_max=0.1))
-    desk.model.prices = Prices(input_usd=0.001, output_usd=0.0)
+    desk.model.prices = (0.001, 0.0)
     assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.COST
     assert not desk.model.requests
 

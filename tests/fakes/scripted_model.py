@@ -13,7 +13,6 @@ from roamtui.errors import ModelError
 from roamtui.models.base import (
     ModelEvent,
     ModelRequest,
-    Prices,
     ReplyFinished,
     RetryPending,
     TextDelta,
@@ -60,7 +59,7 @@ class ScriptedModel:
         self._replies = list(replies)
         self.name = name
         self.window_tokens = window_tokens
-        self.prices: Prices | None = None
+        self.prices: tuple[float, float] | None = None
         self.requests: list[ModelRequest] = []
         """Every request so far, oldest first."""
         self.is_closed = False

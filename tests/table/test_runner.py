@@ -14,7 +14,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, StoreError
-from roamtui.models.base import ModelRequest, Prices
+from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.paths import conversations_path
 from roamtui.table.rows import list_rows
@@ -176,7 +176,7 @@ async def test_a_spending_limit_stops_before_it_is_passed(leases: Path, folder: 
     usage = Usage(input_tokens=100, cost_usd=0.3)
     replies = [ScriptedReply(text="Not found: x.", usage=usage, gate=gate) for _ in range(12)]
     model = ScriptedModel(replies)
-    model.prices = Prices(input_usd=0.0, output_usd=0.0001)  # 4,000 tokens are reserved for the reply
+    model.prices = (0.0, 0.0001)  # 4,000 tokens are reserved for the reply
     task = asyncio.create_task(fill(define(folder, leases, *_NUMBERED), model, jobs=4, limit_usd=1.1))
     await wait_until(lambda: len(model.requests) == 2)
     gate.set()
