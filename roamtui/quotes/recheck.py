@@ -251,30 +251,6 @@ def _make_finding(claim: Claim, status: ClaimStatus, within: Span, bounds: Bound
     return Finding(claim=claim, standing=status, span=span, section_id=section_id)
 
 
-def list_stale_quotes(citations: Iterable[Citation], library: Library) -> tuple[str, ...]:
-    """List the verified quotes that are stale, that is, no longer in their documents.
-
-    Quotes from documents that may not be loaded yet do not count. This is fast enough to run when a conversation is
-    shown.
-    """
-    loaded = {document.key for document in library.documents if not document.problem}
-    is_fully_loaded = not library.list_unloaded_files()
-    stale: list[str] = []
-    for citation in citations:
-        span, quote = citation.span, citation.quote
-        if quote is None or span is None or not citation.is_verified:
-            continue
-        if span.doc not in loaded:
-            is_stale = is_fully_loaded and "://" not in span.doc  # a page may not be fetched yet
-        else:
-            is_stale = not (
-                find_quote(quote, library.text_at(span)) or find_quote(quote, library.document(span.doc).text)
-            )
-        if is_stale:
-            stale.append(quote)
-    return tuple(stale)
-
-
 def format_word_diff(quote: str, text: str) -> str:
     """Format the differences of a text from a quote: ``for [-three-]{+four+} weeks``."""
     before, after = quote.split(), text.split()

@@ -15,11 +15,6 @@ _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 _PATH_STEP = " › "
 
 
-def format_source(citation: Citation, library: Library) -> str:
-    """Return the section of a citation, with its file if there are several."""
-    return _PATH_STEP.join(filter(None, split_source(citation, library)))
-
-
 def split_source(citation: Citation, library: Library) -> tuple[str, str]:
     """Return the short name of a citation's document (empty if there is only one), and the title of its section."""
     section_id = citation.section_id
@@ -43,23 +38,19 @@ def find_quote_section(citation: Citation, library: Library) -> str:
 
 def describe_place(citation: Citation, section_path: str) -> str:
     """Say where a quote is, or that it was not found. `section_path` leads to the section that contains it."""
+    if citation.state is QuoteState.NOT_FOUND:
+        return "these words are not in the text"
     place = citation.place if citation.page is None else f"p. {citation.page}"
-    match citation.state:
-        case QuoteState.NOT_FOUND:
-            return "these words are not in the text"
-        case QuoteState.ELSEWHERE:
-            return f"these words stand in {section_path}, {place}"
-        case _:
-            return place if citation.start_line else ""
+    if citation.state is QuoteState.ELSEWHERE:
+        return f"these words stand in {section_path}, {place}"
+    return place if citation.start_line else ""
 
 
 def format_place(citation: Citation, library: Library) -> str:
     """Format where the words of a quote are, with the path of their section if that is not the cited one."""
     section_id = find_quote_section(citation, library)
-    if section_id not in library:
-        return describe_place(citation, "")
-    titles = list_path_titles(replace(citation, path=library.node(section_id).path), library.title)
-    return describe_place(citation, _PATH_STEP.join(titles))
+    path = library.node(section_id).path if section_id in library else ()
+    return describe_place(citation, _PATH_STEP.join(list_path_titles(replace(citation, path=path), library.title)))
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:
@@ -72,13 +63,6 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
         del names[0]
     is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
     return [sanitise_line(citation.doc), *names] if is_of_file else names
-
-
-def list_passage_titles(citation: Citation, library: Library) -> list[str]:
-    """List the titles down to a passage. If there are several documents, the name of its document comes first."""
-    name, title = split_source(citation, library)
-    titles = list_path_titles(citation, library.title) or [title]
-    return [name, *titles] if name and not citation.doc else titles
 
 
 def strip_links(text: str) -> str:

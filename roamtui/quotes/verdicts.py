@@ -1,6 +1,6 @@
 """Give each quote of an answer its verdict, its place in the answer and its number.
 
-A quote without an id belongs to the section that contains its words, if there is only one. An id without a quote is a
+A quote without an id belongs to the first section that was read and contains its words. An id without a quote is a
 citation without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
 deliveries or excerpts. A part of an answer that streams in is judged in the same way as a finished answer.
 """
@@ -164,16 +164,12 @@ def _cite_marked(quote: Quotation, state: ConversationState) -> Citation:
 
 
 def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
-    """Cite the section of a quote without an id, or return None unless exactly one section contains it."""
-    library = state.library
-    found: dict[str, Span] = {}
-    for span in _look_up_everywhere(words, state):
-        section_id = get_canonical_id(library, library.section_at(span.doc, span.start) or library.root_id)
-        found[section_id] = span
-    if len(found) != 1:
+    """Cite the first section that contains a quote without an id, or return None."""
+    span = next(_look_up_everywhere(words, state), None)
+    if span is None:
         return None
-    ((section_id, span),) = found.items()
-    return make_citation(section_id, words, QuoteState.FOUND, span, library)
+    section_id = state.library.section_at(span.doc, span.start) or state.library.root_id
+    return make_citation(get_canonical_id(state.library, section_id), words, QuoteState.FOUND, span, state.library)
 
 
 def _find_in_section(quote: str, section_id: str, state: ConversationState) -> Span | None:
@@ -185,7 +181,8 @@ def _find_in_section(quote: str, section_id: str, state: ConversationState) -> S
     for span in dict.fromkeys((library.get_content_span(section_id), own)):
         read = [*delivered.get(span.doc, ()), *excerpts.get(span.doc, ())]
         if span == own and find_quote(quote, library.title_of(section_id)):
-            read.append(_find_title_line(own, library))  # a model that has read the id has also read the title
+            end = library.document(own.doc).text.find("\n", own.start, own.end)
+            read.append((own.start, own.end if end < 0 else end))  # a model that has read the id has read the title too
         pieces = [
             (max(start, span.start), min(end, span.end))
             for start, end in merge_bounds(read)
@@ -195,11 +192,6 @@ def _find_in_section(quote: str, section_id: str, state: ConversationState) -> S
         if found is not None:
             return found
     return None
-
-
-def _find_title_line(span: Span, library: Library) -> Bounds:
-    end = library.document(span.doc).text.find("\n", span.start, span.end)
-    return span.start, span.end if end < 0 else end
 
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[Span]:
@@ -220,17 +212,10 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
     The model reads a version of the text with ids after headings and without page footers, and may quote from that.
     """
     document = library.document(doc)
-    text = document.text
-    without_ids = strip_ids(quote)
     for start, end in pieces:
-        piece = text[start:end]
-        found = find_quote(quote, piece)
-        if found is None:
-            without_footers = document.clean_text(start, end)  # has the same offsets
-            if without_ids != quote or without_footers != piece:
-                found = find_quote(without_ids, without_footers)
+        found = find_quote(strip_ids(quote), document.clean_text(start, end))  # which has the same offsets
         # A piece may end inside a number.
-        if found is not None and not divides_number(text, start + found[0], start + found[1]):
+        if found is not None and not divides_number(document.text, start + found[0], start + found[1]):
             return Span(doc=doc, start=start + found[0], end=start + found[1])
     return None
 

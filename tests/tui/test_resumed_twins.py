@@ -28,7 +28,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ActivityView
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, app_of, ask, expand, press_until, running, wait_until
+from tests.tui.driving import TEXT, app_of, ask, expand, press_until, wait_until
 
 _SIZE = (100, 120)
 _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd=0.0123, source="provider")
@@ -250,18 +250,3 @@ async def test_mode_fresh(stores: tuple[ConversationStore, ConversationStore]) -
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
         await _check_words(pilot, "Closed before a new question")
-
-
-async def test_an_answer_whose_quote_no_longer_stands_is_marked(
-    stores: tuple[ConversationStore, ConversationStore],
-) -> None:
-    replies = (expand(_IDS["Steam"]), _answer("Steam"))
-    async with _Twins(stores).play(*replies) as pilot:
-        await ask(pilot, "How long is steam let in?")
-        conversation_id = app_of(pilot).main_screen.conversation.state.id
-    changed = _make_library(TEXT.replace("first eight minutes", "first nine minutes"))
-    again = Conversation(changed, saved_id=conversation_id, store=stores[0])
-    async with running(RoamApp(context_of(Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
-        await wait_until(pilot, lambda: app.main_screen.chat_log.current is not None)
-        await pilot.pause()
-        await _check_words(pilot, "1 quote is no longer in the document; ask again.")

@@ -273,8 +273,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Make views of saved exchanges and of the notices that followed them. Record them as the first ones shown."""
-        from roamtui.quotes.recheck import list_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
-
         library = self._conversation.state.library
         widgets: list[Widget] = []
         views: list[ExchangeView] = []
@@ -288,9 +286,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                     widgets.append(NoticeView(notice.format(), notice.severity))
             view.finish(exchange, library)
             views.append(view)
-            if lost := len(list_stale_quotes(exchange.citations, library)):
-                words = "1 quote is" if lost == 1 else f"{lost} quotes are"
-                widgets.append(NoticeView(f"{words} no longer in the document; ask again.", Severity.WARNING))
         self._shown[:0] = views
         return widgets
 

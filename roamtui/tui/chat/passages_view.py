@@ -17,7 +17,7 @@ from roamtui.document.plain import sanitise_text
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
-from roamtui.quotes.source_list import describe_place, list_passage_titles
+from roamtui.quotes.source_list import describe_place, list_path_titles, split_source
 from roamtui.search.passages import QuestionWords, find_question_words
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path, get_document_colour
@@ -115,7 +115,10 @@ class PassagesView(ContentView):
 
 def _make_card(passages: Sequence[ShownPassage], library: Library) -> _Card:
     citation = passages[0].citation
-    path = list_passage_titles(citation, library)
+    name, title = split_source(citation, library)
+    path = list_path_titles(citation, library.title) or [title]
+    if name and not citation.doc:
+        path.insert(0, name)
     place, colour = describe_place(citation, path[-1]), get_document_colour(citation, library)
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
     return _Card(path=tuple(path), place=place, colour=colour, blocks=blocks)
