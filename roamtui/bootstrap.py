@@ -375,7 +375,7 @@ class Bootstrap:
             table = read_table(Path(sources[0]))
         else:
             paths = [path for name in sources for path in split_sources(name)]
-            sources = tuple(path if path == "-" or is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
+            sources = tuple(path if is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
             table = read_table(folder or table_path(sources))
             table.rows = list_rows(sources)
         table.columns = drop_repeated_columns(columns) or table.columns

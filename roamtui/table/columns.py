@@ -96,7 +96,7 @@ def _is_date(value: str) -> bool:
 
 
 class _QuestionsFile(msgspec.Struct):
-    questions: tuple[Column, ...] = ()
+    questions: Annotated[tuple[Column, ...], msgspec.Meta(min_length=1)]
 
 
 def parse_question(text: str) -> Column:
@@ -125,14 +125,11 @@ def read_columns(path: Path) -> tuple[Column, ...]:
         UsageError: The file cannot be read, is not valid, or contains no question.
     """
     try:
-        columns = msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), _QuestionsFile).questions
+        return msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), _QuestionsFile).questions
     except OSError as error:
         raise UsageError(f"could not read {path}: {format_reason(error)}. Name a file of questions.") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not a file of questions: {sanitise_line(str(error))}. {_FORM_HINT}") from None
-    if not columns:
-        raise UsageError(f"{path} contains no question. {_FORM_HINT}")
-    return columns
 
 
 def drop_repeated_columns(columns: Iterable[Column]) -> tuple[Column, ...]:

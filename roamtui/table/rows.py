@@ -9,7 +9,6 @@ from pathlib import Path
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import UsageError
 from roamtui.sources.file_sources import list_sources
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.store import Row
@@ -23,7 +22,6 @@ def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
 
     Raises:
         SourceError: A source cannot be read.
-        UsageError: A source is not supported.
     """
     rows: dict[str, Row] = {}  # a file and its folder may both be named
     for row in chain.from_iterable(map(_list_documents, sources)):
@@ -32,8 +30,6 @@ def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
 
 
 def _list_documents(source: str) -> Iterator[Row]:
-    if source == "-":
-        raise UsageError("a table needs files or addresses, not standard input.")
     if not is_path(source):
         yield Row(title=source, source=source)
     elif not Path(source).is_dir():

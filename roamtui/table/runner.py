@@ -70,7 +70,7 @@ class TableRun:
     def unread_note(self) -> str:
         """A warning about documents that could not be read; empty if there are none."""
         count = format_count(len(self.unread), "document")
-        return f"{count} could not be read, and earlier answers stay: {self.unread[0]}" if self.unread else ""
+        return f"{count} could not be read. Earlier answers stay. {self.unread[0]}" if self.unread else ""
 
 
 OnProgress = Callable[[TableRun, Cell | None], None]
@@ -123,21 +123,11 @@ class _Filler:
             try:
                 library, loader = await asyncio.to_thread(self._plan.open_source, row.source)
             except RoamtuiError as error:
-                self._skip_row(row, str(error))
+                self._run.unread.append(f"{row.title}: {error}")
+                for cell in filter(None, self._table.list_cells(row)):
+                    self._keep(cell)
             else:
                 await self._fill_row(row, library, loader)
-
-    def _skip_row(self, row: Row, reason: str) -> None:
-        """Keep the answers about a document that cannot be read. The other cells have failed."""
-        self._run.unread.append(f"{row.title}: {reason}")
-        for column in self._table.columns:
-            cell = self._table.get_cell(row, column)
-            if cell is None or cell.state is CellState.FAILED:
-                name = self._plan.model.name
-                failed = Cell(row=row.source, column=column.key, content="", model=name, state=CellState.FAILED)
-                self._record(replace(failed, note=reason))
-            else:
-                self._keep(cell)
 
     async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
         """Ask about one row: the first question by itself, so that the provider has cached the text for the others."""

@@ -42,10 +42,6 @@ class Table:
         """The folder of the cells' conversations."""
         return self.folder / "conversations"
 
-    def get_log_path(self, cell: Cell) -> Path:
-        """Return the log of the conversation of a cell."""
-        return self.conversations / f"{cell.conversation}{LOG_SUFFIX}"
-
     def get_cell(self, row: Row, column: Column) -> Cell | None:
         """Return the cell of a row and column, or None if the question was not answered."""
         return self.cells.get((row.source, column.key))

@@ -18,7 +18,7 @@ def test_a_table_goes_on_without_a_source_that_is_gone(run: RunCommand, tmp_path
     again = run("table", first["table"])
     assert again.code == 1
     assert again.json["rows"] == first["rows"]
-    assert "could not be read, and earlier answers stay" in again.err
+    assert "could not be read. Earlier answers stay" in again.err
 
 
 def test_two_tables_of_the_same_sources_share_their_cells(run: RunCommand, tmp_path: Path) -> None:

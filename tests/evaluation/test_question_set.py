@@ -31,16 +31,6 @@ def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
     assert question.history == (Turn("Have you boats?", "user"), Turn("Yes.", "assistant"))
 
 
-@pytest.mark.parametrize("place", [{"line": 3}, {"path": ["A", "B"]}, {"path": "B"}, {"gold_line": 1}])
-def test_a_minimal_question_file_is_valid(tmp_path: Path, place: dict[str, object]) -> None:
-    path = write_questions(tmp_path / "q.jsonl", "", {"doc": "a.md", "question": "Why?", **place})
-
-    read = read_questions(path)
-
-    assert [question.id for question in read.questions] == ["line 2"]
-    assert read.problems == ()
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -61,11 +51,6 @@ def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path, line: str) 
     assert [question.id for question in read.questions] == ["canoe", "tyre"]
     (problem,) = read.problems
     assert problem.startswith("q.jsonl line 2 is not a question such as ")
-
-
-def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="could not read"):
-        read_questions(tmp_path / "none.jsonl")
 
 
 _BOATS = parse_document(BOATS, key="boats.md")

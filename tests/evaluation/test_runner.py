@@ -9,8 +9,8 @@ import pytest
 
 from roamtui.bootstrap import open_library
 from roamtui.errors import ModelError
-from roamtui.evaluation.question_set import Turn, read_questions
-from roamtui.evaluation.runner import EvalPlan, EvalRun, make_exchanges, run_questions
+from roamtui.evaluation.question_set import read_questions
+from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
@@ -40,13 +40,6 @@ async def test_search_finds_the_gold_sections(tmp_path: Path, scope: str) -> Non
     run = await _measure(tmp_path, scope=scope)
     assert {row.id: row.rank for row in run.results} == {"canoe": 1, "tyre": 1, "jacket": 1}
     assert run.problems == []
-
-
-async def test_scope_doc_searches_only_the_document_of_the_question(tmp_path: Path) -> None:
-    question = {**TYRE, "question": "What does a canoe cost?"}
-    everything = await _measure(tmp_path, question, scope="all")
-    document = await _measure(tmp_path, question, scope="doc")
-    assert len(everything.results[0].hits) > len(document.results[0].hits)
 
 
 async def test_a_question_without_its_document_or_section_is_skipped(tmp_path: Path) -> None:
@@ -81,19 +74,6 @@ async def test_the_agent_is_scored_by_what_it_opened_and_cited(tmp_path: Path) -
     assert agent.tokens > 0
 
 
-async def test_a_section_delivered_with_its_parent_counts_as_opened(tmp_path: Path) -> None:
-    (canoe,) = (await _measure(tmp_path, CANOE, scope="doc")).results[0].hits[:1]
-    document = open_library((str(tmp_path / "docs" / str(CANOE["doc"])),))
-    above = document.ancestors(canoe)[0]
-    replies = [
-        ScriptedReply(calls=(("expand_sections", {"section_ids": [above]}),)),
-        ScriptedReply(text="Not found: nothing."),
-    ]
-    agent = (await _measure(tmp_path, CANOE, scope="doc", model=ScriptedModel(replies))).results[0].agent
-    assert agent is not None
-    assert (agent.gold_opened, agent.gold_cited, agent.opened) == (True, False, 1)
-
-
 async def test_a_model_that_fails_at_once_stops_the_run(tmp_path: Path) -> None:
     model = ScriptedModel([ScriptedReply(error=ModelError("no key"))])
     with pytest.raises(ModelError, match="no key"):
@@ -106,12 +86,3 @@ async def test_a_question_is_skipped_if_the_model_fails(tmp_path: Path) -> None:
     run = await _measure(tmp_path, model=model)
     assert [row.id for row in run.results] == ["canoe", "jacket"]
     assert run.problems == ["question tyre (line 2) is skipped: the server is gone"]
-
-
-def test_turns_become_exchanges() -> None:
-    turns = [Turn("Hi", "assistant"), Turn("a", "user"), Turn("b", "user"), Turn("c", "assistant")]
-    exchanges = make_exchanges(turns)
-    assert [(exchange.number, exchange.question, exchange.answer) for exchange in exchanges] == [
-        (1, "", "Hi"),
-        (2, "a\nb", "c"),
-    ]

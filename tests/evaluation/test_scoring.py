@@ -104,10 +104,3 @@ def test_metrics_of_search_are_null_without_search() -> None:
     assert described["quotes_verified"] is None
     assert "quotes_verified" not in described["intervals"]
     assert described["gold_opened"] == 1.0
-
-
-def test_the_interval_of_a_share_matches_the_binomial() -> None:
-    rows = [_row(str(number), 1 if number % 2 else None, 1, 1.0) for number in range(400)]
-    low, high = score_run(rows, has_search=True).intervals["hit_at_1"]
-    assert low == pytest.approx(0.451, abs=0.006)  # 1.96 standard errors of 0.025; at 90 % it would be 0.459
-    assert high == pytest.approx(0.549, abs=0.006)

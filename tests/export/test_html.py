@@ -93,21 +93,6 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
         assert tree.get_element_by_id(link.get("href").removeprefix("#")) is not None
 
 
-def test_a_quote_over_several_blocks_keeps_its_verdict_in_each() -> None:
-    state = answer_question('- "Books can be\n- borrowed **for *four* weeks**" [{Lending}] <b>x</b>\n')
-    page = render_html(state, "x.md", state.library)
-    tree = _check(page)
-    assert {quote.text_content() for quote in tree.xpath("//main//*[starts-with(@class, 'quote')]")} == {
-        '"Books can be',
-        'borrowed for four weeks"',
-    }
-
-
-def test_without_the_source_the_page_has_the_answer() -> None:
-    tree = _check(_make_page(_HOSTILE, "The lamp is lit at nine.", is_there=False)[0])
-    assert "The lamp is lit at nine." in tree.xpath("//q")[0].text_content()
-
-
 def test_hostile_files_are_shown_as_text(data_dir: Path) -> None:
     for path in sorted((data_dir / "adversarial" / "files").glob("*.md"))[::3]:
         _check(_make_page(path.read_text("utf-8", "replace")[:100_000] + "\n\nEnd.\n")[0])

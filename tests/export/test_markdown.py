@@ -53,11 +53,3 @@ def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
 def test_an_export_claims_only_the_quotes_that_were_found() -> None:
     text = render_markdown(answer_question(), "manual.md")
     assert [claim.quote for claim in read_claims(text, "export.md")] == ["2 euros a day"]
-
-
-def test_a_quote_that_ends_with_a_link_is_one_claim() -> None:
-    quote = "See the [rules](rules.md)"
-    line = f'1. ✓ [a8a96034] Lending, line 7 (quote found in the text): "{quote}"\n'
-    for mark in ("[1 ✓]", "[a8a96034]"):
-        claims = read_claims(f'It says "{quote}" {mark}.\n\n{line}', "export.md")
-        assert [claim.quote for claim in claims] == [quote]

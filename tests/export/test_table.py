@@ -65,25 +65,9 @@ def test_no_spreadsheet_runs_a_value(value: str, tmp_path: Path) -> None:
     assert not rows[1][1].strip().startswith(("=", "@", "+", "-", "＝"))
 
 
-def test_no_spreadsheet_runs_a_question(tmp_path: Path) -> None:
-    content = replace(make_table(tmp_path, "60 days"), columns=(Column(question="=1+1"),))
-    assert next(csv.reader(io.StringIO(render_csv(content)))) == [
-        "source",
-        "'=1+1",
-        "'=1+1: state",
-        "'=1+1: quote",
-        "'=1+1: place",
-    ]
-
-
 def test_numbers_in_a_csv_file_stay_numbers(tmp_path: Path) -> None:
     for value in ("-3", "-2.5 %", "+4 days", "-5 °C", "-1,000 euros per year", "60"):
         assert [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value))))][1][1] == value
-
-
-def test_a_csv_file_of_long_dashes_takes_no_longer(tmp_path: Path) -> None:
-    text = "- " + "a b " * 50_000
-    assert "'- a" in render_csv(make_table(tmp_path, text))
 
 
 def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path) -> None:
@@ -107,14 +91,6 @@ def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path
         ("Notice takes some days.", "a b/0.md"),
         ("Notice takes some days.", "a b/1.md"),
     ]
-
-
-def test_a_long_value_is_short_in_the_grid_and_whole_below_it(tmp_path: Path) -> None:
-    value = "Notice takes " + "60 days " * 20
-    text = render_markdown_table(make_table(tmp_path, value.strip(), "30 days"), tmp_path / "t.md")
-    (row,) = (line for line in text.splitlines() if line.startswith("| 0.md"))
-    assert len(row.split(" | ")[1]) <= len("✓ ") + 80
-    assert value.strip() in text.partition("| 1.md")[2]
 
 
 def test_a_bar_in_a_title_starts_no_column(tmp_path: Path) -> None:

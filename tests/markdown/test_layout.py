@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.lines import TextRole
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
@@ -24,16 +23,6 @@ _CASES = {
 def test_markdown_is_laid_out(name: str) -> None:
     text, expected = _CASES[name]
     assert show(text) == expected
-
-
-def test_inline_marks_become_looks() -> None:
-    lines = read_lines("a **b *c*** `d` ~~e~~ [f *g*](h) <https://i.invalid> ![j](k)\n", width=100)
-    assert find_runs(lines, emphasis=Emphasis.STRONG) == ["b ", "c"]
-    assert find_runs(lines, emphasis=Emphasis.ITALIC) == ["c", "g"]
-    assert find_runs(lines, emphasis=Emphasis.CODE) == ["d"]
-    assert find_runs(lines, emphasis=Emphasis.STRUCK) == ["e"]
-    assert find_runs(lines, is_link=True) == ["f ", "g", "https://i.invalid", "[image: j]"]
-    assert find_runs(lines, role=TextRole.ASIDE) == ["[image: j]"]
 
 
 @pytest.mark.parametrize(
@@ -82,17 +71,6 @@ def test_what_nests_deep_is_shown_and_what_follows_too(mark: str, depth: int) ->
     lines = read_lines(mark * depth + "word\n\nEnd\n")
     assert "word" in "".join(line.text[line.prefix_length :] for line in lines)
     assert "End" in [line.text[line.prefix_length :] for line in lines]
-
-
-def test_html_knows_its_source() -> None:
-    text = "<h2>one</h2>\n<p>two</p>\n\n> [!NOTE]\n> three\n\n<pre>\nfour\nfive\n</pre>\n"
-    found = {
-        line.text[line.prefix_length :].strip(): text[line.block_start : line.block_end] for line in read_lines(text)
-    }
-    assert found["one"] == "<h2>one</h2>\n"
-    assert found["two"] == "<p>two</p>\n"
-    assert found["Note"] == "> [!NOTE]\n"
-    assert found["five"] == "five\n"
 
 
 @given(markdown_texts(), st.integers(1, 60))

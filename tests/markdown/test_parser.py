@@ -24,7 +24,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.parser import parse_link_definitions, read_markdown
+from roamtui.markdown.parser import read_markdown
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
 
@@ -117,12 +117,6 @@ def test_containers_hide_no_heading_and_stay_within_their_text(text: str) -> Non
 def test_containers_of_a_real_document_hide_no_heading(name: str) -> None:
     text = read_document(name)[:1_000_000]
     assert set(_list_headings(text)) <= {b.start for b in read_markdown(text).blocks if isinstance(b, Heading)}
-
-
-def test_a_container_keeps_links_that_are_defined_elsewhere() -> None:
-    definitions = parse_link_definitions("[a]: /there\n")
-    for text in ("::: tip x [a]\n", "<Note>\n[a]\n</Note>\n", '!!! note "x"\n    [a]\n'):
-        assert read_markdown(text, definitions=definitions).links == (Link("/there"),)
 
 
 def test_wikilinks_are_links_to_a_name() -> None:

@@ -32,7 +32,7 @@ def test_a_file_of_questions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "contains no question"),
+        ("", "is not a file of questions"),
         ("[[questions]]\nquestion = 3\n", "is not a file of questions"),
         ("[[questions]\n", "is not a file of questions"),
         ('[[questions]]\nquestion = " "\n', "is not a file of questions"),
@@ -85,9 +85,3 @@ def test_a_value_fits_its_type_or_is_marked(kind: str, fitting: list[str], other
     column = parse_question(f"? [{kind}]")
     assert [value for value in fitting if not column.fits(value)] == []
     assert [value for value in others if column.fits(value)] == []
-
-
-def test_the_name_of_a_column_does_not_change_its_answers() -> None:
-    column = Column(question="Why?")
-    assert column.key == Column(question="Why?", name="Reason").key
-    assert column.key != Column(question="Why?", type=ColumnType.DATE).key

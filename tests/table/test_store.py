@@ -54,8 +54,3 @@ def test_a_damaged_line_is_skipped_and_stays_and_a_torn_one_is_cut_off(tmp_path:
         log.record(make_cell("after"))
     assert read_table(tmp_path).list_cells(ROW) == (make_cell("after"),)
     assert path.read_bytes().startswith(damaged)
-
-
-def test_a_folder_with_results_of_another_program_is_not_a_table(tmp_path: Path) -> None:
-    (tmp_path / "results.jsonl").write_text('{"event": "epoch", "loss": 0.3}\n')
-    assert not is_table(tmp_path)

@@ -13,10 +13,10 @@ from textual.widgets import DataTable, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.export.table import RENDERERS, format_progress
-from roamtui.models.registry import OFFLINE
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import drop_repeated_columns, parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table
@@ -29,10 +29,7 @@ from roamtui.tui.screens.dialogs import Dialog, ExportDialog, PromptDialog
 from roamtui.tui.screens.table_grid import TableGrid
 from roamtui.tui.status_line import ScreenKeyHints
 
-_WRAP_SLACK = 8
-"""Average number of cells that a line leaves empty because it breaks between words."""
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
-_OFFLINE_NOTE = "cells are best passages, which no model has read"
 
 
 class TableScreen(Dialog[None]):
@@ -69,8 +66,6 @@ class TableScreen(Dialog[None]):
         parts = [*counts, self._plan.model.name]
         if self._run is not None:
             parts.append(("asking: " if self._filling.locked() else "") + format_progress(self._run))
-        elif self._plan.model.name == OFFLINE:
-            parts.append(_OFFLINE_NOTE)
         title = Content.assemble(("Table", "bold $primary"), (f" · {' · '.join(map(sanitise_line, parts))}", "$muted"))
         self._head.update(title, layout=False)
 
@@ -87,7 +82,7 @@ class TableScreen(Dialog[None]):
         if cell is not None:
             proof, has_verdict = cell.proof, cell.state is not CellState.PASSAGE
             quote = proof.quote if proof is not None and has_verdict else None
-            room = max(1, (height - 2) // (2 if quote else 1)) * max(1, width - _WRAP_SLACK)
+            room = max(1, (height - 2) // (2 if quote else 1)) * width * 9 // 10  # lines end between words
             value = sanitise_line(cell.value or cell.note or cell.state.label)
             lines.append(Content(f"{cell.state.sign} {shorten(value, room)}"))
             if quote:
@@ -129,7 +124,8 @@ class TableScreen(Dialog[None]):
         row, cell = self._grid.document, self._grid.cell
         if row is None:
             return
-        log = str(self._table.get_log_path(cell)) if cell is not None and cell.conversation else None
+        name = f"{cell.conversation}{LOG_SUFFIX}" if cell is not None and cell.conversation else None
+        log = str(self._table.conversations / name) if name is not None else None
         proof = cell.proof if cell is not None and with_quote else None
         target = SectionTarget(proof.section_id, proof) if proof is not None else None
         self.post_message(DocumentRequested(row.source, log, target, is_cell=True))

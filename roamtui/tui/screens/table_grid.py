@@ -22,8 +22,6 @@ _COLUMN_WIDTH_MIN = 18
 """Minimum width of a column in cells. Columns that do not fit scroll."""
 _PADDING = 2
 """Empty cells beside the words of a column, at both sides together."""
-_VALUE_LENGTH_MAX = 300
-"""Maximum number of characters of a value to draw. A passage may have thousands, but no column is that wide."""
 
 
 class TableGrid(DataTable[Text], inherit_bindings=False):
@@ -70,9 +68,8 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         self.move_cursor(row=place.row, column=place.column)
 
     def refresh_cell(self, cell: Cell) -> None:
-        """Draw a cell again, if the table has its row and column."""
-        if cell.row in self.rows and cell.column in self.columns:
-            self.update_cell(cell.row, cell.column, self._draw(cell))
+        """Draw a cell again."""
+        self.update_cell(cell.row, cell.column, self._draw(cell))
 
     @override
     def validate_cursor_coordinate(self, value: Coordinate) -> Coordinate:
@@ -83,8 +80,9 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
-        words = (cell.value or cell.state.label)[:_VALUE_LENGTH_MAX]
-        return _make_line(words, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
+        return _make_line(
+            cell.value or cell.state.label, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink)
+        )
 
     def on_resize(self) -> None:
         self.show()

@@ -20,7 +20,7 @@ from roamtui.tui.screens.table import TableScreen
 from roamtui.tui.screens.table_grid import TableGrid
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, answer
-from tests.tui.driving import make_app, press_until, run, running, screen_text, wait_until
+from tests.tui.driving import press_until, running, screen_text, wait_until
 from tests.tui.tabling import Tables, await_grid
 
 
@@ -147,17 +147,6 @@ async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from
             await wait_until(pilot, path.exists)
             await wait_until(pilot, "Saved")
             assert words in path.read_text("utf-8")
-
-
-async def test_the_table_of_an_open_document_comes_by_a_key(tables: Tables) -> None:
-    app = make_app()
-    app._options = tables.make_app()._options
-    async with running(app, (100, 24)) as (_, pilot):
-        await pilot.press("escape")
-        await run(pilot, "global.table")
-        grid = await await_grid(pilot)
-        assert len(grid.table.rows) == 2
-        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
 
 
 async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(tables: Tables) -> None:
