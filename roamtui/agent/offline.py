@@ -162,7 +162,7 @@ def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[s
 def list_unread_pages(library: Library, found: OfflineSearch) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
     hit_ids = (hit.section_id for hit in found.hits)
-    unread = tuple(hit_id for hit_id in hit_ids if not library.is_loaded(hit_id) and not library.problem_of(hit_id))
+    unread = tuple(hit_id for hit_id in hit_ids if not library.is_loaded(hit_id) and not library.node(hit_id).problem)
     if unread or found.passages or not extract_query_terms(found.question):
         return unread[:_PAGES_MAX]
     return find_unread_pages(library, found.question)

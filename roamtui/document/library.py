@@ -145,11 +145,6 @@ class Library:
         """Return the id of the node that the page of a link is grafted below: the first link to it that was opened."""
         return self.aliases.get(section_id, section_id)
 
-    def problem_of(self, section_id: str) -> str:
-        """Return why the file or page of a node could not be read; empty if it was read or not yet tried."""
-        graft = self.grafts.get(self.get_canonical_link(section_id))
-        return graft.problem if graft is not None else ""
-
     def loaded_document(self, section_id: str) -> Document | None:
         """Return the document of a file or link, or None if the node is neither or is not loaded."""
         graft = self.grafts.get(self.get_canonical_link(section_id))
@@ -244,6 +239,7 @@ class Library:
         if len(self._nodes) >= _CACHED_NODES_MAX:
             self._nodes.clear()
         document, row = self.locate(section_id)
+        graft = self.grafts.get(self.get_canonical_link(section_id))
         columns = document.columns
         kind = columns.kinds[row]
         start, end_row = columns.starts[row], columns.ends[row]
@@ -268,7 +264,7 @@ class Library:
             tokens=sum(part.tokens_before[last] - part.tokens_before[first] for part, first, last in runs),
             own_tokens=document.own_tokens[row],
             is_loaded=self.is_loaded(section_id),
-            problem=self.problem_of(section_id),
+            problem=graft.problem if graft is not None else "",
         )
         return node
 
@@ -309,10 +305,6 @@ class Library:
     def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
         """Return a node's own text, up to the next heading of any level, or only its first `length_max` characters."""
         return self.text_at(self.own_span(section_id), length_max=length_max)
-
-    def text(self, section_id: str) -> str:
-        """Return the text of a node's subtree, up to the next heading of the same or a higher level."""
-        return self.text_at(self.span(section_id))
 
     def document(self, key: str) -> Document:
         """Return the loaded document with this key."""

@@ -19,7 +19,7 @@ from roamtui.document.web_loader import open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.file_sources import list_sources
-from roamtui.sources.listing import Listing, read_listed
+from roamtui.sources.listing import read_listed
 from roamtui.sources.read import RawText, is_path, read_source
 from roamtui.sources.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
@@ -269,17 +269,12 @@ def open_sources(
         if address is None:
             raise
         raise SourceError(f"{error} If you mean a site, write {address}.") from None
-    return _build_listed(listing), Loader(options, files=listing.files)
-
-
-def _build_listed(listing: Listing) -> Library:
-    """Build a library that lists several files. None of them is loaded yet."""
     rows = [
         NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
         for path, is_folder in listing.list_entries()
     ]
     root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
-    return Library(source=listing.source, root=root)
+    return Library(source=listing.source, root=root), Loader(options, files=listing.files)
 
 
 def is_url(name: str) -> bool:

@@ -17,37 +17,29 @@ def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threa
 
     If `work` fails for several items, raise the error of the first one.
     """
-    jobs: list[tuple[_Item, Future[_Result]]] = [(item, Future()) for item in items]
-    queue = iter(jobs)
-    lock = threading.Lock()
+    slots = threading.Semaphore(threads_max)
 
-    def run_jobs() -> None:
-        while True:
-            with lock:
-                job = next(queue, None)
-            if job is None:
-                return
-            item, future = job
-            _run_into(future, partial(work, item))
+    def run(item: _Item) -> _Result:
+        with slots:
+            return work(item)
 
-    for _ in range(min(threads_max, len(jobs))):
-        threading.Thread(target=run_jobs, daemon=True).start()
-    return [future.result() for _, future in jobs]
+    futures = [run_in_thread(partial(run, item)) for item in items]
+    return [future.result() for future in futures]
 
 
 def run_in_thread(work: Callable[[], _Result]) -> Future[_Result]:
     """Start `work` in a new thread, and return a future for its result."""
     future: Future[_Result] = Future()
-    threading.Thread(target=_run_into, args=(future, work), daemon=True).start()
+
+    def run() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - the future raises it again
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=run, daemon=True).start()
     return future
-
-
-def _run_into(future: Future[_Result], work: Callable[[], _Result]) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        result = work()
-    except BaseException as error:  # noqa: BLE001 - the future raises it again
-        future.set_exception(error)
-    else:
-        future.set_result(result)

@@ -11,7 +11,7 @@ from roamtui.document.document import Columns, Document, NodeRow, build_columns,
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends, parse_front_matter_title
+from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
 from roamtui.markdown.plain_words import extract_words
 from roamtui.sources.read import RawText
 
@@ -23,6 +23,7 @@ children. A piece ends at a line end."""
 _GROUP_TITLE_LENGTH = 60
 _TITLE_SOURCE_LENGTH = 1_000
 """Number of characters at the start of a piece that are searched for its title."""
+_FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
@@ -71,7 +72,8 @@ def parse_document(
     if headings.is_too_deep:
         notes = (*notes, _TOO_DEEP)
     sole_title = headings.titles[headings.levels.index(1)] if headings.levels.count(1) == 1 else ""
-    title = sole_title or parse_front_matter_title(normalised[:front_length]) or name
+    front_title = _FRONT_TITLE.search(normalised, 0, front_length)
+    title = sole_title or (front_title[1].rstrip().strip("\"'") if front_title else "") or name
     return Document(key=key, title=title, text=text, columns=columns, url=url, notes=notes)
 
 

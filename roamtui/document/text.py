@@ -12,7 +12,6 @@ from bisect import bisect_right
 _LINE_END = re.compile("\r\n?|\n")
 _FRONT_OPENING = re.compile(r"---[ \t]*\n(?!\n)")
 _FRONT_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 
 
 def compute_line_starts(text: str) -> array[int]:
@@ -52,9 +51,3 @@ def find_body_start(text: str) -> int:
         return 0
     starts = compute_line_starts(text)
     return starts[lines] if lines < len(starts) else len(text)
-
-
-def parse_front_matter_title(front_matter: str) -> str:
-    """Return the value of `title`, or an empty string."""
-    match = _FRONT_TITLE.search(front_matter)
-    return match[1].rstrip().strip("\"'") if match else ""

@@ -67,7 +67,7 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     texts: list[str] = []
     for reference in references:
         section_id = reference.section_id
-        if section_id in library and (problem := library.problem_of(section_id)):
+        if section_id in library and (problem := library.node(section_id).problem):
             raise SourceError(problem)
         found = [*iter_texts(library, reference)]
         if not found and (reference.page is not None or reference.steps):
@@ -99,5 +99,5 @@ def iter_texts(library: Library, reference: Reference) -> Iterator[str]:
             continue
         for node_id in library.walk(each):
             if library.get_label(node_id).kind is NodeKind.FILE and library.loaded_document(node_id) is not None:
-                text = library.text(node_id)
+                text = library.text_at(library.span(node_id))
                 yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"

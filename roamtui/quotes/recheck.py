@@ -216,7 +216,7 @@ def recheck(claim: Claim, library: Library) -> Finding:
     elif not claim.section_id and claim.anchor:
         row = library.root.anchors.get(claim.anchor.lower())
         expected = None if row is None else library.root.ids[row]
-    if expected is not None and (problem := library.problem_of(expected)):
+    if expected is not None and (problem := library.node(expected).problem):
         return Finding(claim=claim, standing=ClaimStatus.UNREACHABLE, message=problem)
     spans = [Span(doc=document.key, start=0, end=len(document.text)) for document in library.documents if document.text]
     if expected is not None:

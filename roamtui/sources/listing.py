@@ -77,7 +77,8 @@ def list_folder(folder: Path) -> Listing:
     if not walker.files:
         raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
     full_note = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
-    files = {"/".join(names): walker.files[names] for names in sort_paths(walker.files)}
+    paths = sorted(walker.files, key=lambda path: tuple(map(make_sort_key, path)))
+    files = {"/".join(path): walker.files[path] for path in paths}
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
@@ -207,11 +208,6 @@ def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str
         if part
     )
     return _RANKS_BY_STEM.get(stem, 2) if "." in name else 2, parts, name
-
-
-def sort_paths(paths: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Sort paths by `make_sort_key`, folder by folder."""
-    return sorted(paths, key=lambda path: tuple(make_sort_key(name) for name in path))
 
 
 def format_name(name: str) -> str:

@@ -36,7 +36,7 @@ def assert_is_lossless(document: Document) -> None:
         ends.append(max(node.start_line, line - 1))
     for index, node in enumerate(nodes):
         end = document.columns.ends[index]
-        assert library.text(node.id) == "".join(own_texts[index:end])
+        assert library.text_at(library.span(node.id)) == "".join(own_texts[index:end])
         assert (node.own_end_line, node.end_line) == (ends[index], ends[end - 1])
 
 

@@ -71,7 +71,7 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     (folder / "b/three.md").write_bytes(b"\x89PNG\r\n\0\0\0")
     whole = load_files(library, loader)
     one, three = find(whole, "one.md"), find(whole, "three.md")
-    assert whole.problem_of(one).startswith("There is no file ")
+    assert whole.node(one).problem.startswith("There is no file ")
     assert "does not look like text" in whole.node(three).problem
     assert len(whole.notes) == 2
     assert not whole.is_loaded(one)
@@ -80,7 +80,7 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     (folder / "b/kept").rename(folder / "b/one.md")
     again = whole.graft_all(loader.load_batch(whole, (one,), frozenset()))
     assert again.is_loaded(one)
-    assert again.problem_of(one) == ""
+    assert again.node(one).problem == ""
 
 
 def test_the_digest_follows_texts_and_names(folder: Path) -> None:

@@ -102,7 +102,7 @@ def test_of_colliding_files_the_later_by_key_is_salted(order: tuple[str, ...], m
 def test_an_unknown_id_raises_an_error_with_a_sentence() -> None:
     library = _list_links()
     assert "ffffffff" not in library
-    for ask in (library.node, library.text, library.own_text, library.parent, library.children, library.title_of):
+    for ask in (library.node, library.own_text, library.parent, library.children, library.title_of):
         with pytest.raises(UnknownSectionError, match='No section "ffffffff"'):
             ask("ffffffff")
 

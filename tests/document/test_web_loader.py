@@ -125,7 +125,7 @@ def test_several_links_to_one_page_share_it() -> None:
         assert library.get_content_span(one) == library.get_content_span(two)
         assert (library.children(one), len(library.children(two))) == ((), 1)
         assert [path for path in site.counts.paths if path == "/p.md"] == ["/p.md"]
-        assert "leads to itself" in library.problem_of(other)
+        assert "leads to itself" in library.node(other).problem
         assert len([*library.walk()]) == len(set(library.walk()))
 
 

@@ -81,5 +81,5 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
         assert "from other.example" in shown
         assert "http://other.example/x" in shown
         await press_until(pilot, lambda: screen.conversation.state.question_number == 1 and not screen.is_asking, "n")
-        assert "nobody approved" in screen.conversation.state.library.problem_of(far)
+        assert "nobody approved" in screen.conversation.state.library.node(far).problem
         assert screen.conversation.state.approved_origins == frozenset()

@@ -76,11 +76,6 @@ class HttpResponse:
         """Whether the response is a page, a redirect, or says that the page does not exist."""
         return self.status in PAGE_STATUSES or self.status in MISSING_STATUSES or self.location is not None
 
-    @property
-    def may_be_cached(self) -> bool:
-        """Whether the site allows to store the response."""
-        return "no-store" not in self.headers.get("cache-control", "").lower()
-
 
 class PageCache:
     """Caches responses in a folder. If the folder is unusable, nothing is cached, without an error. Thread-safe."""

@@ -118,7 +118,7 @@ class Fetcher:
             if cached is None or cached.status in MISSING_STATUSES or is_refused:
                 raise
             return cached, str(error)
-        if self._cache is not None and response.may_be_cached:
+        if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
             self._cache.save(response)
         return response, ""
 

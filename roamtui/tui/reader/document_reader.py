@@ -98,7 +98,7 @@ class DocumentReader(Reader):
         """Record that the person reads a section. If it failed to load, that tries again."""
 
         def make_command(state: ConversationState) -> Command | str:
-            has_failed = section_id in state.library and bool(state.library.problem_of(section_id or ""))
+            has_failed = section_id in state.library and bool(state.library.node(section_id or "").problem)
             return ReadSection(section_id=section_id) if state.reading_id != section_id or has_failed else ""
 
         self.post_message(CommandRequested(make_command))

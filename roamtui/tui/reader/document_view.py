@@ -63,7 +63,7 @@ def make_document_view(library: Library, section_id: str) -> DocumentView:
         UnknownSectionError: No loaded node has this id.
     """
     document, row = library.locate(section_id)
-    generated = library.problem_of(section_id)
+    generated = library.node(section_id).problem
     if document.columns.kinds[row] is NodeKind.FOLDER:
         generated = "\n".join(format_node(library, child) for child in library.children(section_id))
     if generated:

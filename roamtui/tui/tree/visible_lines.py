@@ -104,7 +104,7 @@ class VisibleLines:
         number = self.numbers[line]
         section_id = self.numbering.id_of(number)
         if not self.library.is_loaded(section_id):
-            return FoldState.FAILED if self.library.problem_of(section_id) else FoldState.UNLOADED
+            return FoldState.FAILED if self.library.node(section_id).problem else FoldState.UNLOADED
         if self._next_shown(number + 1) >= self._find_end(number):
             return FoldState.LEAF
         return FoldState.UNFOLDED if number in self._unfolded_numbers else FoldState.FOLDED
