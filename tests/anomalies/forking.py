@@ -1,14 +1,12 @@
 """Imports the program once, then forks for each run that a line of JSON on standard input asks for.
 
-A run is killed with SIGKILL in the middle of its n-th write to a file of conversations, or some time after its start;
-or it may write no file beyond a size, which gives it real errors of input and output.
+A run is killed with SIGKILL in the middle of its n-th write to a file of conversations, or some time after its start.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import sys
 import threading
@@ -43,18 +41,11 @@ def _fork(job: Mapping[str, Any]) -> int:
 
 def _live(job: Mapping[str, Any]) -> None:
     """Be the program until the end."""
-    if "uid" in job:  # whoever that is may not be able to import anything
-        _move(f"{job['out']}.home", os.devnull, os.devnull)
-        main([argument for argument in job["arguments"] if argument != "--continue"])
     _move(job["home"], job["out"], f"{job['out']}.err")
     if "kill_at_write" in job or "kill_after_write_seconds" in job:
         _Death(job.get("kill_at_write"), job.get("kill_after_write_seconds")).lie_in_wait()
-    if "bytes_max" in job:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (job["bytes_max"], resource.RLIM_INFINITY))
     if "umask" in job:
         os.umask(job["umask"])
-    if "uid" in job:
-        os.setuid(job["uid"])
     if "kill_after_seconds" in job:
         _kill_later(job["kill_after_seconds"])
     code = main(job["arguments"])

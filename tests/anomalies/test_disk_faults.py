@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,11 +14,6 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FaultyDisk
-from tests.anomalies.mortal_programs import MortalPrograms
-from tests.real_documents import PROJECT_DIR
-
-HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
-_NOBODY = 65_534
 
 
 async def _ask_three(agent: Agent) -> list[str]:
@@ -56,29 +49,3 @@ async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_la
     assert await _ask_three(agent) == []
     _check_saved(agent, path)
     assert len(store.load(agent.conversation.state.id).transcript.exchanges) == 6
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="Only root can be somebody else.")
-def test_a_home_that_can_only_be_read_is_read(programs: MortalPrograms) -> None:
-    with TemporaryDirectory() as folder:
-        home = Path(folder)
-        os.chown(home, _NOBODY, _NOBODY)
-        question = "How long is the grace period?"
-        first = programs.run("ask", HANDBOOK, question, "--events", home=home, uid=_NOBODY)
-        assert (first.code, first.errors) == (0, "")
-        data = home / "data" / "roamtui"
-        data.chmod(0o500)
-        (data / "conversations").chmod(0o500)
-        for log in (data / "conversations").glob("*.jsonl"):
-            log.chmod(0o400)
-        home.chmod(0o500)
-        second = programs.run("ask", HANDBOOK, "Who may borrow?", "--continue", "--events", home=home, uid=_NOBODY)
-        assert second.code == 0
-        assert second.find("answer")[0]["stopped"] == "answered"
-        assert second.find("question_asked")[0]["number"] == 2
-        assert second.errors.count("Could not save the conversation: Permission denied") == 1
-        third = programs.run("ask", HANDBOOK, question, "--events", home=home / "missing", uid=_NOBODY)
-        assert third.code == 0
-        assert "This conversation is not being saved" in third.errors
-        assert third.find("warning_raised") == []
