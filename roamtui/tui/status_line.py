@@ -33,13 +33,8 @@ SPINNER_SECONDS = 0.12
 OFFLINE = "offline"
 _GAP = "  "
 _HINT_GAP = "   "
-_MORE_HINTS = {
-    Scope.INPUT: ("global.find", "global.choose_model", "global.open_document", "global.conversations"),
-    Scope.TREE: ("global.find", "global.open_document"),
-    Scope.CHAT: ("global.find",),
-    Scope.READER: ("global.find",),
-}
-"""Global actions by scope. If there is room, their keys are shown after the keys of that scope."""
+_MORE_HINTS = ("global.find", "global.choose_model", "global.open_document", "global.conversations")
+"""Actions whose keys are shown after those of the focused part, if there is room."""
 
 
 class StatusLine(Widget):
@@ -136,7 +131,7 @@ class HintLine(Widget):
         scopes = (self.scope, Scope.SECTION) if self.scope in (Scope.TREE, Scope.CHAT, Scope.READER) else (self.scope,)
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
         right = self._join([action.id for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted], 0)
-        left = self._join([*ids, *_MORE_HINTS.get(self.scope, ())], right.cell_length + len(_HINT_GAP))
+        left = self._join([*ids, *_MORE_HINTS], right.cell_length + len(_HINT_GAP))
         return left + " " * max(0, self.size.width - left.cell_length - right.cell_length) + right
 
     def _join(self, action_ids: Iterable[str], reserved: int) -> Content:

@@ -19,14 +19,12 @@ from roamtui.tui.image_mode import ImageMode
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpDialog
-from roamtui.tui.screens.lists import ItemList
 from roamtui.tui.screens.open_document import OpenDialog
-from roamtui.tui.screens.palette import CommandPalette
 from roamtui.tui.screens.picture import PictureScreen, ShownFile
 from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.table.filling import make_plan
-from tests.tui.driving import make_app, make_context, press_until, running, screen_text, wait_until
+from tests.tui.driving import make_app, make_context, running, screen_text, wait_until
 from tests.tui.opening import Opener
 
 
@@ -107,16 +105,6 @@ async def test_help_lists_every_action() -> None:
         assert action.help.split()[0] in text
 
 
-async def test_the_palette_offers_every_action_that_makes_sense_from_anywhere() -> None:
-    app: RoamApp = make_app()
-    async with running(app, (120, 35)) as (_, pilot):
-        await press_until(pilot, CommandPalette, "ctrl+p")
-        values: list[str] = app.screen.query_one(ItemList).items
-    offered = [action for action in ACTIONS if action.in_palette]
-    assert sorted(values) == sorted(action.id for action in offered)
-    assert len({(action.scope, action.label) for action in offered}) == len(offered)
-
-
 def test_an_override_replaces_all_keys_of_an_action() -> None:
     keys = build_keymap({"tree.read": ("v", "f5")})
     assert keys.format_first_key("tree.read") == "v"
@@ -159,8 +147,3 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
         f'"start.complete" stays as it was: "{key}" is typed into the text field.',
     )
     assert keys.format_first_key("input.send") == "enter"
-
-
-def test_a_key_of_a_screen_of_its_own_is_not_taken_by_what_works_elsewhere() -> None:
-    keys = build_keymap({"global.table": ("/",), "global.notes": ("n",)})
-    assert {action_id.partition(".")[0] for action_id in keys.keymap} == {"global"}

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import textual.notifications
 from textual.geometry import Region
-from textual.message_pump import MessagePump
-from textual.notifications import Notification, Notify
-from textual.timer import Timer
 from textual.widget import Widget
 
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.lists import PickerDialog, PickerItem
 from roamtui.tui.status_line import HintLine, MessageLine
 from tests.tui.driving import app_of, make_app, press_until, screen_text, wait_until
 
@@ -52,28 +47,3 @@ async def test_a_long_message_is_whole_and_covers_nothing(size: tuple[int, int])
         assert line.height > 1
         shown = (app.main_screen.header, app.main_screen.panes, app.main_screen.status_line)
         assert [pane for pane in shown if pane.region.overlaps(line)] == []
-
-
-async def test_a_message_that_runs_out_while_a_screen_draws_it_again_hangs_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A toast of Textual would set a timer to a time that is over, and the loop of such a timer never ends."""
-    clock = [1_000.0]
-    monkeypatch.setattr(textual.notifications, "time", lambda: clock.pop(0) if len(clock) > 1 else clock[0])
-    delays: list[float] = []
-
-    def set_timer(pump: MessagePump, delay: float, *given: object, **named: object) -> Timer:
-        delays.append(delay)
-        return real_set_timer(pump, max(delay, 0.01), *given, **named)  # type: ignore[arg-type]
-
-    real_set_timer = MessagePump.set_timer
-    monkeypatch.setattr(MessagePump, "set_timer", set_timer)
-    async with make_app().run_test(size=(120, 30), notifications=True) as pilot:
-        app = app_of(pilot)
-        app.post_message(Notify(Notification("It is copied.", raised_at=1_000.0)))  # as `App.notify` does
-        await wait_until(pilot, "It is copied.")
-        clock[:] = [1_004.9] * 3 + [1_005.1]
-        await app.push_screen(PickerDialog("Theme", [PickerItem(value="one", label="one")]))
-        await pilot.pause()
-        await pilot.pause()
-        assert [delay for delay in delays if delay < 0] == []

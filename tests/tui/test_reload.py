@@ -139,18 +139,6 @@ async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
         assert "◆ roamtui  Another" in screen_text(app)
 
 
-async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> None:
-    async with running(make_reading_app(file), (160, 35)) as (app, pilot):
-        await open_deck(pilot)
-        write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
-        await press_until(pilot, lambda: "It is old" in app.main_screen.conversation.state.library.root.text, "f5")
-        await wait_until(pilot, "Reloaded")
-        app.main_screen.panes.focus_chat()
-        await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "j", "j", "enter")
-        (highlight,) = app.main_screen.reader_pane.reader._highlights.quote
-        assert app.main_screen.conversation.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
-
-
 async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_starts(file: Path) -> None:
     gate = asyncio.Event()
     async with running(make_reading_app(file, is_watching=True), (120, 35)) as (app, pilot):

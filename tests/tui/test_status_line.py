@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from roamtui.conversation.events import AnswerStreamed
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.messages import make_section_command
 from roamtui.tui.screens.help import HelpDialog
 from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
-
-LONG = f"opened “{'a very long title ' * 12}”"
-
-
-@pytest.mark.parametrize("width", [64, 80, 120])
-async def test_a_long_message_is_cut(width: int) -> None:
-    async with make_app().run_test(size=(width, 24)) as pilot:
-        app_of(pilot).main_screen.status_line.message = LONG
-        await pilot.pause()
-        line = screen_text(app_of(pilot)).splitlines()[-2]
-        assert "opened “a very long" in line
-        assert "…" in line
 
 
 def find_cell(text: str, words: str) -> tuple[int, int]:

@@ -11,11 +11,10 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from rich.segment import Segment
-from textual import on, work
+from textual import events, on, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -66,13 +65,6 @@ class PictureCanvas(Widget):
 
     drawn: DrawnPicture | None = None
     columns = rows = 0
-
-    class Resized(Message):
-        """The available space has changed."""
-
-    def on_resize(self) -> None:
-        """Ask for a drawing of the new size."""
-        self.post_message(self.Resized())
 
     def show(self, drawn: DrawnPicture, columns: int, rows: int) -> None:
         """Show another drawing, which takes `columns` and `rows` cells."""
@@ -125,7 +117,10 @@ class PictureScreen(Screen[None]):
         """The current drawing, or None before the first one."""
         return self._drawing
 
-    @on(PictureCanvas.Resized)
+    @on(events.Resize)
+    def _draw_again(self) -> None:
+        self.call_after_refresh(self._draw)
+
     @work(group="drawing", exclusive=True, exit_on_error=False)
     async def _draw(self) -> None:
         """Draw the part in view to fit the available space."""

@@ -17,7 +17,6 @@ from typing_extensions import override
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import begin_question
-from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -163,33 +162,6 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         await press_until(pilot, ConversationsScreen, key)
         await wait_until(pilot, lambda: "Saved" in screen_text(app) or "Not saved" in screen_text(app))
     assert (file.read_text("utf-8") == "mine") is (key == "n")
-
-
-async def test_the_page_of_another_document_loads_it_or_says_that_it_cannot(
-    app: RoamApp, store: ConversationStore, tmp_path: Path
-) -> None:
-    library = build_library(RawText(text="# Other\n\n## Marmots\n", source="/x/other.md", name="o"))
-    other = Conversation(library, store=store)
-    await other.apply(begin_question(other.state, "Elsewhere?", PROMPT_CONTEXT))
-    other.close()
-    async with app.run_test(size=(120, 35)) as pilot:
-        await talk(pilot, "What of steam?", "Steam")
-        await open_list(pilot)
-        await pilot.press("t", "j")
-        await pilot.pause()
-        await type_path(pilot, tmp_path / "a.html")
-        await wait_until(pilot, "A page needs its document")
-        assert not (tmp_path / "a.html").exists()
-        opened: list[str] = []
-
-        def open_source(source: str) -> tuple[Library, None]:
-            opened.append(source)
-            return library, None
-
-        app.main_screen.conversation.open_source = open_source
-        await type_path(pilot, tmp_path / "a.html")
-        await wait_until(pilot, (tmp_path / "a.html").exists)
-    assert opened == ["/x/other.md"]
 
 
 async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goes_on(

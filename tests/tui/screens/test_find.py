@@ -104,15 +104,6 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
         await wait_until(pilot, lambda: "It must rest" in screen_text(app))  # beside the list
 
 
-async def test_sections_with_some_of_the_words_are_said_to_be_only_similar() -> None:
-    async with running(make_searching_app(), (120, 35)) as (_, pilot):
-        screen = await find(pilot, "how many loaves fit into the deck oven")
-        (kind, told, titles), *_ = list_found(screen)
-        assert (kind, told, titles[0]) == (ResultKind.RELATED, "closest first", "Deck oven")
-        screen.query_one(Input).value = "zzzz"
-        await wait_until(pilot, "No match")
-
-
 async def test_titles_text_and_meaning_are_one_list_that_arrows_walk_while_the_field_keeps_the_focus() -> None:
     async with running(make_searching_app(searcher=MeaningSearcher), (120, 35)) as (app, pilot):
         screen = await find(pilot, "oven")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -185,27 +184,3 @@ async def test_a_model_whose_key_is_there_is_tested_with_one_token_before_it_is_
             assert "bakery" not in str(server.bodies).lower(), "nothing of the document is sent"
             await press_until(pilot, lambda: app.screen is app.main_screen, "n")
             assert app.app_context.agent.model.name == "openai/gpt-4.1-mini"
-
-
-@pytest.mark.usefixtures("forked_models")
-@pytest.mark.parametrize("provider", ["lm_studio", "llamafile", "hosted_vllm"])
-async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_saved(
-    monkeypatch: pytest.MonkeyPatch, provider: str
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
-
-        def look() -> tuple[tuple[ModelOffer, ...], str]:
-            name = f"{provider}/tiny"
-            return (ModelOffer(name=name, note="here", api_base=server.url, needs_test=True),), "1 model"
-
-        app = make_app(options=replace(Launch(bootstrap=Bootstrap()).make_options(), discover_models=look))
-        async with app.run_test(size=(120, 35)) as pilot:
-            await press_until(pilot, f"{provider}/tiny", "f2", *"tiny")
-            await press_until(pilot, "Make this model the default?", "enter")
-            await press_until(pilot, lambda: app.screen is app.main_screen, "y")
-            await ask(pilot, "How many loaves?")
-            assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
-        assert len(server.requests) == 2
-        assert all(KEY not in request.headers.get("authorization", "") for request in server.requests)
-        assert (load_settings().model, load_settings().api_base) == (f"{provider}/tiny", server.url)

@@ -8,7 +8,6 @@ import pytest
 from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.selection import Selection
-from textual.widgets import Input
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import Note, NoteStore
@@ -155,16 +154,3 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
         assert isinstance(app.screen, NotesScreen), "there is nowhere to go"
         await pilot.press("k", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Stone oven"))
-
-
-async def test_notes_are_written_as_markdown(store: ConversationStore, tmp_path: Path) -> None:
-    async with running(make_app(store), (120, 35)) as (app, pilot):
-        await open_section(pilot, "Stone oven")
-        await select(pilot, REST)
-        await keep(pilot, "why")
-        await open_list(pilot)
-        await press_until(pilot, PromptDialog, "w")
-        app.screen.query_one(Input).value = str(tmp_path / "kept.md")
-        await press_until(pilot, "Saved", "enter")
-    written = (tmp_path / "kept.md").read_text("utf-8")
-    assert f"## Ovens › Stone oven\n\n> {REST}\n>\n> — bakery.md › Stone oven · line 11\n\nwhy\n" in written

@@ -18,8 +18,6 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.offers import list_offers
 from roamtui.tui.screens.dialogs import ConfirmDialog
-from roamtui.tui.screens.help import HelpDialog
-from roamtui.tui.screens.lists import PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.tui.driving import press_until, screen_text, wait_until
 from tests.tui.opening import Opener
@@ -63,16 +61,6 @@ async def test_documents_come_first_and_a_conversation_that_is_chosen_goes_on(ap
     assert opener.opened == [("/d/fees.md", "c1")]
 
 
-async def test_typing_filters_and_arrows_choose(app: RoamApp, opener: Opener) -> None:
-    async with choosing(app) as pilot:
-        await pilot.press(*"to")
-        await pilot.pause()
-        assert "What of fees?" not in screen_text(app)
-        assert "[red]Odd[/]" in screen_text(app)
-        await press_until(pilot, lambda: bool(app.documents), "down", "enter")
-    assert opener.opened == [("https://odd.example/llms.txt", None)]
-
-
 async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(app: RoamApp, opener: Opener) -> None:
     async with choosing(app) as pilot:
         await press_until(pilot, lambda: typed(app) == "bread.md", "b", "tab")
@@ -80,14 +68,6 @@ async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(ap
         await press_until(pilot, lambda: typed(app) == "letters/one.txt", "tab")
         await press_until(pilot, lambda: bool(app.documents), "enter")
     assert opener.opened == [("letters/one.txt", None)]
-
-
-async def test_help_and_themes_are_there_before_any_document(app: RoamApp, opener: Opener) -> None:
-    async with choosing(app) as pilot:
-        await press_until(pilot, HelpDialog, "f1")
-        await press_until(pilot, PickerDialog, "escape", "f3")
-        await press_until(pilot, lambda: opener.kept == [("theme", "beacon")], *"beacon", "enter")
-        assert isinstance(app.screen, OpenDialog)
 
 
 async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(app: RoamApp, opener: Opener) -> None:

@@ -18,8 +18,6 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.conversation import Conversation
-from roamtui.errors import SourceError
-from roamtui.sources.convert.drawing import DrawingRequest, compute_viewport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.image_mode import ImageMode
@@ -102,15 +100,6 @@ async def test_the_picture_in_view_fills_the_screen_and_can_be_zoomed_and_moved(
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
 
 
-@needs_pillow
-async def test_an_image_link_that_is_followed_is_shown(tmp_path: Path) -> None:
-    text = "# Guide\n\n![First](b.png)\n\nSee ![a picture](a.png) here.\n"
-    async with _read(_guide(tmp_path, text)) as (app, pilot):
-        await pilot.press("o", "2")
-        await wait_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None)
-        assert "a.png" in screen_text(app)
-
-
 async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> None:
     (tmp_path / "boats.pdf").write_bytes(_PDF)
     async with _read(tmp_path / "boats.pdf") as (app, pilot):
@@ -191,29 +180,3 @@ async def test_a_picture_on_the_web_is_fetched_only_after_asking(tmp_path: Path,
         await press_until(pilot, ConfirmDialog, "v")
         await press_until(pilot, lambda: isinstance(app.screen, PictureScreen) and app.screen.drawing is not None, "y")
         assert "/a.png" in site.counts.paths
-
-
-def test_a_private_address_in_a_document_is_not_fetched(site: FakeSite) -> None:
-    with pytest.raises(SourceError, match=r"^127\.0\.0\.1 is not a public address"):
-        Bootstrap().fetch_picture(site.url("/a.png"), "/home/me/guide.md")
-    assert site.counts.paths == []
-
-
-@pytest.mark.parametrize(
-    ("zoom", "centre", "marks", "expected"),
-    [
-        (1, None, (), ((0, 0, 1, 1), (50, 100))),
-        (0, None, (), ((0, 0, 1, 0.5), (100, 100))),
-        (0, (0.5, 0.9), (), ((0, 0.5, 1, 1), (100, 100))),
-        (4, None, ((0.5, 0.7, 0.7, 0.72),), ((0.35, 0.585, 0.85, 0.835), (100, 100))),
-    ],
-)
-def test_the_view_keeps_its_shape_and_stays_on_the_page(
-    zoom: float,
-    centre: tuple[float, float] | None,
-    marks: tuple[tuple[float, float, float, float], ...],
-    expected: tuple[tuple[float, ...], tuple[int, int]],
-) -> None:
-    viewport = compute_viewport(DrawingRequest(width=100, height=100, zoom=zoom, centre=centre), 300, 600, marks)
-    assert viewport.box == pytest.approx(expected[0])
-    assert (viewport.width, viewport.height) == expected[1]
