@@ -162,20 +162,3 @@ async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path)
     assert store is not None
     rows = recheck_claims(collect_claims(store, []), Bootstrap().reopen)
     assert [(row["quote"], row["state"]) for row in rows] == [("90 euros", "same")]
-
-
-async def test_a_new_conversation_has_the_same_sources_and_an_old_one_those_of_its_own(folder: Path) -> None:
-    agent, _ = make(folder)
-    await agent.ask("Why?")
-    first_id = agent.conversation.state.id
-    await agent.conversation.start_new()
-    await agent.conversation.add_source(str(folder / "acts"))
-    await agent.ask("Why?")
-    second_id = agent.conversation.state.id
-
-    await agent.conversation.open(first_id)
-    assert agent.conversation.state.sources == agent.conversation.state.library.sources == ()
-    await agent.conversation.open(second_id)
-    assert list_keys(agent) == ["", "acts"]
-    await agent.conversation.start_new()
-    assert list_keys(agent) == ["", "acts"]

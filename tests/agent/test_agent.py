@@ -29,7 +29,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.loader import open_sources
-from roamtui.errors import ModelError, StoreError
+from roamtui.errors import ModelError
 from roamtui.quotes.verdicts import make_proof
 from tests.agent.asking import MANUAL, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import find, make_library
@@ -156,32 +156,6 @@ async def test_a_question_that_replaces_one_is_asked_in_its_place() -> None:
     assert order == [QuestionAsked, QuestionsRewound, SectionsExpanded, QuestionAsked]
 
 
-async def test_what_concerns_an_exchange_does_not_happen_to_another_conversation(store: ConversationStore) -> None:
-    agent, conversation, _ = watch(make_agent([saying("Not found: one."), saying("Not found: two.")], store=store))
-    await agent.ask("First?")
-    first, (exchange,) = conversation.state.id, conversation.state.transcript.exchanges
-    await conversation.start_new()
-    await agent.ask("Second?")
-    second = conversation.state.id
-    await agent.ask("First?", AskOptions(replaces=exchange))
-    await conversation.rewind(exchange)
-    await conversation.fork(exchange)
-    assert conversation.state.id == second
-    assert questions(conversation) == ["Second?"]
-    await conversation.open(first)
-    await conversation.fork(exchange)
-    assert conversation.state.id not in (first, second)
-
-
-async def test_a_conversation_that_cannot_be_read_leaves_the_present_one(store: ConversationStore) -> None:
-    agent, conversation, seen = watch(make_agent([saying("Not found: no.")], store=store))
-    with pytest.raises(StoreError):
-        await conversation.open("0123456789ab")
-    assert seen == []
-    await agent.ask("First?")
-    assert questions(conversation) == ["First?"]
-
-
 @pytest.mark.parametrize("error", [None, ModelError("The connection broke.")])
 async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: ModelError | None) -> None:
     agent = make_agent()
@@ -222,19 +196,6 @@ async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conve
         may_send.set()
         await opening
         assert conversation.state.open_sections == ()
-
-
-async def test_a_subscriber_sees_the_state_after_each_event() -> None:
-    agent, conversation, _ = watch(make_agent())
-    fees = find(conversation.state, "Fees")
-    opened: list[tuple[str, ...]] = []
-    conversation.subscribe(
-        lambda event: opened.append(conversation.state.open_ids) if isinstance(event, SectionsExpanded) else None
-    )
-    agent.model = ScriptedModel([expanding(fees), saying("Not found: no.")])
-    exchange = await agent.ask("How much?")
-    assert opened == [(fees,)]
-    assert exchange == conversation.state.transcript.exchanges[-1]
 
 
 async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store: ConversationStore) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
-from roamtui.conversation.commands import CloseSections, CostApprovalRequest, Origin
+from roamtui.conversation.commands import CostApprovalRequest, Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -15,11 +14,9 @@ from roamtui.conversation.events import (
     QuestionAsked,
     SectionsExpanded,
     StepStarted,
-    ThinkingStreamed,
     ToolFinished,
     ToolResult,
 )
-from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Message, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.render import render_outline
@@ -36,7 +33,7 @@ from tests.agent.asking import (
     results,
     saying,
 )
-from tests.conversation.conversations import FakeApprover, check_messages
+from tests.conversation.conversations import FakeApprover
 from tests.fakes.scripted_model import ScriptedReply
 
 _TOOLS = ["expand_sections", "collapse_sections", "search_sections"]
@@ -99,20 +96,6 @@ async def test_requests_contain_prompt_outline_and_all_earlier_messages() -> Non
     assert [tool.name for tool in first.tools] == _TOOLS
     assert first.tools == second.tools == third.tools
     assert all(request.allow_calls for request in (first, second, third))
-
-
-async def test_text_and_thinking_are_streamed() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    calls = (("expand_sections", {"section_ids": [fees]}),)
-    model_of(agent).add_replies(
-        ScriptedReply(text="Let me look.", thinking="Hm.", calls=calls, chunk_size=4),
-        ScriptedReply(text="  Not found: it is not there. ", chunk_size=7),
-    )
-    events = await ask(agent)
-    assert [event.text for event in events if isinstance(event, ThinkingStreamed)] == ["Hm."]
-    text = "".join(event.text for event in events if isinstance(event, AnswerStreamed))
-    assert text == "Let me look.  Not found: it is not there. "
 
 
 async def test_sections_stay_open_for_a_follow_up() -> None:
@@ -179,26 +162,6 @@ async def test_a_model_that_never_stops_calling_is_stopped() -> None:
     assert (await answer(agent, "And?")).stopped is StopReason.NOT_FOUND
 
 
-async def test_one_step_may_fill_half_of_the_remaining_window() -> None:
-    text = "# M\n\n" + "".join(f"## S{i}\n\n{' '.join(f'w{i}-{j}' for j in range(150))}\n\n" for i in range(60))
-    agent = make_agent(text=text, window_tokens=20_000)
-    wanted = ids(agent, *(f"S{i}" for i in range(60)))
-    model_of(agent).add_replies(
-        ScriptedReply(calls=tuple(("expand_sections", {"section_ids": wanted[i : i + 20]}) for i in (0, 20, 40))),
-        saying("Not found: no."),
-    )
-    events = await ask(agent)
-    statuses = [result.status for event in events if isinstance(event, ToolFinished) for result in event.results]
-    assert len(statuses) == 60
-    assert set(statuses) == {"opened", "no_room"}
-    before, after = (event.input_tokens for event in events if isinstance(event, StepStarted))
-    assert after - before < 0.5 * (20_000 - before) + 60 * 60, (
-        "half the room, and a line for each section that did not fit"
-    )
-    assert 0.25 * (20_000 - before) < agent.conversation.state.open_tokens <= 0.5 * (20_000 - before)
-    assert "no room for its ~" in results(agent)[-1]
-
-
 TITLES = ("Herons", "Owls", "Swifts")
 QUOTES = {"Herons": "forty grams", "Owls": "270 degrees", "Swifts": "while it flies"}
 
@@ -262,39 +225,6 @@ async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
     assert len(approver.asked) == 2
 
 
-async def talk(desk: Desk) -> None:
-    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams"))
-    await desk.ask("Owls?", desk.opening("Owls"), desk.quoting("Owls", "270 degrees"))
-
-
-async def test_rewinding_restores_the_open_sections_and_the_transcript(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "c")
-    desk = make_desk(store=store)
-    await talk(desk)
-    sent = desk.model.requests[2].messages
-    await desk.agent.conversation.rewind(desk.agent.conversation.state.transcript.exchanges[1])
-    assert desk.agent.conversation.state.open_ids == (desk.ids["Herons"],)
-    await desk.ask("Owls?", desk.opening("Owls"), desk.quoting("Owls", "270 degrees"))
-    assert desk.model.requests[4].messages == sent
-    saved = store.load(desk.agent.conversation.state.id)
-    assert [exchange.question for exchange in saved.transcript.exchanges] == ["Herons?", "Owls?"]
-
-
-async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "c")
-    desk = make_desk(store=store)
-    await talk(desk)
-    before = desk.agent.conversation.state
-    await desk.agent.conversation.fork(before.transcript.exchanges[1])
-    await desk.ask("Swifts?", desk.opening("Swifts"), desk.quoting("Swifts", "while it flies"))
-    check_messages(desk.sent)
-    assert "A heron eats forty grams" in "".join(message.text for message in desk.sent)
-    assert store.load(before.id).transcript == before.transcript
-    questions = [exchange.question for exchange in store.load(desk.agent.conversation.state.id).transcript.exchanges]
-    assert questions == ["Herons?", "Swifts?"]
-    assert len(store.list()) == 2
-
-
 async def test_instructions_come_before_the_outline_in_the_persons_role() -> None:
     agent = make_agent([saying("So.")], options=AgentOptions(instructions="Answer in German."))
     await ask(agent)
@@ -307,20 +237,3 @@ async def test_instructions_come_before_the_outline_in_the_persons_role() -> Non
     plain = make_agent([saying("So.")])
     await ask(plain)
     assert model_of(plain).requests[0].messages[1].text == f"Outline of {rest}"
-
-
-async def test_changed_instructions_count_once_the_transcript_is_rebuilt() -> None:
-    agent = make_agent(options=AgentOptions(instructions="Answer in German."))
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(expanding(fees), saying("One."), saying("Two."), saying("Three."))
-    await ask(agent)
-    agent.options = AgentOptions(instructions="Answer in French.")
-    await ask(agent)
-    before, after = (request.messages for request in model_of(agent).requests[-2:])
-    assert after[: len(before)] == before
-    close = CloseSections(section_ids=(fees,), origin=Origin.PERSON)
-    assert await agent.conversation.execute(close)
-    await ask(agent)
-    rebuilt = model_of(agent).requests[-1].messages[1].text
-    assert "> Answer in French." in rebuilt
-    assert "German" not in rebuilt

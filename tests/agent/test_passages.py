@@ -85,21 +85,6 @@ async def test_without_a_passage_the_nearest_sections_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"model": "openai/gpt"},
-        {"answer": "Please ask a question about the document.", "citations": ()},
-        {"answer": "**Stones**\n\n“There are", "citations": (), "stopped": StopReason.CANCELLED},
-    ],
-    ids=["another model", "no words to look for", "stopped before the first passage"],
-)
-async def test_other_answers_have_no_passages(change: dict[str, object]) -> None:
-    exchange, library = await _ask("How heavy is the upper stone?")
-    assert read_passage_reply(exchange, library) is not None
-    assert read_passage_reply(replace(exchange, **change), library) is None  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
     ("question", "answer", "place"),
     [
         ("How long is the grace period for a late bicycle?", "grace period of 24 hours", 0),

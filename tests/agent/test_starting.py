@@ -12,10 +12,9 @@ from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
-from roamtui.errors import RoamtuiError
 from roamtui.search.base import Searcher
 from roamtui.search.keyword import KeywordSearcher
-from tests.agent.asking import DOCUMENT, Desk, FakeSearcher, make_desk
+from tests.agent.asking import DOCUMENT, Desk, make_desk
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -112,24 +111,6 @@ async def test_a_small_section_that_a_question_is_about_comes_whole() -> None:
     assert "wait for fish" not in _last_question(desk), "it stands above"
 
 
-async def test_hits_are_of_the_chapter_that_a_question_is_about() -> None:
-    chapters = ("Waders", "Divers", "Singers")
-    text = "".join(
-        f"## {chapter}\n\n"
-        + "".join(f"### {chapter} {n}\n\nThey clatter in {chapter} {n}. {'So. ' * 1_200}\n\n" for n in "abc")
-        for chapter in chapters
-    )
-    desk = _make_desk(text=f"# Birds\n\n{text}")
-    await desk.ask("Who clatters?", NOTHING)
-    assert all(f"] {chapter} > {chapter} a" in _last_question(desk) for chapter in chapters)
-    await desk.ask("Who clatters then?", NOTHING, within=desk.ids["Divers"])
-    _, lead, hits = _last_question(desk).partition(HITS_LEAD)
-    assert lead
-    assert "] Divers > Divers a" in hits
-    assert "Waders" not in hits
-    assert "Singers" not in hits
-
-
 @pytest.mark.parametrize("question", [UNCLEAR, "Herons!", " ", "zebra crossing", "What about red kites?"])
 async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) -> None:
     desk = _make_desk()
@@ -150,12 +131,6 @@ async def test_a_request_still_begins_with_the_previous_one(mode: KeepOpenMode) 
         assert FOUND_LEAD not in requests[-1][-1].text
     else:
         assert all(FOUND_LEAD in request[-1].text for request in requests)
-
-
-async def test_a_failing_search_does_no_harm() -> None:
-    desk = _make_desk(searcher=FakeSearcher(error=RoamtuiError("The index is gone.")))
-    await desk.ask(CLEAR, ANSWER)
-    assert desk.agent.conversation.state.open_sections == ()
 
 
 async def _search(desk: Desk, about: str | None = None, **arguments: str) -> set[str]:

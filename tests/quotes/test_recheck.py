@@ -50,10 +50,6 @@ def look_up(text: str, quote: str = QUOTE) -> tuple[ClaimStatus, str]:
     return finding.standing, library.text_at(finding.span) if finding.span is not None else ""
 
 
-def test_a_quote_is_the_same_if_its_section_starts_elsewhere() -> None:
-    assert look_up(HANDBOOK.replace("## Loans", "New words.\n\n## Loans")) == (ClaimStatus.SAME, QUOTE)
-
-
 def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first() -> None:
     before = make_folder({"b.md": HANDBOOK})
     after = make_folder(
