@@ -9,6 +9,7 @@ import posixpath
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -145,9 +146,10 @@ def _set_headings(page: Any, points: list[_NavigationPoint], shift: int) -> int:
     headings = [*page.iter(*HEADINGS)]
     for number, heading in enumerate(headings):
         level, old_level = own.get(heading, (0, 0))
-        if level and not old_level:
-            old_level = min((int(below.tag[1]) for below in headings[number:] if below not in own), default=1) - 1
-        shift = level - old_level if level else shift
+        if level:
+            below = takewhile(lambda heading: heading not in own, headings[number + 1 :])
+            # What the navigation does not list belongs to what it lists.
+            shift = level - min(old_level or 6, min((int(heading.tag[1]) for heading in below), default=6) - 1)
         heading.tag = f"h{max(1, min(6, level or int(heading.tag[1]) + shift))}"
     return shift
 

@@ -34,31 +34,24 @@ _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
 _HIDDEN_NAMES = frozenset(
     {
-        *("nav", "footer", "template", "select", "object", "audio", "video", "canvas", "button", "textarea", "dialog"),
-        *("script", "style", "svg", "noscript", "iframe", "xmp", "noembed", "noframes"),
+        *("nav", "footer", "template", "select", "object", "audio", "video", "canvas", "button", "textarea"),
+        *("script", "style", "svg", "noscript", "iframe"),
     }
 )
-_HIDDEN_ROLES = frozenset(
-    {"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog"}
-)
+_HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
 _HIDDEN_CLASSES = frozenset(
     {
-        *("linenos", "lineno", "linenumber", "line-number", "line-numbers", "line-numbers-rows", "gutter"),
-        *("mw-editsection", "copybtn", "copy-button", "visually-hidden", "sr-only", "screen-reader-text", "skip-link"),
-        *("breadcrumb", "breadcrumbs", "toc-sidebar", "table-of-contents-sidebar"),
+        *("linenos", "lineno", "mw-editsection", "visually-hidden", "sr-only", "screen-reader-text", "skip-link"),
+        *("breadcrumb", "breadcrumbs"),
     }
 )
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])", re.I
 )
-_PERMALINK_CLASSES = frozenset(
-    {"headerlink", "header-anchor", "heading-anchor", "heading-link", "hash-link", "permalink", "anchor"}
-)
+_PERMALINK_CLASSES = frozenset({"headerlink", "header-anchor", "heading-link", "hash-link", "permalink", "anchor"})
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "link", "permalink", "anchor"})
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
-_LANGUAGE_CLASS = re.compile(
-    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})(?=\s|$)"
-)
+_LANGUAGE_CLASS = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-)([\w+#.-]{1,30})(?=\s|$)")
 _NOT_A_LANGUAGE = frozenset({"default", "none", "notranslate", "plaintext", "nohighlight", "wrapper", "text", "source"})
 _TITLE_LENGTH_MAX = 300
 _ATTRIBUTE_LENGTH_MAX = 2_000
@@ -106,10 +99,10 @@ def _is_hidden(element: Any) -> bool:
     return (
         element.tag in _HIDDEN_NAMES
         or role in _HIDDEN_ROLES
+        or not _HIDDEN_CLASSES.isdisjoint(_split_classes(element))
         or (element.get("hidden") is not None and role != "tabpanel")
         or (element.get("aria-hidden") == "true" and element.tag != "pre")
         or bool(_HIDING_STYLE.search(element.get("style", "")[:_ATTRIBUTE_LENGTH_MAX]))
-        or not _HIDDEN_CLASSES.isdisjoint(_split_classes(element))
     )
 
 
