@@ -192,7 +192,8 @@ class HeadingScanner:
         blank = text.rfind("\n\n", max(self._base - 1, 0), start)
         begin = self._base if blank < 0 else blank + 2
         if candidate[_UNDERLINE] and _PROSE.fullmatch(text, begin, start):
-            self._found.add(1 if candidate[_UNDERLINE][0] == "=" else 2, begin, text[begin : start - 1].strip(_TRIMMED))
+            level = 1 if candidate[_UNDERLINE][0] == "=" else 2
+            self._found.add(level, begin, text[begin : start - 1].strip(_TRIMMED))
             self._position = self._base = _find_next_line(text, start)
         else:
             self._parse_span(start)
@@ -270,8 +271,11 @@ def _find_html_end(text: str, start: int) -> int | None:
         if opening.search(line):
             is_open_ended = closing.search("") is not None
             end = (_BLANK_LINE if is_open_ended else closing).search(text, start)
-            after = len(text) if end is None else end.start() + 1 if is_open_ended else _find_next_line(text, end.end())
-            return after if may_interrupt else None
+            if not may_interrupt:
+                return None
+            if end is None:
+                return len(text)
+            return end.start() + 1 if is_open_ended else _find_next_line(text, end.end())
     return None
 
 

@@ -216,7 +216,12 @@ class Library:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on text that was replaced, left out or not readable."""
-        return tuple(note for document in self.documents for note in (*document.notes, document.problem) if note)
+        notes: list[str] = []
+        for document in self.documents:
+            notes += document.notes
+            if document.problem:
+                notes.append(document.problem)
+        return tuple(notes)
 
     @cached_property
     def tokens(self) -> int:
@@ -289,7 +294,8 @@ class Library:
         columns = document.columns
         file = self.loaded_document(section_id) if follows_link or columns.kinds[row] is NodeKind.FILE else None
         if file is not None:
-            return Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows] if is_own else len(file.text))
+            end = file.columns.starts[file.head_rows] if is_own else len(file.text)
+            return Span(doc=file.key, start=0, end=end)
         end_row = row + 1 if is_own else columns.ends[row]
         return Span(doc=document.key, start=columns.starts[row], end=columns.starts[end_row])
 
@@ -352,8 +358,12 @@ class Library:
         taken = set(self.root.ids)
         salted = dict(grown.grafts)
         ranks = {id(source): rank for rank, source in enumerate(self.sources)}  # an added source gets the salt
-        grafts = [(ranks.get(id(grown.source_of(node_id)), 0), graft.key, node_id) for node_id, graft in salted.items()]
-        for *_, node_id in sorted(grafts):
+
+        def get_order(node_id: str) -> tuple[int, str]:
+            source = grown.source_of(node_id)
+            return ranks.get(id(source), 0), grown.grafts[node_id].key
+
+        for node_id in sorted(salted, key=get_order):
             attempt = 0
             while not taken.isdisjoint(salted[node_id].ids):
                 attempt += 1

@@ -169,9 +169,12 @@ def _find_file(own: DocumentFile, path: str) -> Path | None:
     """Find the file or folder that a path in a document leads to, with symbolic links resolved."""
     bases = (own.root / path.lstrip("/"), Path(path)) if path.startswith("/") else (own.path.parent / path,)
     with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, a NUL, a loop of links
-        files = (Path(name) for base in bases for name in _list_candidate_paths(str(base)) if Path(name).is_file())
-        file = next(files, None) or next((folder for folder in bases if folder.is_dir()), None)
-        return file.resolve() if file is not None else None
+        for base in bases:
+            for path_of_file in map(Path, _list_candidate_paths(str(base))):
+                if path_of_file.is_file():
+                    return path_of_file.resolve()
+        folder = next(filter(Path.is_dir, bases), None)
+        return None if folder is None else folder.resolve()
     return None
 
 

@@ -36,7 +36,8 @@ def estimate_tokens(text: str) -> int:
     total = 0.0
     for start in range(0, len(text), _PIECE_LENGTH):
         classes = text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass").translate(_CLASSES)
-        counts = tuple(map(classes.count, _WEIGHTED_CLASSES))  # `bytes.count` is much faster than counting in Python
+        # `bytes.count` is much faster than counting in Python.
+        counts = tuple(map(classes.count, _WEIGHTED_CLASSES))
         total += _OTHER_WEIGHT * (len(classes) - sum(counts)) + sum(map(mul, _WEIGHTS, counts))
     return max(1, math.ceil(total)) if text else 0
 
