@@ -40,8 +40,6 @@ from roamtui.models.base import Model
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import (
     OFFLINE,
-    ModelOffer,
-    list_usable_models,
     make_model,
 )
 from roamtui.paths import (
@@ -387,19 +385,6 @@ class Bootstrap:
             jobs=jobs,
         )
         return table, plan
-
-    def list_model_offers(self) -> tuple[ModelOffer, ...]:
-        """List the selected model, then the other usable models."""
-        name = self.settings.model
-        is_local = name == OFFLINE or name.startswith(RECORDED)
-        selected = ModelOffer(
-            name=name,
-            note="chosen by you",
-            api_base=self.settings.api_base or "",
-            needs_test=not is_local,
-            is_known_to_work=is_local,
-        )
-        return (selected, *(offer for offer in list_usable_models() if offer.name != name))
 
 
 def open_library(sources: Sequence[str]) -> Library:

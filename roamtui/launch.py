@@ -7,26 +7,37 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap, choose_example_questions
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.library_sync import is_source_missing
+from roamtui.conversation.log import ConversationStore, ConversationSummary
+from roamtui.document.counts import format_count
 from roamtui.document.loader import is_url
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
-from roamtui.models.registry import OFFLINE, discover_local_models
-from roamtui.paths import config_path, conversations_path, sites_path, themes_path
+from roamtui.models.registry import OFFLINE, discover_local_models, list_usable_models
+from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.file_sources import split_sources, stamp_source
-from roamtui.tui.context import AppContext, StartOffer, TuiOptions
+from roamtui.sources.file_sources import name_sources, split_sources, stamp_source
+from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from roamtui.tui.image_mode import ImageMode
-from roamtui.tui.offers import list_offers
 
+_CONVERSATIONS_SHOWN = 8
+_SOURCES_SHOWN = 8
+_EXAMPLES = (
+    ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
+    ("pages", "A small site", "a folder of eight short pages"),
+)
+_SITES_FILE = Path(__file__).with_name("tui") / "sites.toml"
 _NOTES_SHOWN = 5
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
@@ -133,7 +144,7 @@ class Launch:
             image_mode=ImageMode(settings.images),
             keys={action: (keys,) for action, keys in settings.keys.items()},
             themes_dirs=(themes_path(),),
-            list_models=self.bootstrap.list_model_offers,
+            list_models=list_usable_models,
             discover_models=discover_local_models,
             make_model=self.bootstrap.make_model,
             fetch_picture=self.bootstrap.fetch_picture,
@@ -143,14 +154,11 @@ class Launch:
             open_table=partial(self.bootstrap.make_table, jobs=_TABLE_JOBS),
         )
 
-    def _list_offers(self) -> tuple[tuple[StartOffer, ...], str]:
-        store = ConversationStore(conversations_path())
+    def _list_offers(self) -> tuple[StartOffer, ...]:
         try:
-            summaries, problem = store.list(), store.problem
-        except StoreError as error:
-            summaries, problem = (), str(error)
-        offers, sites_problem = list_offers(summaries, sites_path())
-        return offers, f"{problem} {sites_problem}".strip()
+            return list_offers(ConversationStore(conversations_path()).list())
+        except StoreError:  # a document that is opened says why
+            return list_offers(())
 
     def _run_plain(self, sources: tuple[str, ...]) -> int:
         library, loader = self.bootstrap.open(sources, load_all=True, uses_index=True)
@@ -161,6 +169,42 @@ class Launch:
         agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation_id))
         examples = choose_example_questions(library)
         return PlainChat(agent, choose_model=self.bootstrap.make_model, notes=library.notes, examples=examples).run()
+
+
+def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
+    """Return all offers. The saved conversations come with the newest change first; those of `ask` are not offered."""
+    available = [
+        summary
+        for summary in summaries
+        if not (summary.is_one_shot or summary.source.startswith("-") or is_source_missing(summary.source))
+    ]
+    offers: list[StartOffer] = []
+    answered = [summary for summary in available if summary.is_answered and summary.questions]
+    for summary in answered[:_CONVERSATIONS_SHOWN]:
+        offers.append(
+            StartOffer(
+                group=OfferGroup.CONVERSATION,
+                name=sanitise_line(summary.title) or "(untitled)",
+                note=f"{format_count(summary.questions, 'question')} · {sanitise_line(display_path(summary.source))}",
+                source=summary.source,
+                conversation_id=summary.id,
+            )
+        )
+    sources = dict.fromkeys(summary.source for summary in available)
+    for source in list(sources)[:_SOURCES_SHOWN]:
+        is_url = "://" in source
+        name = source.partition("://")[2].rstrip("/") if is_url else name_sources(source)
+        note = "" if is_url else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
+        offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
+    for file, name, note in _EXAMPLES:
+        path = get_resource_dir("examples") / file
+        if path.exists():
+            offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(path)))
+    for site in tomllib.loads(_SITES_FILE.read_text("utf-8"))["sites"]:
+        host = site["url"].removeprefix("https://").removesuffix("/llms.txt")
+        note = f"{site['about']} · {host}" if "about" in site else host
+        offers.append(StartOffer(group=OfferGroup.SITE, name=site["name"], note=note, source=site["url"]))
+    return tuple(offers)
 
 
 def has_screen() -> bool:

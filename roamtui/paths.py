@@ -69,11 +69,6 @@ def themes_path() -> Path:
     return config_path().parent / "themes"
 
 
-def sites_path() -> Path:
-    """Return the file with the person's own list of sites for the start screen."""
-    return config_path().parent / "sites.toml"
-
-
 def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
     """Return the bundled folder with this name.
 

@@ -28,20 +28,6 @@ def open_app(source: str, settings: Settings | None = None) -> AppContext:
     return Launch(bootstrap=bootstrap).open_another(source, None, None, lambda *_: None)
 
 
-def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert [offer.name for offer in Bootstrap().list_model_offers()] == ["offline"]
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    offers = Bootstrap(settings=Settings(model="openai/gpt-4.1")).list_model_offers()
-    assert [(offer.name.split("/")[0], offer.provider) for offer in offers] == [
-        ("openai", ""),
-        ("anthropic", "Anthropic"),
-        ("offline", ""),
-    ]
-    assert offers[1].note == "ANTHROPIC_API_KEY is set"
-
-
 def test_choices_go_to_the_settings(home_dir: Path) -> None:
     options = Launch(bootstrap=Bootstrap()).make_options()
     assert options.save_settings is not None

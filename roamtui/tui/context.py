@@ -77,8 +77,8 @@ class TuiOptions:
     and only when a person wants it. None if nothing can be fetched."""
     save_settings: Callable[[Mapping[str, str]], None] | None = None
     """Saves settings, by name, for the next start, or raises `RoamtuiError`."""
-    list_offers: Callable[[], tuple[tuple[StartOffer, ...], str]] = lambda: ((), "")
-    """Returns the offers of the start screen, and a sentence if some cannot be listed. Called in a thread."""
+    list_offers: Callable[[], tuple[StartOffer, ...]] = tuple
+    """Returns the offers of the start screen. Called in a thread."""
     open_source: Callable[[str, str | None, Model | None, PageReport], AppContext] | None = None
     """Opens a source. None if no other document can be opened.
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from roamtui.conversation.log import ConversationStore
-from roamtui.paths import conversations_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
@@ -147,16 +145,3 @@ def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path)
     run("conversations", "delete", first)
     refused = run("ask", garden, "And a spade?", "--continue")
     assert (refused.code, "no answered conversation about this document" in refused.err) == (2, True)
-
-
-def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, garden: Path) -> None:
-    run("ask", garden, "What does a plot cost?")
-    run("ask", garden, "When is the tap locked?", "--continue")
-    store = ConversationStore(conversations_path())
-    (summary,) = store.list()
-    assert (summary.questions, summary.is_one_shot) == (2, True)
-    hidden = run("conversations")
-    assert hidden.out == "No conversations yet.\n"
-    assert "1 conversation of `roamtui ask` not listed. Add --all" in hidden.err
-    assert run("conversations", "list", "--format", "json").out == "[]\n"
-    assert run("conversations", "--all").out.startswith(summary.id)

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.paths import cache_path, config_path, conversations_path, conversions_path, indexes_path, pages_path
-from tests.cli.conftest import RunCommand, write_settings
-from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
+from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite, make_ollama
 
 KEY = "sk-0123456789abcdef"
@@ -51,15 +50,6 @@ def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
     assert run("doctor", "--clear-cache").err == "Deleted 0 cached files, 0.0 MB.\n"
     left = [len(list(folder.iterdir())) for folder in (pages_path(), conversions_path(), indexes_path())]
     assert left == [0, 0, 1]
-
-
-@pytest.mark.usefixtures("forked_models")
-def test_instructions_reach_the_model(run: RunCommand, garden: Path) -> None:
-    write_settings('instructions = "Answer in German."')
-    with FakeOpenAIServer() as server:
-        server.reset(FakeReply(text="Fünfzig Cent."))
-        run("ask", garden, "How much is a late spade?", "--model", "openai/m", "--api-base", server.url)
-    assert "\n> Answer in German.\n" in server.bodies[0]["messages"][1]["content"]
 
 
 @pytest.mark.parametrize(

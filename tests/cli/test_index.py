@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.document import hash_text
-from roamtui.paths import cache_path, conversations_path
-from roamtui.search.lance import LanceDatabase
+from roamtui.paths import cache_path
 from tests.cli.conftest import RunCommand, write_settings
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
 
@@ -134,17 +132,3 @@ def test_summaries_are_written_after_what_they_cost_was_said(
     assert len(server.bodies) == 3
     assert len(run("search", shelf, "zymurgy", "--json").json["hits"]) == 3
     assert "Zymurgy volume" in run("outline", shelf).out
-
-
-@needs_lance
-def test_summaries_in_a_database_are_read_by_machines_that_have_none(
-    run: RunCommand, shelf: Path, tmp_path: Path
-) -> None:
-    uri = str(tmp_path / "database")
-    assert run("index", shelf, "--index", uri).code == 0
-    LanceDatabase(uri).save_summaries({hash_text(FILES["bees"]): "Zymurgy of bees."})
-    assert "Zymurgy" not in run("outline", shelf).out
-    write_settings(f'[retrieval]\nindex = "{uri}"\n')
-    assert "Zymurgy of bees." in run("outline", shelf).out
-    asked = run("ask", shelf, "What is there?", "--json").json["conversation"]
-    assert "Zymurgy of bees." in (conversations_path() / f"{asked}.jsonl").read_text("utf-8")

@@ -49,17 +49,6 @@ def test_all_streams_closed_write_into_no_file(garden: Path) -> None:
     assert [saved["questions"] for saved in json.loads(result.stdout)] == [1]
 
 
-def test_json_of_a_name_that_is_no_unicode_is_unicode(garden: Path) -> None:
-    path = os.path.join(os.fsencode(garden.parent), b"caf\xe9.md")  # noqa: PTH118 - a name of bytes
-    try:
-        with open(path, "wb") as file:  # noqa: PTH123 - likewise
-            file.write(b"# A\n\nLate spade.\n")
-    except OSError:
-        pytest.skip("this file system takes no such name")
-    result = run_in_shell("roamtui outline $1 --json", path)
-    assert os.fsencode(json.loads(result.stdout.decode("utf-8"))["source"]) == path
-
-
 def test_a_query_is_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
     path = tmp_path / "law.md"
     path.write_text(
@@ -68,8 +57,3 @@ def test_a_query_is_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
     result = run_in_shell("roamtui search $1 $2 --json", path, "Verjährung", **plain)
     assert [hit["path"][-1] for hit in json.loads(result.stdout)["hits"]] == ["Fristen"]
-
-
-def test_a_question_with_a_broken_character_is_asked(garden: Path) -> None:
-    result = run_in_shell("roamtui ask $1 $2 --json", garden, b"late spade caf\xe9?")
-    assert json.loads(result.stdout.decode("utf-8"))["stopped"] == "answered"

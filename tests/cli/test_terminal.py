@@ -73,11 +73,3 @@ def test_no_sequence_of_a_document_reaches_the_terminal(garden: Path) -> None:
     assert re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", re.sub(r"\x1b\[(?:0|[\d;]*[1-9])m", "", text)) is None
     assert "\x1b[31mcosts" not in text
     assert "\x1b" not in run_in_terminal("ask", garden, _QUESTION, NO_COLOR="1")
-
-
-def test_plain_chat_wraps_at_words_without_styles(garden: Path) -> None:
-    text = run_in_terminal(garden, "--plain", columns=40, words=f"{_QUESTION}\n")
-    assert "\x1b" not in text
-    lines = text[text.index("Tools are lent") - 1 :].splitlines()
-    assert max(map(len, lines)) <= 40
-    assert _TOOLS in " ".join(" ".join(lines).split())

@@ -38,17 +38,6 @@ def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> Non
     assert gone.err == f"roamtui: There is no page at {site.url('/gone')} (404). Check the address.\n"
 
 
-def test_a_question_is_answered_from_a_page_and_goes_on_from_it(run: RunCommand, site: FakeSite) -> None:
-    first = run("ask", site.origin, "What are the late returns and deposits?", "--json").json
-    link = read_links(run, site.origin)["Fees"]
-    assert link in first["opened"]
-    assert {"id": link, "status": "opened"} in [result for step in first["steps"] for result in step["results"]]
-    second = run("ask", site.origin, "What does a late return cost an hour?", "--continue", "--json").json
-    (citation,) = [one for one in second["citations"] if one["quote"] and "2 euros" in one["quote"]]
-    assert citation["verified"]
-    assert (citation["doc"], citation["start_line"]) == (site.url("/fees.md"), 7)
-
-
 def test_without_the_network_the_cache_is_all(run: RunCommand, site: FakeSite) -> None:
     links = read_links(run, site.origin)
     run("show", site.origin, links["Fees"])

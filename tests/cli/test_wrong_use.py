@@ -128,11 +128,3 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
     assert result.stdout == b'{\n  "sourc'
     assert result.stderr == b""
-
-
-def test_a_file_named_like_a_typing_error_opens(run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(garden.parent)
-    garden.rename("serch")
-    result = run("serch", "nowhere.md")
-    assert "nowhere.md" in result.err
-    assert "Did you mean" not in result.err

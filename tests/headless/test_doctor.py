@@ -33,15 +33,3 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
     assert out.count("\n") <= 24
     assert "model-4" in out
     assert "provider a, window unknown, tool support unknown" in out
-
-
-@pytest.mark.usefixtures("closed_ollama")
-def test_readers_that_are_there_and_missing_are_listed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("roamtui.headless.doctor._READERS", {"PDF": "lxml", "DOCX": "roamtui-nonesuch"})
-    monkeypatch.setenv("PATH", "")
-    print_diagnosis(collect_diagnostics())
-    out = capsys.readouterr().out
-    assert "reads          PDF\n" in out
-    assert "cannot read    DOCX; scans\n" in out

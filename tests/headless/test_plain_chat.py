@@ -12,13 +12,12 @@ import pytest
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import CostApprovalRequest
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Role, StopReason
 from roamtui.document.loader import build_library
 from roamtui.errors import ModelError, UsageError
-from roamtui.headless.plain_chat import PlainChat, approve
+from roamtui.headless.plain_chat import PlainChat
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -202,12 +201,3 @@ def test_a_person_is_greeted_with_examples_and_a_saved_conversation_with_its_las
     chat.run(Typed(""), monkeypatch)
     second = capsys.readouterr().out
     assert "Resuming after question 1: Noise?\nEngines stop at ten.\n" in second
-
-
-@pytest.mark.parametrize("typed", ["y\n", "n\n", "\n", ""])
-async def test_spending_more_is_asked_first(
-    typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", Typed(typed))
-    assert await approve(CostApprovalRequest(spent_usd=0.5, cap_usd=0.4)) is (typed == "y\n")
-    assert "$0.5000 spent, $0.40 allowed." in capsys.readouterr().out

@@ -76,7 +76,7 @@ class Opener:
     def opening(self) -> TuiOptions:
         """What the screen is given."""
         return TuiOptions(
-            list_offers=lambda: (OFFERS, ""),
+            list_offers=lambda: OFFERS,
             open_source=self.open,
             save_settings=lambda values: self.kept.extend(values.items()),
         )

@@ -51,7 +51,6 @@ class Tables:
     def make_app(self, theme: str | None = None) -> RoamApp:
         options = TuiOptions(
             theme=theme,
-            list_offers=lambda: ((), ""),
             open_source=self.open_source,
             save_settings=lambda _: None,
             open_table=self.open_table,

@@ -38,7 +38,6 @@ def _open_source(source: str, _id: str | None, model: Model | None, _report: Pag
 
 def _make_app(source: Path) -> RoamApp:
     opener = TuiOptions(
-        list_offers=lambda: ((), ""),
         open_source=_open_source,
         save_settings=lambda _settings: None,
     )

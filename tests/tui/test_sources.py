@@ -42,7 +42,6 @@ def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
         return make_first(source)
 
     opener = TuiOptions(
-        list_offers=lambda: ((), ""),
         open_source=open_source,
         save_settings=lambda _: None,
     )

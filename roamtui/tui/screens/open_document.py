@@ -90,10 +90,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
-        offers, problem = await asyncio.to_thread(self._options.list_offers)
-        self._offers += offers
-        if problem:
-            self.show_message(problem, is_problem=True)
+        self._offers += await asyncio.to_thread(self._options.list_offers)
         self.show()
 
     @override

@@ -14,9 +14,9 @@ from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_lib
 from roamtui.bootstrap import choose_example_questions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationSummary
+from roamtui.launch import list_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
-from roamtui.tui.offers import list_offers
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from tests.tui.driving import press_until, screen_text, wait_until
@@ -119,9 +119,9 @@ def summarise(conversation_id: str, source: str, title: str = "Fees?", **flags: 
     )
 
 
-async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_path: Path) -> None:
+async def test_the_examples_answer_the_questions_that_are_proposed_for_them() -> None:
     model = make_model("offline")
-    for offer in list_offers((), tmp_path / "sites.toml")[0][:2]:
+    for offer in list_offers(())[:2]:
         library = open_library([offer.source])
         searcher = make_searcher(library, RetrievalOptions())
         questions = choose_example_questions(library)
@@ -144,7 +144,7 @@ def test_answered_conversations_and_documents_that_are_still_there_are_offered(t
         summarise("three", "-0123"),
         summarise("four", "https://site.example/llms.txt", title=""),
     )
-    offers, _ = list_offers(summaries, tmp_path / "sites.toml")
+    offers = list_offers(summaries)
     late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
     assert [(offer.conversation_id, offer.source) for offer in late] == [
         ("one", str(handbook)),
@@ -153,18 +153,3 @@ def test_answered_conversations_and_documents_that_are_still_there_are_offered(t
         (None, "https://site.example/llms.txt"),
     ]
     assert late[1].name == "(untitled)"
-
-
-def test_a_persons_own_sites_come_before_the_bundled_ones(tmp_path: Path) -> None:
-    own = tmp_path / "sites.toml"
-    own.write_text('[[sites]]\nname = "Ours\\u001b[2J"\nurl = "https://ours.example/llms.txt"\n')
-    offers, problem = list_offers((), own)
-    sites = [offer for offer in offers if offer.group is OfferGroup.SITE]
-    assert sites[0].source == "https://ours.example/llms.txt"
-    assert "\x1b" not in sites[0].name
-    assert not problem
-    for broken in ("[[sites]]\nname = 1\n", "sites = 3\n", "[", "[[sites]]\n"):
-        own.write_text(broken)
-        offers, problem = list_offers((), own)
-        assert str(own) in problem
-        assert len(offers) > 20
