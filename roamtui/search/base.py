@@ -185,9 +185,4 @@ class SearchServices:
 
 
 class IndexLostError(RoamtuiError):
-    """An index can no longer be used. The message says why."""
-
-    def __init__(self, reason: str, *, is_damaged: bool) -> None:
-        super().__init__(reason)
-        self.is_damaged = is_damaged
-        """Whether rebuilding the index would help."""
+    """An index cannot be used. The message says why."""

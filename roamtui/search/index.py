@@ -324,7 +324,7 @@ class SectionStore:
             execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         with self._transaction():
             if execute("PRAGMA user_version").fetchone()[0] not in (0, VERSION):
-                raise IndexLostError("another version of roamtui wrote it", is_damaged=True)
+                raise sqlite3.DatabaseError("another version of roamtui wrote it")
             for statement in _SCHEMA:
                 execute(statement)
 
@@ -337,7 +337,7 @@ class SectionStore:
                 self._data_version = version
                 stored = {digest for (digest,) in self._connection.execute("SELECT digest FROM parts")}
                 if not self._digests <= stored:
-                    raise IndexLostError("another program has indexed a different text", is_damaged=False)
+                    raise IndexLostError("another program has indexed a different text")
             yield
 
     @contextmanager
@@ -353,15 +353,16 @@ class SectionStore:
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert errors of SQLite and the file system to `IndexLostError`."""
+        """Convert errors of SQLite and the file system to `IndexLostError`. A damaged file is deleted."""
         try:
             yield
         except OSError as error:
-            raise IndexLostError(format_reason(error), is_damaged=False) from error
-        except sqlite3.OperationalError as error:
-            raise IndexLostError(str(error), is_damaged="no such" in str(error)) from error
+            raise IndexLostError(format_reason(error)) from error
         except sqlite3.DatabaseError as error:
-            raise IndexLostError(str(error), is_damaged=True) from error
+            if self.path is not None and (not isinstance(error, sqlite3.OperationalError) or "no such" in str(error)):
+                with suppress(OSError):
+                    delete_index(self.path)
+            raise IndexLostError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

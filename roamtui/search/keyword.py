@@ -10,16 +10,14 @@ import math
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.excerpts import make_snippet
-from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, delete_index, stem_title
+from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, stem_title
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, detect_language, get_synonyms, reduce_to_root
 from roamtui.search.named import find_named_sections
 from roamtui.search.query import Query, build_synonym_expressions, correct_query, parse_query, quote
@@ -65,7 +63,7 @@ class KeywordSearcher:
         """Search `library`. If it is large, its index is stored in `location`, if given; otherwise in memory."""
         self._library = library
         self._location = location
-        self._has_rebuilt = False
+        self._store: SectionStore | None = None
         self._lock = threading.Lock()
         self._topic_titles: TopicTitles | None = None
         """Titles that may be topics, with the index of the library. The first search makes both."""
@@ -87,48 +85,39 @@ class KeywordSearcher:
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
         """Return the hits of `search`, but without snippets, because choosing them takes longer than the search."""
-        while True:
-            titles = self._update_index()
-            try:
-                return self._rank_with_index(titles, query[:_QUERY_LENGTH_MAX], limit, within, earlier)
-            except IndexLostError as error:
-                with self._lock:
-                    if self._topic_titles is titles:
-                        self._abandon(titles.index.store, titles.index.store.path, error)
+        query, titles = query[:_QUERY_LENGTH_MAX], self._update_index()
+        try:
+            return self._rank_with_index(titles, query, limit, within, earlier)
+        except IndexLostError as error:
+            with self._lock:
+                if self._topic_titles is titles:
+                    self._use_memory(error)
+            return self._rank_with_index(self._update_index(), query, limit, within, earlier)
 
     def _update_index(self, on_progress: Progress | None = None) -> TopicTitles:
         with self._lock:
             while self._topic_titles is None or self._topic_titles.index.library is not self._library:
-                store = self._topic_titles.index.store if self._topic_titles is not None else None
-                path = store.path if store is not None else None
                 try:
-                    if store is None:
+                    if self._store is None:
                         path = self._location.choose_path(self._library) if self._location is not None else None
-                        store = SectionStore(path)
-                    self._topic_titles = TopicTitles(SectionIndex(self._library, store, on_progress))
+                        self._store = SectionStore(path)
+                    self._topic_titles = TopicTitles(SectionIndex(self._library, self._store, on_progress))
                 except IndexLostError as error:
-                    self._abandon(store, path, error)
+                    self._use_memory(error)
             return self._topic_titles
 
-    def _abandon(self, store: SectionStore | None, path: Path | None, error: IndexLostError) -> None:
-        """Give up the index. Once, a damaged file is deleted and rebuilt; after that, the index is in memory.
+    def _use_memory(self, error: IndexLostError) -> None:
+        """Keep the index in memory from now on, because that on disk cannot be used.
 
         Raises:
-            IndexLostError: The index was in memory, so a new one would fail too.
+            IndexLostError: It was in memory already.
         """
-        self._topic_titles = None
-        if path is None or self._location is None:
+        if self._location is None:
             raise error
-        if store is not None:
-            store.close()
-        if error.is_damaged and not self._has_rebuilt:
-            self._has_rebuilt = True
-            with suppress(OSError):
-                delete_index(path)
-                self._location.on_warning(f"The search index of this source was damaged ({error}); rebuilding it.")
-                return
-        self._location.on_warning(f"Could not use the search index {path} ({error}); using memory instead.")
-        self._location = None
+        if self._store is not None:
+            self._store.close()
+        self._location.on_warning(f"Could not use the search index on disk ({error}); using memory instead.")
+        self._location = self._store = self._topic_titles = None
 
     def _rank_with_index(
         self, titles: TopicTitles, text: str, limit: int, within: str | None, earlier: Sequence[str]

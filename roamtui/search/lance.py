@@ -315,7 +315,7 @@ class LanceDatabase:
             advice = " Check the address, and the keys in the environment." if "://" in self.uri else ""
             shown = shorten(sanitise_line(self.uri), 80)
             message = f"The index {shown} cannot be used: {reason.rstrip('.')}.{advice}"
-            raise IndexLostError(message, is_damaged=False) from error
+            raise IndexLostError(message) from error
 
 
 def _digest(*texts: str) -> str:
