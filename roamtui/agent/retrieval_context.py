@@ -33,7 +33,7 @@ _WHOLE_TOKENS = (1_000, 560, 400, 250, 150)
 """Maximum size, by rank, of a section that is shown with its whole subtree. A call to open it would cost more."""
 _WHOLES_TOKENS_MAX = 1_500
 """Once all excerpts together exceed this, no further section is shown whole merely because it is small."""
-_NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS = 700, 1_500
+_NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS = 700, 2_000
 """The same two limits for a section that the query names: for its excerpt, and for showing it whole. They apply at
 every rank."""
 _BESIDE_NAMED_MAX = 3

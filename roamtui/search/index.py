@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import threading
 from array import array
@@ -26,7 +25,7 @@ from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
 from roamtui.search.terms import normalise_unicode, space_unspaced_scripts, split_words, tokenise
 
-VERSION = 2
+VERSION = 3
 """Version of the tables and of their rows. A file that has another version is rebuilt."""
 _WEIGHTS = (3.0, 1.0, 1.0)
 """Weights of a word in the title, in the titles above or the path of the file, and in the text."""
@@ -35,8 +34,6 @@ _CACHE_KIB = 16_000
 _ABOVE_LENGTH_MAX = 200
 """Maximum number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
 _TITLE_WORD_LENGTH_MIN = 4
-_ENUMERATOR = re.compile(r"[\W\d_]*(?:[a-z]|[ivxl]+)?[\W\d_]*", re.IGNORECASE)
-"""A title that is only a number, such as ``5.8.1`` or ``(iv)``."""
 _SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS sections USING fts5(title, path, body, tokenize='{TOKENIZER}')",
     "CREATE TABLE IF NOT EXISTS parts (digest TEXT PRIMARY KEY, base INTEGER NOT NULL, count INTEGER NOT NULL)",
@@ -77,11 +74,8 @@ class SectionIndex:
         return len(self.layout)
 
     def title(self, number: int) -> str:
-        """Return the title of a node, or an empty string for a text without headings.
-
-        If the title is only a number, the title of the parent is added.
-        """
-        return _get_qualified_title(*self.layout.locate(number))
+        """Return the title of a node, or an empty string for a text without headings."""
+        return title_of(*self.layout.locate(number))
 
     def own_text(self, number: int) -> str:
         """Return the text of a node up to the next heading."""
@@ -137,15 +131,6 @@ def title_of(document: Document, row: int) -> str:
     """Return the title of a row, or an empty string if it is only the first words of its text."""
     columns = document.columns
     return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
-
-
-def _get_qualified_title(document: Document, row: int) -> str:
-    """Return the title of a row. If it is only a number, add the title of the parent."""
-    title = title_of(document, row)
-    parent = document.columns.parents[row]
-    if parent < 0 or not title or not _ENUMERATOR.fullmatch(title):
-        return title
-    return f"{title} {title_of(document, parent)[:_ABOVE_LENGTH_MAX]}"
 
 
 def _list_titles(document: Document, row: int) -> list[str]:
@@ -215,7 +200,7 @@ class IndexedDocument:
                 body = document.text[starts[row] : starts[row + 1]]
                 if summary := document.get_summary(row, self.summaries):
                     body = f"{body}\n{summary}"
-                columns = (_get_qualified_title(document, row), _join_context(document, row, self.above), body)
+                columns = (title_of(document, row), _join_context(document, row, self.above), body)
                 title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
                 yield row, (title, path, body)
 

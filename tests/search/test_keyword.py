@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.search.excerpts import SNIPPET_LENGTH
-from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
@@ -196,13 +195,6 @@ def test_any_text_is_a_document(text: str, query: str) -> None:
     library = make_library(text)
     hits = KeywordSearcher(library).search(query)
     assert {hit.section_id for hit in hits} <= set(library.walk())
-
-
-def test_a_title_that_is_only_a_number_includes_its_parents() -> None:
-    index = SectionIndex(
-        make_library("# A\n\n## 5 Late fees\n\n### 5.1\n\nTwo.\n\n### (iv)\n\nTen.\n\n### Go\n\nNow.\n")
-    )
-    assert [index.title(number) for number in range(2, 5)] == ["5.1 5 Late fees", "(iv) 5 Late fees", "Go"]
 
 
 def test_a_search_of_a_large_library_without_its_common_words_still_finds_sections() -> None:
