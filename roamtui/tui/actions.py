@@ -178,7 +178,6 @@ ACTIONS: tuple[Action, ...] = (
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
     _action("tree.undo", "u", "undo", "Undo the last open, close or pin, also the model's.", "screen.apply('undo')"),
     _action("tree.take_out", "delete", "take out", "Take the source out of this conversation.", "screen.take_out"),
-    _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),
     _hinted_action(
         "section.open", "a", "open", "Give the model its text with your next question.", "screen.apply('open')"
     ),

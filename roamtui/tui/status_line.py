@@ -96,7 +96,7 @@ class StatusLine(Widget):
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         progress = Content.styled(sanitise_line(self.progress), "bold $warning")
         message = Content(_GAP).join(part for part in (progress, Content(sanitise_line(self.message))) if part)
-        opened = _make_clickable(Content(self._opened), "tree.go_to_cited")
+        opened = _make_clickable(Content(self._opened), "global.go_tree")
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         return _join_fitting([model, message, opened, Content.styled(self._usage, "$muted")], self.size.width, _GAP)
 

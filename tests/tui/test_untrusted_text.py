@@ -106,17 +106,3 @@ async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> N
 
 ROW = " | ".join(f"column-{number:02}" for number in range(20))
 TEXT = f"# Mill {{#mill}}\n\n## Prices {{#prices}}\n\n| {ROW} |\n|{'---|' * 20}\n| {ROW} |\n\n## Narrow\n\nShort.\n"
-
-
-async def test_wide_lines_are_hinted_at_and_scrolled_sideways() -> None:
-    async with running(make_app(text=TEXT), (160, 24)) as (app, pilot):
-        await press_until(pilot, "Prices · 100 % ▸", "escape", "j", "enter", "3")
-        assert "column-00" in screen_text(app)
-        await press_until(pilot, "Prices · 100 % ◂▸", "l", "l")
-        assert "column-00" not in screen_text(app)
-        await pilot.press(*["l"] * 40)
-        await wait_until(
-            pilot, lambda: "Prices · 100 % ◂ " in screen_text(app) or screen_text(app).split("\n")[1].endswith("◂")
-        )
-        assert "column-19" in screen_text(app)
-        await press_until(pilot, "Prices · 100 % ▸", *["h"] * 50)

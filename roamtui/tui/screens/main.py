@@ -267,16 +267,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 if self.panes.scope is not Scope.READER and (target := self.chat_log.first_citation) is not None:
                     self.post_message(TargetSelected(target))
             case SectionsSearched(hits=hits):
-                outline.mark_found(hit.section_id for hit in hits)
+                outline.mark(found=(hit.section_id for hit in hits))
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
-                outline.mark_opened(opened)
+                outline.mark(opened=opened)
                 outline.reveal(opened[-1])
             case NodesLoaded(section_ids=ids):
                 self.reader_pane.reader.show_loaded(ids)
             case QuestionsRewound():
                 self.questions.show_pending()
             case ConversationSwitched():
-                outline.mark_found(())
+                outline.mark(found=())
                 self._show_last_read()
                 self._show_saved_conversations()
                 self.panes.show_chat()
@@ -532,7 +532,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_found(self, chosen: FindResult | None) -> None:
         """Mark what was found in the outline, and show the chosen result in the reader."""
         assert self._find_dialog is not None
-        self.tree_pane.outline.mark_found(self._find_dialog.found.text_ids)
+        self.tree_pane.outline.mark(found=self._find_dialog.found.text_ids)
         if chosen is not None and chosen.section_id in self.state.library:
             self._find_dialog.open_in(self.reader_pane.reader, chosen)
             self.panes.show_reader(came_from=self.tree_pane.outline)

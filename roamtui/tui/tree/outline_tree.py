@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Scope, make_bindings
-from roamtui.tui.messages import CommandRequested, StatusMessage, make_section_command, make_unfold_command
+from roamtui.tui.messages import CommandRequested, make_section_command, make_unfold_command
 from roamtui.tui.tree.line_renderer import BACKGROUND_STYLES, FOREGROUND_STYLES, LineRenderer, Palette
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
@@ -90,23 +90,23 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
         cursor_id, top_id = self.cursor_id, self._id_at(round(self.scroll_target_y))
         self._state = state
-        self.lines.update(state.library, state.unfolded)
+        if state.library is not self.lines.library or state.unfolded != self.lines.unfolded:
+            self.lines = VisibleLines(state.library, state.unfolded)
         self._rebuild_lines()
         line = self.lines.find_nearest_line(cursor_id) if cursor_id else None
         self._set_cursor(self.cursor_line if line is None else line)
         top = self.lines.find_nearest_line(top_id) if top_id else None
         if top is not None and top != round(self.scroll_target_y):
             self._scroll_to_line(top)
-        self._go_to_pending()
+        pending_id = self._pending_id
+        if pending_id is not None and self.lines.get_line(self.lines.numbering.find(pending_id)) is not None:
+            self._pending_id = None
+            self.move_to(pending_id)
 
-    def mark_opened(self, section_ids: Iterable[str]) -> None:
-        """Mark the nodes that the model opened last, instead of earlier ones."""
-        self.opened = frozenset(section_ids)
-        self._rebuild_lines()
-
-    def mark_found(self, section_ids: Iterable[str]) -> None:
-        """Mark the nodes that a search found, instead of earlier ones."""
-        self._found = frozenset(section_ids)
+    def mark(self, *, opened: Iterable[str] | None = None, found: Iterable[str] | None = None) -> None:
+        """Mark the nodes that the model opened last, or that a search found, instead of earlier ones."""
+        self.opened = self.opened if opened is None else frozenset(opened)
+        self._found = self._found if found is None else frozenset(found)
         self._rebuild_lines()
 
     def _rebuild_lines(self) -> None:
@@ -131,7 +131,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def reveal_cited(self) -> None:
         """Scroll the first section that the last answer cites into view without moving the cursor."""
-        for section_id in self._list_cited_ids()[:1]:
+        exchanges = self._state.transcript.exchanges
+        ids = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
+        for section_id in [one for one in ids if one in self._state.library][:1]:
             self.reveal(section_id)
 
     def move_to(self, section_id: str) -> None:
@@ -142,21 +144,12 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def go_to(self, section_id: str) -> None:
         """Move the cursor to a section, after unfolding its ancestors if it is hidden."""
-        self._pending_id = section_id
-        if section_id in self.lines.library:
-            ancestors = self.lines.library.ancestors(section_id)
+        self.move_to(section_id)
+        library = self.lines.library
+        ancestors = library.ancestors(section_id) if section_id in library else ()
+        if not self.lines.unfolded.issuperset(ancestors):
+            self._pending_id = section_id
             self.post_message(CommandRequested(lambda state: make_unfold_command(state, *ancestors)))
-        self._go_to_pending()
-
-    def _go_to_pending(self) -> None:
-        section_id, library = self._pending_id, self.lines.library
-        if (
-            section_id is not None
-            and section_id in library
-            and self.lines.unfolded.issuperset(library.ancestors(section_id))
-        ):
-            self._pending_id = None
-            self.move_to(section_id)
 
     def _move_to_line(self, line: int) -> None:
         """Move the cursor to a line, or to the first or last one if out of range, and scroll it into view."""
@@ -221,21 +214,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def action_read(self) -> None:
         if self.cursor_id is not None:
             self.post_message(self.NodeActivated(self.cursor_id))
-
-    def action_go_to_cited(self) -> None:
-        """Go to the next section that the last answer cites, or else to the section opened last."""
-        ids = self._list_cited_ids() or tuple(section.section_id for section in self._state.open_sections[-1:])
-        if ids:
-            next_index = ids.index(self.cursor_id) + 1 if self.cursor_id in ids else 0
-            self.go_to(ids[next_index % len(ids)])
-        else:
-            self.post_message(StatusMessage("No open sections"))
-
-    def _list_cited_ids(self) -> tuple[str, ...]:
-        """List the sections that the last answer cites, in the order of its citations."""
-        citations = self._state.transcript.exchanges[-1].citations if self._state.transcript.exchanges else ()
-        ids = dict.fromkeys(citation.section_id for citation in citations)
-        return tuple(section_id for section_id in ids if section_id in self._state.library)
 
     @on(events.Click)
     def _choose_clicked(self, event: events.Click) -> None:

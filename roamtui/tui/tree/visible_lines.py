@@ -1,8 +1,7 @@
 """`VisibleLines`: the nodes of a library that the tree shows, one per line. Independent of the screen.
 
 Nodes are the ordered numbers of a `NodeNumbering`, so a hundred thousand lines are one sorted array: finding the line
-of a node takes logarithmic time. There are two differences from the library: a single top heading comes first and
-contains everything, and an opening text of only white space is left out.
+of a node takes logarithmic time. An opening text of only white space is left out.
 """
 
 from __future__ import annotations
@@ -28,33 +27,26 @@ class FoldState(StrEnum):
 
 
 class VisibleLines:
-    """The visible lines of a library. The nodes in `unfolded` show their children."""
+    """The visible lines of a library: those of nodes below `unfolded` ones. A single top heading is never folded."""
 
     def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
-        self.unfolded = unfolded
-        self._set_library(library)
-
-    def _set_library(self, library: Library) -> None:
         self.library = library
+        self.unfolded = unfolded
         self.numbering = library.numbering
         self._find_end: Callable[[int], int] = library.root.columns.ends.__getitem__
         """Returns the number after a node's last descendant. In one document, numbers are rows, so it is a look-up."""
         if library.grafts:
             self._find_end = lambda number: self.numbering.subtree(number).stop
         row = library.root.title_row
-        self._title_number = None if row is None else self.numbering.number_of(library.root, row)
-        hidden = [number for document in library.documents for number in map(self.numbering.find, document.hidden_ids)]
-        self._skipped_numbers = {self._title_number, *hidden}
-        """Nodes that `_list_all` leaves out: the title, because it always has the first line, and hidden nodes."""
-        self._list_all()
-
-    def _list_all(self) -> None:
-        self._unfolded_numbers = {self._title_number, *map(self.numbering.find, self.unfolded)}
-        self.numbers = array("Q") if self._title_number is None else array("Q", [self._title_number])
+        title_number = None if row is None else self.numbering.number_of(library.root, row)
+        hidden_ids = (hidden_id for document in library.documents for hidden_id in document.hidden_ids)
+        self._hidden_numbers = set(map(self.numbering.find, hidden_ids))
+        self._unfolded_numbers = {title_number, *map(self.numbering.find, unfolded)}
+        self.numbers = array("Q")
         """The number of the node on each line."""
         number, end = 0, len(self.numbering)
         while number < end:
-            if number not in self._skipped_numbers:
+            if number not in self._hidden_numbers:
                 self.numbers.append(number)
             number = number + 1 if number in self._unfolded_numbers else self._find_end(number)
 
@@ -70,9 +62,9 @@ class VisibleLines:
 
     def get_line(self, number: int | None) -> int | None:
         """Return the line of a node, or None if the node is hidden."""
-        if number is None or number == self._title_number:
-            return None if number is None else 0
-        line = bisect_left(self.numbers, number, 0 if self._title_number is None else 1)
+        if number is None:
+            return None
+        line = bisect_left(self.numbers, number)
         return line if line < len(self.numbers) and self.numbers[line] == number else None
 
     def find_nearest_line(self, section_id: str) -> int | None:
@@ -85,17 +77,14 @@ class VisibleLines:
     def parent(self, number: int) -> int | None:
         """Return the parent of a node, or None at the top."""
         parent = self.numbering.parent(number)
-        if parent < 0:
-            return None if number == self._title_number else self._title_number
-        return parent
+        return None if parent < 0 else parent
 
     def compute_guide_flags(self, line: int) -> tuple[bool, ...]:
         """Return, for each guide of a line from left to right, whether it continues, because a sibling follows."""
         following = []
         number = self.numbers[line]
         while (parent := self.parent(number)) is not None:
-            end = len(self.numbering) if parent == self._title_number else self._find_end(parent)
-            following.append(self._next_shown(self._find_end(number)) < end)
+            following.append(self._next_shown(self._find_end(number)) < self._find_end(parent))
             number = parent
         return tuple(reversed(following))
 
@@ -109,15 +98,7 @@ class VisibleLines:
             return FoldState.LEAF
         return FoldState.UNFOLDED if number in self._unfolded_numbers else FoldState.FOLDED
 
-    def update(self, library: Library, unfolded: frozenset[str]) -> None:
-        """Switch to another library or other unfolded nodes."""
-        self.unfolded = unfolded
-        if library is self.library:
-            self._list_all()
-        else:
-            self._set_library(library)
-
     def _next_shown(self, number: int) -> int:
-        while number in self._skipped_numbers:
+        while number in self._hidden_numbers:
             number += 1
         return number

@@ -74,27 +74,15 @@ def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **
 
 def walk_visible(library: Library, unfolded: frozenset[str]) -> Iterator[str]:
     """Yield the ids of the visible lines by asking the library for everything, node by node."""
-    title_id = library.title_id()
 
     def is_shown(section_id: str) -> bool:
         is_preamble = library.node(section_id).kind is NodeKind.PREAMBLE
         return not is_preamble or bool(library.own_text(section_id).strip())
 
     def walk_below(section_id: str) -> Iterator[str]:
-        for child in library.children(section_id):
-            if is_shown(child):
-                yield from walk_node(child)
+        for child in filter(is_shown, library.children(section_id)):
+            yield child
+            if child in unfolded or child == library.title_id():
+                yield from walk_below(child)
 
-    def walk_node(section_id: str) -> Iterator[str]:
-        yield section_id
-        if section_id in unfolded:
-            yield from walk_below(section_id)
-
-    if title_id is None:
-        yield from walk_below(library.root_id)
-        return
-    yield title_id
-    for beside in library.children(library.root_id):
-        if beside != title_id and is_shown(beside):
-            yield from walk_node(beside)
-    yield from walk_below(title_id)
+    yield from walk_below(library.root_id)

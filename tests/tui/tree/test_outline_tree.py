@@ -191,7 +191,7 @@ async def test_titles_differ_from_their_background_in_each_theme(theme: str) -> 
     state = make_state(_LIBRARY, opened=(open_section(_LIBRARY, "Leave"),))
     async with _run(state) as (app, tree, pilot):
         app.theme = theme
-        tree.mark_opened([find_id(_LIBRARY, "Leave")])
+        tree.mark(opened=[find_id(_LIBRARY, "Leave")])
         await pilot.pause()
         for y in range(4):
             for segment in tree.render_line(y):

@@ -35,8 +35,7 @@ def test_lines_are_those_of_a_naive_walk_under_any_folding_and_grafting(
 ) -> None:
     library = make_library(text)
     unfolded: frozenset[str] = frozenset()
-    lines = VisibleLines(library, unfolded)
-    _assert_is_consistent(lines, library, unfolded)
+    _assert_is_consistent(VisibleLines(library, unfolded), library, unfolded)
     grafts = [parse_document(graft_text, key="a"), parse_document(deeper_text, key="b")]
     for _ in range(12):
         ids = list(library.walk())
@@ -44,5 +43,4 @@ def test_lines_are_those_of_a_naive_walk_under_any_folding_and_grafting(
             free = [one for one in ids if one not in library.grafts and library.title_of(one)]
             library = library.graft_all({chance.choice(free): grafts.pop()}) if free else library
         unfolded = unfolded ^ frozenset(chance.sample(ids, min(len(ids), chance.choice((0, 1, 1, 2, 5)))))
-        lines.update(library, unfolded)
-        _assert_is_consistent(lines, library, unfolded)
+        _assert_is_consistent(VisibleLines(library, unfolded), library, unfolded)
