@@ -7,13 +7,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import (
-    DEFAULT_OPTIONS,
-    ConversionOptions,
-    ConvertedText,
-    Format,
-    PageReport,
-)
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, ConvertedText, Format, PageReport
 from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.separated import find_delimiter
 from roamtui.sources.convert.zip_package import ZIP_START
@@ -22,9 +16,7 @@ from roamtui.sources.decode import decode_text
 _BYTES_MAX = 200_000_000
 _QUICK_BYTES_MAX = 300_000
 """A page, table or text up to this size is converted in this process, because starting another would take longer."""
-_SAMPLE_LENGTH = 4_096
-_TABLE_SAMPLE_LENGTH = 65_536
-_PDF_START = b"%PDF-"
+_SAMPLE_LENGTH = 65_536
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html[\s>])",
     re.IGNORECASE | re.DOTALL,
@@ -32,20 +24,21 @@ _HTML_START = re.compile(
 _IMAGE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)")
 _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """Suffixes of files that are text even if they start like a web page."""
+_OFFICE = "application/vnd.openxmlformats-officedocument"
 _NAMES_BY_FORMAT = {
     Format.PDF: (".pdf",),
-    Format.EPUB: (".epub",),
-    Format.DOCX: (".docx", ".docm"),
-    Format.PPTX: (".pptx", ".pptm"),
-    Format.SPREADSHEET: (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
-    Format.ODT: (".odt",),
+    Format.EPUB: (".epub", "application/epub+zip"),
+    Format.DOCX: (".docx", ".docm", f"{_OFFICE}.wordprocessingml.document"),
+    Format.PPTX: (".pptx", ".pptm", f"{_OFFICE}.presentationml.presentation"),
+    Format.SPREADSHEET: (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", f"{_OFFICE}.spreadsheetml.sheet"),
+    Format.ODT: (".odt", "application/vnd.oasis.opendocument.text"),
     Format.IPYNB: (".ipynb", "application/x-ipynb+json"),
     Format.SUBTITLES: (".srt", ".vtt", "application/x-subrip", "text/vtt"),
     Format.HTML: (".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml"),
     Format.RST: (".rst", ".rest", "text/x-rst"),
     Format.SEPARATED: (".csv", ".tsv", "text/csv", "text/tab-separated-values"),
 }
-"""The suffixes of each format, and its media types if its first bytes do not show it."""
+"""The suffixes and media types of each format."""
 _FORMATS_BY_NAME = {name: named for named, names in _NAMES_BY_FORMAT.items() for name in names}
 CONVERTED_SUFFIXES = frozenset(name for name in _FORMATS_BY_NAME if name.startswith("."))
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
@@ -82,10 +75,8 @@ def convert(
         raise SourceError(f"{name} contains no text. Its pages may be images, or need a browser.")
     without = f" without {converted.lost}" if converted.lost else ""
     note = f"{name}: converted from {source_format.value}{without}; line numbers refer to the converted text."
-    # Notes on decoding start with the name already.
-    others = (
-        each if each.startswith(f"{name}: ") else f"{name}: {each[:1].lower()}{each[1:]}" for each in converted.notes
-    )
+    start = f"{name}: "  # notes on decoding have it already
+    others = (each if each.startswith(start) else f"{start}{each[:1].lower()}{each[1:]}" for each in converted.notes)
     return replace(converted, notes=(note, *others))
 
 
@@ -97,15 +88,14 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     suffix = PurePosixPath(name).suffix.lower()
     bare_type = (media_type or "").partition(";")[0].strip().lower()
     declared = _FORMATS_BY_NAME.get(bare_type) or _FORMATS_BY_NAME.get(suffix)
-    if data.startswith(_PDF_START):
+    if data.startswith(b"%PDF-"):
         return Format.PDF
     if data.startswith(ZIP_START):
         return declared if declared in _PACKAGE_FORMATS else None
     if _HTML_START.match(data[:_SAMPLE_LENGTH]) and suffix not in _TEXT_SUFFIXES:
         return Format.HTML
-    is_text = b"\0" not in data[:_SAMPLE_LENGTH]
-    if is_text and (declared is Format.PDF or declared in _PACKAGE_FORMATS):
+    if b"\0" not in data[:_SAMPLE_LENGTH] and declared in {Format.PDF, *_PACKAGE_FORMATS}:
         return None
     if declared is Format.SEPARATED:
-        return declared if find_delimiter(decode_text(data[:_TABLE_SAMPLE_LENGTH], name)[0]) else None
+        return declared if find_delimiter(decode_text(data[:_SAMPLE_LENGTH], name)[0]) else None
     return declared
