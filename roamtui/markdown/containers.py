@@ -57,10 +57,8 @@ class _Container:
     """An open container."""
 
     fence: str
-    outer: str
-    """The indent of its mark."""
-    prefix: str
-    """The signs of quotes in front of its lines."""
+    start: str
+    """What its lines start with: the indent of the outermost mark, and the signs of quotes."""
     indent: int | None = None
     """Number of spaces before its content, or None before its first line."""
 
@@ -101,22 +99,21 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
         if row in headings:  # a section must look the same when it is read alone, so no container continues
             stack.clear()
         inner = stack[-1] if stack else None
-        text = inner.strip(line) if inner else line
-        outer, prefix = (inner.outer, inner.prefix) if inner else ("", "")
+        text, start = (inner.strip(line), inner.start) if inner else (line, "")
         opened, fence = fence, update_fence(fence, line)
         is_code = opened or fence or (_measure_indent(text) >= 4 if inner else row in code)
         mark = None if is_code or row in headings else _read_mark(line.strip())
         if mark is None or (len(stack) >= _NESTING_MAX and not mark.is_end):
-            yield f"{outer}{prefix}{text}" if text.strip() else f"{outer}{prefix}".rstrip()
+            yield start + text if text.strip() else start.rstrip()
         elif mark.is_end:
             del stack[next((at for at in reversed(range(len(stack))) if stack[at].fence == mark.fence), len(stack)) :]
-            yield f"{stack[-1].outer}{stack[-1].prefix}".rstrip() if stack else ""
+            yield stack[-1].start.rstrip() if stack else ""
         else:
-            outer = outer if inner else line[: _measure_indent(line)]
-            sign = "> " if mark.title else ""
+            start = start if inner else line[: _measure_indent(line)]
+            start += "> " if mark.title else ""
             if not mark.is_whole:
-                stack.append(_Container(fence=mark.fence, outer=outer, prefix=prefix + sign))
-            yield f"{outer}{prefix}{sign}{mark.title}".rstrip()
+                stack.append(_Container(fence=mark.fence, start=start))
+            yield (start + mark.title).rstrip()
 
 
 def _read_mark(line: str) -> _Mark | None:

@@ -22,6 +22,7 @@ EMPHASES = (
     | dict.fromkeys(("code", "kbd", "samp", "tt"), Emphasis.CODE)
 )
 SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
+"""Superscripts and subscripts, each with the sign that stands for it in plain text."""
 HIDDEN_TAGS = frozenset({"script", "style", "template", "svg", "noscript", "iframe"})
 """Elements whose text is not meant to be read."""
 _BLOCK = re.compile(
@@ -92,10 +93,6 @@ _WHITE_SPACE = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _NESTING_MAX = 50
 """Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
-"""HTML elements of superscripts and subscripts, each with the sign that stands for it in plain text."""
-_SCRIPT_LENGTH_MAX = 3
-"""Maximum length, in characters, of a text that gets such a sign if Unicode lacks one of its characters. A longer text
-is just small print."""
 
 
 def _split_footnotes(text: str, *, is_first: bool) -> Iterator[tuple[str, str | None]]:
@@ -212,7 +209,6 @@ class InlineReader:
     def _add(self, text: str, style: Words) -> None:
         sign = next((SCRIPT_SIGNS[name] for name, _, _ in reversed(self._open_elements) if name in SCRIPT_SIGNS), "")
         if sign and style.link is None:
-            is_short = len(text) <= _SCRIPT_LENGTH_MAX and text.isalnum()
-            text = to_script_characters(text, sign) or (sign + text if is_short else text)
+            text = to_script_characters(text, sign) or (sign + text if text.isalnum() else text)
         if text:
             self._words.append(Words(text, style.emphasis, style.link))
