@@ -50,10 +50,9 @@
     if (at >= moments.length) show(0);
     play.textContent = "Pause";
     play.setAttribute("aria-pressed", "true");
-    timer = setInterval(() => { show(at + 1); if (at >= moments.length) stop(); }, 90 / Number(byId("speed").value));
+    timer = setInterval(() => { show(at + 1); if (at >= moments.length) stop(); }, 90);
   };
   play.onclick = () => (timer ? stop() : start());
-  byId("speed").onchange = () => { if (timer) { stop(); start(); } };
   byId("step").onclick = () => { stop(); show(at >= moments.length ? 1 : at + 1); };
   byId("back").onclick = () => { stop(); show(at - 1); };
   place.oninput = () => { stop(); show(Number(place.value)); };

@@ -76,8 +76,7 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 <div class="player" hidden role="group" aria-label="Replay">
 <button id="play" aria-pressed="false">Play</button><button id="back" aria-label="Step back">◂</button>\
 <button id="step" aria-label="Step on">▸</button><input id="place" type="range" min="0" value="0" aria-label="Place">\
-<label>Speed <select id="speed"><option value="0.5">½</option><option value="1" selected>1</option>\
-<option value="2">2</option><option value="4">4</option></select></label><span id="told" role="status"></span>
+<span id="told" role="status"></span>
 </div>
 <script type="application/json" id="timeline">{timeline}</script>
 <script>{script}</script>
@@ -148,19 +147,18 @@ class _ReplayPage:
         """Render the outline of the touched sections."""
         if self.library is None:
             return "<p>The source was not read, so its outline is not shown.</p>"
-        shown = {*self.touched}
+        library, shown = self.library, {*self.touched}
         for section_id in self.touched:
-            shown.update(self.library.ancestors(section_id))
-        return self._render_branch(self.library, self.library.root_id, shown)
+            shown.update(library.ancestors(section_id))
 
-    def _render_branch(self, library: Library, section_id: str, shown: set[str]) -> str:
-        items = []
-        for child in library.children(section_id):
-            if child in shown:
+        def render_below(section_id: str) -> str:
+            items = []
+            for child in filter(shown.__contains__, library.children(section_id)):
                 title = escape(sanitise_line(library.title_of(child)))
-                branch = self._render_branch(library, child, shown)
-                items.append(f'<li id="o-{child}"><span>{title}</span>{branch}</li>')
-        return f"<ul>{''.join(items)}</ul>" if items else ""
+                items.append(f'<li id="o-{child}"><span>{title}</span>{render_below(child)}</li>')
+            return f"<ul>{''.join(items)}</ul>" if items else ""
+
+        return render_below(library.root_id)
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
@@ -240,8 +238,6 @@ def _render_emphasis(words: Words) -> str:
     if words is LINE_BREAK:
         return "<br/>"
     text = escape(sanitise_text(words.text))
-    if words.is_image:
-        text = f"<i>{text}</i>"
     for emphasis, tag in _TAGS.items():
         if emphasis in words.emphasis:
             text = f"<{tag}>{text}</{tag}>"
