@@ -15,7 +15,6 @@ from roamtui.conversation.commands import (
     ExpandSections,
     Origin,
     OriginApprovalRequest,
-    ReadSection,
 )
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
@@ -114,16 +113,6 @@ async def test_the_agent_opens_a_file_that_is_not_loaded(folder: Path) -> None:
     assert conversation.state.open_sections[0].deliveries[0].doc == "a.md"
     assert loader.loaded == ["a.md"]
     assert loader.threads != {threading.get_ident()}
-
-
-async def test_all_files_are_loaded_once_with_progress(folder: Path) -> None:
-    conversation, loader = start(folder)
-    await dispatch(conversation, ReadSection(section_id=find(conversation, "a.md")))
-    events = await load_all(conversation)
-    ids_loaded = (find(conversation, "b.md"), find(conversation, "c.md"))
-    assert events == [LoadingStarted(count=2), NodesLoaded(section_ids=ids_loaded)]
-    assert await load_all(conversation) == []
-    assert loader.loaded == ["a.md", "b.md", "c.md"]
 
 
 async def test_resuming_redelivers_open_sections_if_anything_has_changed(folder: Path, tmp_path: Path) -> None:
@@ -281,24 +270,3 @@ async def test_resuming_loads_the_pages_again(tmp_path: Path) -> None:
         assert "/a.md" in site.counts.paths
         assert "/b.md" not in site.counts.paths
         assert not resumed.state.needs_rebuild
-
-
-async def test_resuming_notices_changed_and_missing_pages(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "c")
-    with open_site("a") as site:
-        conversation = start_fetching(site, store)
-        await ask(conversation)
-        site.pages["/a.md"] = PAGE.format("a") + "\nChanged.\n"
-        library, loader = open_sources([site.url("/llms.txt")])
-        conversation.close()
-        changed = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
-        assert [section.deliveries for section in changed.state.open_sections] == [()]
-        assert changed.state.needs_rebuild
-        await expand(changed, "More of a")
-        await changed.rename("again")
-        site.pages["/a.md"] = SitePage(status=404)
-        library, loader = open_sources([site.url("/llms.txt")])
-        changed.close()
-        gone = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
-        assert find(changed, "More of a") in changed.state.open_ids
-        assert find(changed, "More of a") not in gone.state.open_ids

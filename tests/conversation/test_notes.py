@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from roamtui.conversation.notes import Note, NoteStore, count_notes, make_note
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -85,13 +84,3 @@ def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Pat
     other.delete([mine.id])
     notes.save(make("mine, later"))
     assert list_words(folder) == ["theirs", "mine, later"]
-
-
-def test_an_unsaved_note_is_reported_and_written_with_the_next(notes: NoteStore, folder: Path) -> None:
-    notes.save(make("first"))
-    with FileLock(folder / "locks" / file_of(folder).stem), pytest.raises(StoreError, match="another program uses it"):
-        notes.save(make("second"))
-    assert [note.words for note in notes.read()] == ["first", "second"], "it is not lost"
-    assert list_words(folder) == ["first"]
-    notes.save()
-    assert list_words(folder) == ["first", "second"]

@@ -48,18 +48,6 @@ def test_the_first_request_has_system_prompt_outline_and_question() -> None:
     assert state.model == "scripted"
 
 
-def test_text_that_is_in_the_transcript_is_only_named() -> None:
-    state = open_by_person(ask(make_state(), "Parent"), "Child one")
-    state = begin(state)
-    assert "Child one (lines" in messages(state)[-1].text
-    assert "is open already: its text stands above." in messages(state)[-1].text
-    assert read_all(state).count("child-one-0 ") == 1
-    state = begin(finish(state), "Next?")
-    assert messages(state)[-1].text == "Next?"
-    assert state.open_ids == (find(state, "Parent"), find(state, "Child one"))
-    assert [section.tokens for section in state.open_sections][1] == 0, "its text counts for the parent"
-
-
 def test_a_section_without_room_is_named_and_retried() -> None:
     state = open_by_person(make_state(), "Long", "Alpha")
     state = begin(state, context=replace(PROMPT_CONTEXT, delivery_tokens_max=400))
@@ -208,13 +196,3 @@ def test_fresh_mode_closes_sections_before_the_next_question() -> None:
     assert state.open_ids == (find(state, "Gamma"),)
     assert "alpha-0" not in read_all(state)
     assert "gamma-0" in read_all(state)
-
-
-def test_fresh_mode_keeps_what_the_person_opens_for_one_question() -> None:
-    state = open_by_person(ask(make_state(mode=KeepOpenMode.FRESH), "Alpha"), "Beta")
-    state = begin(state)
-    assert state.open_ids == (find(state, "Beta"),)
-    assert "beta-0" in read_all(state)
-    state = begin(finish(state))
-    assert state.open_sections == ()
-    assert "beta-0" not in read_all(state)

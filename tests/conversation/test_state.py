@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from roamtui.conversation.events import ConversationRenamed, QuestionsRewound
-from roamtui.conversation.state import apply
 from roamtui.conversation.transcript import (
     Message,
 )
@@ -30,12 +28,3 @@ def test_until_something_closes_each_request_begins_with_the_previous_one() -> N
             state = step(state, title)
         state = finish(state)
     assert len(before) > 15
-
-
-def test_only_a_title_that_a_person_chose_survives_a_rewind_of_the_first_question() -> None:
-    asked = finish(begin(make_state(), "Why?"))
-    assert asked.title == "Why?"
-    rewound = apply(asked, QuestionsRewound(first=1))
-    assert begin(rewound, "How?").title == "How?"
-    renamed = apply(apply(asked, ConversationRenamed(title="Ovens")), QuestionsRewound(first=1))
-    assert begin(renamed, "How?").title == "Ovens"

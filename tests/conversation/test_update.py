@@ -20,7 +20,6 @@ from roamtui.conversation.events import (
     ExpandStatus,
     NodesFolded,
     QuestionAnswered,
-    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
 )
@@ -77,21 +76,6 @@ def test_a_batch_is_answered_id_by_id_in_order() -> None:
     assert state.open_ids == (beta, alpha)
 
 
-def test_a_page_adds_text_and_a_complete_range_opens_the_parent() -> None:
-    state = begin(make_state())
-    long, manual = find(state, "Long"), find(state, "Manual")
-    state, results = expand_by_agent(state, f"{long}:2", f"{manual}:c1", f"{long}:1")
-    assert [result.status for result in results] == [ExpandStatus.OPENED] * 3
-    assert state.open_ids == (long, manual)
-    assert [len(section.deliveries) for section in state.open_sections] == [2, 1]
-    assert [section.tokens for section in state.open_sections] == [
-        results[0].tokens + results[2].tokens,
-        results[1].tokens,
-    ]
-    assert "alpha-0 " in results[1].text
-    assert "Introduction." not in results[1].text
-
-
 def test_a_person_opens_sections_without_text_or_unfolding() -> None:
     state = make_state()
     alpha = find(state, "Alpha")
@@ -141,19 +125,6 @@ def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     assert (closed.section_ids, closed.is_pending) == ((ids[2],), True)
     assert closed.kept == ((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open"))
     assert finish(after).open_ids == ids[:2]
-
-
-def test_pinning_opens_a_closed_section() -> None:
-    state = make_state()
-    alpha = find(state, "Alpha")
-    after, events = fold(state, update(state, PinSections(section_ids=(alpha,), is_pinned=True)))
-    assert [type(event) for event in events] == [SectionsChanged]
-    assert after.open_sections[0].is_pinned
-    assert after.open_sections[0].opened_by is Origin.PERSON
-    after, events = fold(after, update(after, PinSections(section_ids=(alpha,), is_pinned=False)))
-    assert events == (SectionsChanged(action="Unpinned", section_ids=(alpha,), sections=after.open_sections),)
-    assert after.open_ids == (alpha,)
-    assert not after.open_sections[0].is_pinned
 
 
 def test_folding_does_not_affect_open_sections() -> None:

@@ -16,7 +16,6 @@ from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.registry import make_model
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -76,14 +75,6 @@ def test_a_file_that_is_no_conversation_is_refused(tmp_path: Path, content: str)
     path.write_text(content, "utf-8")
     with pytest.raises(UsageError, match="is not a conversation of roamtui"):
         RecordedModel(path)
-
-
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"cannot replay .*: no such file"):
-        make_model(f"recorded:{tmp_path / 'none.jsonl'}")
-    for name in (tmp_path, "/dev/zero"):
-        with pytest.raises(UsageError, match="not a file"):
-            make_model(f"recorded:{name}")
 
 
 def test_the_conversation_in_the_pictures_can_be_replayed() -> None:

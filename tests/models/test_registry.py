@@ -7,13 +7,11 @@ import pytest
 from roamtui.errors import UsageError
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.registry import (
-    inspect_model,
     is_loopback,
     list_usable_models,
     make_model,
     probe_server,
 )
-from tests.fakes.model_servers import FakeOpenAIServer
 from tests.fakes.site import FakeSite, SitePage, make_ollama
 
 
@@ -102,27 +100,3 @@ def test_an_address_without_sense_is_not_asked_and_not_shown(address: str) -> No
     assert report.url == "?"
     assert report.problem.startswith("its address is invalid")
     assert "hidden" not in str(report)
-
-
-@pytest.mark.usefixtures("forked_models")
-@pytest.mark.slow
-async def test_litellm_is_asked_and_no_provider(model_environ: dict[str, str]) -> None:
-    with FakeOpenAIServer() as server:
-        own = await inspect_model("openai/my-own", api_base=server.url, environ=model_environ | {"OPENAI_API_KEY": ""})
-        assert server.requests == []
-    assert (own.is_usable, own.reason) == (True, f"uses {server.address}")
-    missing = await inspect_model("deepseek/deepseek-reasoner", environ=model_environ)
-    assert (missing.is_usable, missing.reason) == (False, "DEEPSEEK_API_KEY is not set")
-    assert missing.can_call_tools is False
-
-
-@pytest.mark.usefixtures("forked_models")
-@pytest.mark.slow
-async def test_a_local_model_is_looked_up_where_it_would_be_asked(model_environ: dict[str, str]) -> None:
-    with make_ollama("llama3.1:latest") as server:
-        environ = {**model_environ, "OLLAMA_API_BASE": server.origin}
-        there = await inspect_model("ollama/llama3.1", environ=environ)
-        assert set(server.counts.paths) == {"/v1/models"}
-    assert (there.is_usable, there.reason) == (True, f"Ollama at {server.origin}: it has the model")
-    gone = await inspect_model("ollama/llama3.1", environ=environ)
-    assert (gone.is_usable, gone.reason) == (False, f"Ollama at {server.origin}: no server")

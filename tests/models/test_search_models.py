@@ -116,13 +116,6 @@ def test_each_text_has_its_vector(background: BackgroundLoop, name: str) -> None
     assert server.texts == list(TEXTS)
 
 
-def test_voyage_ai_gets_no_encoding_format_which_it_would_refuse(background: BackgroundLoop) -> None:
-    with FakeEmbeddingServer() as server:
-        for name in ("voyage/voyage-3.5", "mistral/mistral-embed"):
-            assert _make(background, name, server.openai_url).embed(["a"], kind=EmbedKind.QUERY).shape == (1, 512)
-    assert [body.get("encoding_format") for _, body in server.requests] == [None, "float"]
-
-
 def test_a_lasting_fault_is_one_sentence_about_the_embedder(background: BackgroundLoop) -> None:
     with FakeEmbeddingServer(401) as server, pytest.raises(ModelError) as caught:
         _make(background, "openai/x", server.openai_url).embed(["a"], kind=EmbedKind.QUERY)
@@ -130,13 +123,6 @@ def test_a_lasting_fault_is_one_sentence_about_the_embedder(background: Backgrou
     assert "--embedder" in str(caught.value)
     assert "--model" not in str(caught.value)
     assert OPENAI_KEY not in str(caught.value)
-
-
-def test_a_missing_key_and_an_unknown_provider_are_told(background: BackgroundLoop) -> None:
-    with pytest.raises(ModelError, match="MISTRAL_API_KEY is not set"):
-        LitellmEmbedder("mistral/mistral-embed", background).embed(["a"], kind=EmbedKind.QUERY)
-    with pytest.raises(ModelError, match='"nowhere/x" names no provider'):
-        LitellmEmbedder("nowhere/x", background).embed(["a"], kind=EmbedKind.QUERY)
 
 
 @pytest.fixture

@@ -119,15 +119,6 @@ async def test_a_crash_within_a_reply_is_told(make_model: MakeModel, behaviour: 
     assert worker.pid is None
 
 
-async def test_a_process_that_cannot_be_started_is_told(
-    make_model: MakeModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    model, _ = make_model("well")
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
-    with pytest.raises(ModelError, match="Could not start"):
-        await collect(model)
-
-
 async def collect_into(events: list[object], model: LitellmModel) -> None:
     async for event in model.stream(make_request()):
         events.append(event)
