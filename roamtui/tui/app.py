@@ -345,7 +345,8 @@ class RoamApp(App[None], inherit_bindings=False):
     def _show_full_screen(self, event: FullScreenRequested) -> None:
         from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
 
-        self.main_screen.warn(show_full_screen(self, self._keys, self.app_context.options, event))
+        if problem := show_full_screen(self, self._keys, self._options, event):
+            self._warn(problem)
 
     @on(TerminalWriteRequested)
     def _write_image(self, event: TerminalWriteRequested) -> None:

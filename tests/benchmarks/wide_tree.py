@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.tui.app import RoamApp
-from roamtui.tui.messages import make_section_command
+from roamtui.tui.messages import CommandRequested, make_section_command
 from roamtui.tui.screens.find import FindDialog
 from tests.benchmarks.measuring import Finding, format_seconds, limit_seconds
 from tests.real_documents import find_data_dir
@@ -97,7 +97,7 @@ async def open_wide(sections: int) -> AsyncIterator[tuple[RoamApp, KeyBench]]:
 async def _unfold_everything(app: RoamApp, bench: KeyBench) -> None:
     library = app.main_screen.conversation.state.library
     for top in library.children(library.root_id):
-        app.main_screen.dispatch(partial(make_section_command, "unfold_all", section_id=top))
+        app.main_screen.post_message(CommandRequested(partial(make_section_command, "unfold_all", section_id=top)))
         await bench.rest()
     await bench.press(["g"])
 

@@ -64,7 +64,6 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.loop import Agent
-    from roamtui.conversation.conversation import CommandFactory
     from roamtui.conversation.notes import NoteStore
     from roamtui.tui.finder import FindResult
     from roamtui.tui.reader.document_reader import DocumentReader
@@ -225,10 +224,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.chat_log.discard_pending()
             self.status_line.step = None
 
-    def warn(self, reason: str | None) -> None:
-        """Show for a moment why something cannot be done. None shows nothing."""
-        if reason is not None:
-            self.notify(reason, severity="warning", markup=False)
+    def warn(self, reason: str) -> None:
+        """Show until the next key why something cannot be done."""
+        self.notify(reason, severity="warning", markup=False)
 
     def warn_if_busy(self) -> bool:
         """Return whether a question is being answered, and if so, tell the person."""
@@ -291,20 +289,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if words:
             self.status_line.message = words
 
-    @work(group="commands", exit_on_error=False)
-    async def dispatch(self, make_command: CommandFactory) -> None:
-        """Run a command once earlier requests are done. If there is nothing to do, show why."""
-        if reason := await self.conversation.dispatch(make_command):
-            self.post_message(StatusMessage(reason))
-
     @on(CommandRequested)
-    def _dispatch(self, event: CommandRequested) -> None:
-        self.dispatch(event.make_command)
+    @work(group="commands", exit_on_error=False)
+    async def _dispatch(self, event: CommandRequested) -> None:
+        """Run a command once earlier requests are done. If there is nothing to do, show why."""
+        if reason := await self.conversation.dispatch(event.make_command):
+            self.post_message(StatusMessage(reason))
 
     def action_apply(self, command_name: str) -> None:
         section_id, _ = self._selection
         if section_id is not None:
-            self.dispatch(partial(make_section_command, command_name, section_id=section_id))
+            self.post_message(CommandRequested(partial(make_section_command, command_name, section_id=section_id)))
 
     async def action_run(self, action_id: str, *, is_focused: bool = False) -> None:
         """Run an action. With `is_focused`, first focus the pane of its scope."""

@@ -86,7 +86,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._load_offers()
         if self._request.source:
             self.add_class("-named")
-            self._open(self._request.source, self._request.conversation_id)
+            self._opening = self._open(self._request.source, self._request.conversation_id)
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
@@ -132,7 +132,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         if self._request.is_added or open_source is not None:
             self.finish(DocumentRequested(open_source or source, offer.conversation_id))
         else:
-            self._open(source, offer.conversation_id)
+            self._opening = self._open(source, offer.conversation_id)
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""
@@ -146,7 +146,6 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     async def _open(self, source: str, conversation_id: str | None) -> None:
         worker, open_source = get_current_worker(), self._options.open_source
         assert open_source is not None
-        self._opening = worker
         words = f"Opening {sanitise_line(source)}…"
         self.show_message(f"{words} · esc to cancel")
 
