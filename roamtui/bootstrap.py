@@ -231,8 +231,9 @@ class Bootstrap:
 
     @property
     def agent_options(self) -> AgentOptions:
-        """The options of an agent without a spending limit."""
-        return AgentOptions(sends_hits=True, instructions=self.settings.instructions)
+        """The options of every agent."""
+        limit, instructions = self.settings.limits.max_cost_usd, self.settings.instructions
+        return AgentOptions(sends_hits=True, instructions=instructions, cost_usd_max=limit)
 
     def start_conversation(
         self, library: Library, loader: Loader | None, conversation_id: str | None = None
@@ -277,8 +278,7 @@ class Bootstrap:
         from roamtui.agent.loop import Agent
 
         searcher = self.make_searcher_factory()(conversation.state.library)
-        options = replace(self.agent_options, cost_usd_max=self.settings.limits.max_cost_usd)
-        return Agent(conversation, model or self.make_model(), searcher, options)
+        return Agent(conversation, model or self.make_model(), searcher, self.agent_options)
 
     def open_store(self) -> ConversationStore:
         """Open the conversation store. If that fails, warn the person and continue without saving."""
@@ -381,7 +381,7 @@ class Bootstrap:
             model=self.make_model(),
             open_source=lambda source: self.open(split_sources(source), load_all=True),
             make_searcher=self.make_searcher_factory(),
-            agent_options=replace(self.agent_options, cost_usd_max=self.settings.limits.max_cost_usd),
+            agent_options=self.agent_options,
             jobs=jobs,
         )
         return table, plan

@@ -9,13 +9,13 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from functools import partial
-from pathlib import Path
 
 from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import Any
 
     from roamtui.bootstrap import Bootstrap
@@ -79,10 +79,11 @@ def main(argv: list[str] | None = None) -> int:
         _detach_stdout()
 
 
-def _make_shared_parsers() -> list[ArgumentParser]:
-    """Make the parsers of the arguments that several commands have, in the order in which `make_parsers` names them."""
-    shared = [ArgumentParser(add_help=False) for _ in range(9)]
-    source, sources, as_json, jobs, talk, web, cost, model, find = shared
+def _make_shared_parsers() -> dict[str, ArgumentParser]:
+    """Make the parsers of the arguments that several commands have."""
+    names = ("source", "sources", "json", "jobs", "talk", "web", "cost", "model", "find")
+    shared = {name: ArgumentParser(add_help=False) for name in names}
+    source, sources, as_json, jobs, talk, web, cost, model, find = shared.values()
     source.add_argument("source", metavar="SOURCE", help=_KINDS)
     sources.add_argument("sources", metavar="SOURCE", nargs="+", help=f"{_KINDS}; several are opened as one")
     as_json.add_argument("--json", action="store_true", help="as JSON, for other programs")
@@ -106,100 +107,88 @@ def _make_shared_parsers() -> list[ArgumentParser]:
     return shared
 
 
-def make_parsers() -> dict[str, ArgumentParser]:  # noqa: PLR0915 - a statement for each argument
-    """Make the parsers of all commands by their names. That of the app has an empty name."""
-    parsers: dict[str, ArgumentParser] = {}
-
-    def add(name: str, run: Callable[[Namespace], int | None], *shared: ArgumentParser) -> ArgumentParser:
-        layout = RawDescriptionHelpFormatter
-        parser = parsers[name] = ArgumentParser(f"roamtui {name}".strip(), parents=shared, formatter_class=layout)
-        parser.description, parser.allow_abbrev = run.__doc__, False
-        parser.set_defaults(run=run)
-        parser.error = partial(_refuse, parser)  # type: ignore[assignment, method-assign]
-        return parser
-
-    source, sources, as_json, jobs, talk, web, cost, model, find = _make_shared_parsers()
-    of = add("", app, talk, cost, web, model, find)
-    of.add_argument("sources", metavar="SOURCE", nargs="*", help=f"{_KINDS}; several are opened as one")
-    of.add_argument("--plain", action="store_true", help="plain text, for screen readers and simple terminals")
-    of.add_argument("--watch", action="store_true", help="reload the document when it changes on disk")
-    of.add_argument("--print-completion", choices=("bash", "zsh"), help="print a script that completes commands")
-    of.add_argument("--version", action="store_true", help="print the version")
-
-    of = add("ask", ask, source, talk, cost, web, model, find)
-    of.add_argument("question", type=_decode, metavar="QUESTION", help="in your own words, as one argument")
-    of.add_argument("--within", metavar="ID", help="limit the question to this section and its subsections")
-    form = of.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
-    form.add_argument("--events", action="store_true", help="print events as JSON lines; the last is the answer")
-
-    add("outline", outline, sources, as_json, web)
-
-    of = add("show", show, source, web)
-    of.add_argument("ids", metavar="ID", nargs="+", help=_REFERENCES)
-
-    of = add("search", search, source, as_json, web, model, find)
-    of.add_argument("query", type=_decode, metavar="QUERY", help="words")
-
-    of = add("index", index, sources, web, model, find)
-    of.add_argument("--delete", action="store_true", help="delete the index")
-    of.add_argument("--summaries", action="store_true", help="let the model describe each document; asks first")
-    of.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-
-    of = add("table", table, sources, jobs, cost, web, model, find)
-    of.add_argument("-q", dest="questions", type=_decode, action="append", default=[], metavar="Q", help=_QUESTION_HELP)
-    of.add_argument("--questions", dest="file", type=Path, metavar="FILE", help="a TOML file of more questions")
-    of.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write FILE.csv, .md or .json")
-    of.add_argument("--folder", type=Path, metavar="DIR", help="where to keep the table (default: by its sources)")
-
-    of = add("eval", evaluate, jobs, as_json, model, find)
-    of.add_argument("questions", type=Path, metavar="QUESTIONS", help="file with one JSON object per line")
-    of.add_argument("--docs", type=Path, metavar="DIR", required=True, help="folder of the documents")
-    of.add_argument("--scope", choices=("doc", "all"), default="doc", help="search one document, or the folder")
-    of.add_argument("--questions-out", type=Path, metavar="FILE", help="a new file for the result of each question")
-
-    of = add("conversations", conversations)
-    of.add_argument("action", nargs="?", default="list", choices=("list", "show", "export", "delete"))
-    of.add_argument("id", nargs="?", metavar="ID", help="from the list; its beginning is enough")
-    of.add_argument("--format", choices=("md", "json", "html"), default="md", help="html is a page that replays it")
-    of.add_argument("--all", action="store_true", help="list those of `roamtui ask` too")
-
-    of = add("notes", notes, web)
-    of.add_argument("source", metavar="SOURCE", nargs="?", help="the document, or its name as listed")
-    of.add_argument("--delete", action="store_true", help="delete all notes on it permanently")
-
-    of = add("recheck", recheck, as_json, web)
-    of.add_argument("targets", metavar="ID|FILE", nargs="*", help="conversations, Markdown files with quotes, tables")
-    of.add_argument("--all", action="store_true", help="every saved conversation")
-    of.add_argument("--source", metavar="NEW", help="check against this source instead of the recorded one")
-
-    add("mcp", mcp, sources, web, find)
-
-    of = add("serve", serve, source)
-    of.add_argument("--port", type=_count, default=8000, metavar="N", help="port on this machine")
-
-    of = add("doctor", doctor, as_json, model)
-    of.add_argument("--clear-cache", action="store_true", help="first delete cached pages and converted files")
-
-    lines = [f"  {name:<14}{(parser.description or '').rstrip('.')}" for name, parser in parsers.items() if name]
-    parsers[""].description = _DESCRIPTION.format(commands="\n".join(lines))
-    return parsers
+def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a branch for each command, a line for each argument
+    """Make the parser of a command, or with an empty name, of the app."""
+    run, shared = COMMANDS[name]
+    of = ArgumentParser(
+        prog=f"roamtui {name}".strip(),
+        description=run.__doc__,
+        parents=[parser for key, parser in _make_shared_parsers().items() if key in shared],
+        allow_abbrev=False,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    of.error = partial(_refuse, of)  # type: ignore[assignment, method-assign]
+    add = of.add_argument
+    match name:
+        case "":
+            add("sources", metavar="SOURCE", nargs="*", help=f"{_KINDS}; several are opened as one")
+            add("--plain", action="store_true", help="plain text, for screen readers and simple terminals")
+            add("--watch", action="store_true", help="reload the document when it changes on disk")
+            add("--print-completion", choices=("bash", "zsh"), help="print a script that completes commands")
+            add("--version", action="store_true", help="print the version")
+        case "ask":
+            add("question", type=_decode, metavar="QUESTION", help="in your own words, as one argument")
+            add("--within", metavar="ID", help="limit the question to this section and its subsections")
+            form = of.add_mutually_exclusive_group()
+            form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
+            form.add_argument(
+                "--events", action="store_true", help="print events as JSON lines; the last is the answer"
+            )
+        case "show":
+            add("ids", metavar="ID", nargs="+", help=_REFERENCES)
+        case "search":
+            add("query", type=_decode, metavar="QUERY", help="words")
+        case "index":
+            add("--delete", action="store_true", help="delete the index")
+            add("--summaries", action="store_true", help="let the model describe each document; asks first")
+            add("--yes", action="store_true", help="do not ask for confirmation")
+        case "table":
+            add("-q", dest="questions", type=_decode, action="append", default=[], metavar="Q", help=_QUESTION_HELP)
+            add("--questions", dest="file", type=_path, metavar="FILE", help="a TOML file of more questions")
+            add("-o", dest="output", type=_path, metavar="FILE", help="write FILE.csv, .md or .json")
+            add("--folder", type=_path, metavar="DIR", help="where to keep the table (default: by its sources)")
+        case "eval":
+            add("questions", type=_path, metavar="QUESTIONS", help="file with one JSON object per line")
+            add("--docs", type=_path, metavar="DIR", required=True, help="folder of the documents")
+            add("--scope", choices=("doc", "all"), default="doc", help="search one document, or the folder")
+            add("--questions-out", type=_path, metavar="FILE", help="a new file for the result of each question")
+        case "conversations":
+            add("action", nargs="?", default="list", choices=("list", "show", "export", "delete"))
+            add("id", nargs="?", metavar="ID", help="from the list; its beginning is enough")
+            add("--format", choices=("md", "json", "html"), default="md", help="html is a page that replays it")
+            add("--all", action="store_true", help="list those of `roamtui ask` too")
+        case "notes":
+            add("source", metavar="SOURCE", nargs="?", help="the document, or its name as listed")
+            add("--delete", action="store_true", help="delete all notes on it permanently")
+        case "recheck":
+            add("targets", metavar="ID|FILE", nargs="*", help="conversations, Markdown files with quotes, tables")
+            add("--all", action="store_true", help="every saved conversation")
+            add("--source", metavar="NEW", help="check against this source instead of the recorded one")
+        case "serve":
+            add("--port", type=_count, default=8000, metavar="N", help="port on this machine")
+        case "doctor":
+            add("--clear-cache", action="store_true", help="first delete cached pages and converted files")
+        case _:
+            pass
+    if not name:
+        lines = [f"  {each:<14}{(run.__doc__ or '').rstrip('.')}" for each, (run, _) in COMMANDS.items() if each]
+        of.description = _DESCRIPTION.format(commands="\n".join(lines))
+    return of
 
 
 def parse_arguments(words: list[str]) -> Namespace:
-    """Parse the arguments of a command, whose function is `run`.
+    """Parse the arguments of a command, whose function is `run` in the result.
 
     Raises:
         UsageError: The arguments are invalid.
     """
-    parsers = make_parsers()
-    name, *rest = words if words and words[0] in parsers else ["", *words]
+    name, *rest = words if words and words[0] in COMMANDS else ["", *words]
     if not {"-h", "--help"}.isdisjoint(words):
-        return Namespace(run=lambda _: _print(parsers[name].format_help()))
+        return Namespace(run=lambda _: _print(make_parser(name).format_help()))
     is_word = not name and bool(words) and words[0].isalpha()
-    if is_word and not os.path.lexists(words[0]) and (hint := format_nearest_name(words[0].lower(), parsers)):
+    if is_word and not os.path.lexists(words[0]) and (hint := format_nearest_name(words[0].lower(), COMMANDS)):
         raise UsageError(f'there is no command or file "{words[0]}".{hint}')
-    return parsers[name].parse_intermixed_args(rest)
+    return make_parser(name).parse_intermixed_args(rest, Namespace(run=COMMANDS[name][0]))
 
 
 def _refuse(parser: ArgumentParser, message: str) -> None:
@@ -214,6 +203,12 @@ def _count(text: str) -> int:
     if text.isdecimal() and int(text):
         return int(text)
     raise ArgumentTypeError("must be a whole number of 1 or more")
+
+
+def _path(text: str) -> Path:
+    from pathlib import Path
+
+    return Path(text)
 
 
 def _decode(text: str) -> str:
@@ -430,14 +425,14 @@ def render_completion(shell: str) -> str:
     """Render the script that completes commands, flags, their values and files in a shell."""
     import shtab
 
-    parsers = make_parsers()
-    root = parsers.pop("")
+    root, *parsers = map(make_parser, COMMANDS)
     root._remove_action(next(action for action in root._actions if action.dest == "sources"))  # noqa: SLF001 - with SOURCE, no command would be offered
     commands = root.add_subparsers(metavar="COMMAND")
-    for name, parser in parsers.items():
+    for parser in parsers:
         for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
-            if action.dest in ("source", "sources", "targets") or action.metavar in ("FILE", "DIR", "QUESTIONS"):
+            if action.dest in ("source", "sources", "targets") or action.type is _path:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
+        name = parser.prog.rpartition(" ")[2]
         commands.add_parser(name, parents=[parser], add_help=False, help=parser.description)
     # Without a match, bash completes files; zsh offers them beside the commands.
     script = str(shtab.complete(root, shell)).replace("complete -o bashdefault", "complete -o bashdefault -o default")
@@ -456,3 +451,22 @@ def _detach_stdout() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+COMMANDS: dict[str, tuple[Callable[[Namespace], int | None], tuple[str, ...]]] = {
+    "": (app, ("talk", "cost", "web", "model", "find")),
+    "ask": (ask, ("source", "talk", "cost", "web", "model", "find")),
+    "outline": (outline, ("sources", "json", "web")),
+    "show": (show, ("source", "web")),
+    "search": (search, ("source", "json", "web", "model", "find")),
+    "index": (index, ("sources", "web", "model", "find")),
+    "table": (table, ("sources", "jobs", "cost", "web", "model", "find")),
+    "eval": (evaluate, ("jobs", "json", "model", "find")),
+    "conversations": (conversations, ()),
+    "notes": (notes, ("web",)),
+    "recheck": (recheck, ("json", "web")),
+    "mcp": (mcp, ("sources", "web", "find")),
+    "serve": (serve, ("source",)),
+    "doctor": (doctor, ("json", "model")),
+}
+"""The function of each command, and the arguments that it shares with others. That of the app has an empty name."""

@@ -125,9 +125,7 @@ def write_all(file: int, data: bytes) -> None:
         data = data[os.write(file, data) :]
 
 
-def write_private_file(
-    path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "", modified_ns: int | None = None
-) -> None:
+def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "") -> None:
     """Replace a file atomically, so that a reader sees either the old version or the new one.
 
     Args:
@@ -135,7 +133,6 @@ def write_private_file(
         data: The whole content.
         is_flushed: Whether to flush to disk before replacing. Data that can be regenerated is not worth the wait.
         suffix: Suffix of the temporary file's name.
-        modified_ns: Modification time, by default now.
 
     Raises:
         OSError: Writing failed. No temporary file is left.
@@ -149,8 +146,6 @@ def write_private_file(
                 os.fsync(file)
         finally:
             os.close(file)
-        if modified_ns is not None:
-            os.utime(temporary, ns=(modified_ns, modified_ns))
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):

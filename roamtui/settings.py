@@ -9,7 +9,6 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -19,15 +18,13 @@ from msgspec import Meta
 
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import RoamtuiError, UsageError, format_reason
+from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
 from roamtui.models.options import ModelOptions
 from roamtui.paths import config_path, make_private_folder, write_private_file
 from roamtui.search.options import RetrievalOptions
 
 _NUMBER_MAX = 1e9
 """A limit that refuses infinity."""
-_SIMILARITY_MIN = 0.7
-"""Minimum similarity, from 0 to 1, of a mistyped key and the one that is suggested."""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -165,26 +162,26 @@ def _explain(error: msgspec.ValidationError) -> str:
     """Return what is wrong with a key as one sentence, with the nearest name."""
     problem, _, place = str(error).partition(" - at `$.")
     place, keys = place.removesuffix("`"), list_keys()
-    similar: list[str] = []
+    hint = ""
     if unknown := re.search("unknown field `(.*)`", problem, re.DOTALL):
         if place.startswith("models["):
             names, wanted = [*ModelSettings.__struct_fields__], unknown[1]
         else:
             names, wanted = [*keys, *Settings.__struct_fields__], ".".join(filter(None, (place, unknown[1])))
-        similar = [key for key in names if key.endswith(f".{wanted}")]  # its table is missing
-        similar += get_close_matches(wanted, names, n=1, cutoff=_SIMILARITY_MIN)
+        complete = next((key for key in names if key.endswith(f".{wanted}")), wanted)  # its table may be missing
+        hint = format_nearest_name(complete, names)
         sentence = f'there is no setting "{sanitise_line(wanted)}"'
     elif problem.startswith("Invalid enum value"):
         kind = keys[place]
         choices = list(kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else get_args(kind)
-        similar = get_close_matches(problem.removeprefix("Invalid enum value ").strip("'"), choices, n=1)
+        hint = format_nearest_name(problem.removeprefix("Invalid enum value ").strip("'"), choices)
         sentence = f"{place} must be one of {', '.join(choices)}"
     else:
         found = _PROBLEM.match(problem)
         assert found is not None, problem
         bound = f" {_BOUNDS[found[2]]} {float(found[3]):,.10g}" if found[2] else ""
         sentence = f"{place} must be {_EXPECTED[found[1]]}{bound}"
-    return sentence + (f'. Did you mean "{similar[0]}"?' if similar else ".")
+    return f"{sentence}.{hint}"
 
 
 def save_settings(path: Path, values: Mapping[str, str]) -> None:

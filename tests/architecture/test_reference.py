@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from docs.write_reference import fill_blocks, list_pages
-from roamtui.cli import make_parsers
+from roamtui.cli import COMMANDS, make_parser
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
 from roamtui.settings import list_keys, load_settings
@@ -25,7 +25,7 @@ _FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml|jsonl?|txt|sqlit
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?:\([\w, .=()]*\))?")
 _SETTING = re.compile(r"(?:\[(\w+)\] )?(\w+) = \S.*")
 _COMMENTED_SETTING = re.compile(r"^# (?=\w+ = )", re.MULTILINE)
-_PARSERS = make_parsers()
+_PARSERS = {name: make_parser(name) for name in COMMANDS}
 _COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(filter(None, _PARSERS))}) (?=.*--)).*)")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _FOLDERS = ("roamtui", "tests", "docs", "examples", "themes", ".ci", ".github")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.cli import _SETTINGS, get_overrides, make_parsers, parse_arguments
+from roamtui.cli import _SETTINGS, COMMANDS, get_overrides, make_parser, parse_arguments
 from roamtui.settings import list_keys, load_settings
 from tests.cli.conftest import RunCommand
 from tests.cli.test_terminal import run_in_terminal
@@ -30,7 +30,7 @@ LINES = {
     "doctor": "",
 }
 """An example of each command that ends."""
-_PARSERS = make_parsers()
+_PARSERS = {name: make_parser(name) for name in COMMANDS}
 _WITH_JSON = [name for name in LINES if "--json" in _PARSERS[name]._option_string_actions]
 _OPTIONS_MAX = 70
 
