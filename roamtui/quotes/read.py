@@ -1,14 +1,14 @@
 """Read an answer once: its quotes and the ids in square brackets, each with offsets in the answer.
 
-A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to ids in
-its own sentence: to the nearest ones after it if the sentence begins with a quotation, otherwise to the nearest before
-it. Text after a colon that has no ids, such as list items, takes those of the sentence with the colon.
+A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to the ids in
+its own sentence, the nearest first. Text after a colon that has no ids, such as list items, takes those of the sentence
+with the colon.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -199,44 +199,24 @@ def read_answer(answer: str) -> AnswerReading:
             )
     introductions = _map_introduced_sentences(answer, ends)
     placed: list[Quotation] = []
-    for sentence, own in groupby(quotes, key=lambda quote: bisect_right(ends, quote.start)):
-        if by_sentence.get(sentence):
-            placed += _assign_marks(answer, [*own], by_sentence[sentence])
-        else:
-            introducing = by_sentence.get(introductions.get(sentence, -1), [])[: -_CANDIDATES_MAX - 1 : -1]
-            placed += (replace(quote, marks=introducing) for quote in own)
+    for sentence, group in groupby(quotes, key=lambda quote: bisect_right(ends, quote.start)):
+        own = [*group]
+        marks = by_sentence.get(sentence) or by_sentence.get(introductions.get(sentence, -1), [])
+        leads = bool(marks) and marks[0].start < own[0].start  # the sentence names its section before it quotes
+        chosen: Sequence[CitationMark] = ()
+        position = 0
+        for quote in own:
+            following = [mark for mark in marks if mark.start >= quote.start]
+            preceding = [mark for mark in reversed(marks) if position <= mark.start < quote.start] or chosen
+            nearest = preceding if leads else following or preceding
+            chosen = (_take_directly_after(answer, quote.end, following) or nearest)[:_CANDIDATES_MAX]
+            placed.append(replace(quote, marks=chosen))
+            position = quote.end
     return AnswerReading(
         quotes=tuple(placed),
         marks=tuple(mark for own in by_sentence.values() for mark in own),
         sentences=tuple(pairwise((0, *ends, len(answer)))),
     )
-
-
-def _assign_marks(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
-    """Yield the quotes of a sentence, each with the marks directly after it. A quote without any shares a neighbour's.
-
-    If the sentence begins with a quote, marks follow their quotes, so the neighbour is the next quote. Otherwise it is
-    the previous quote.
-    """
-    starts = [mark.start for mark in marks]
-    preceding_counts = [bisect_left(starts, quote.start) for quote in quotes]  # of marks before each quote
-    # before[i] are the marks between quote i and the previous quote, after[i] those between it and the next quote
-    before = [marks[start:end] for start, end in pairwise((0, *preceding_counts))]
-    after = [*before[1:], marks[preceding_counts[-1] :]]
-    assigned = [
-        _take_directly_after(answer, quote.end, next_marks) for quote, next_marks in zip(quotes, after, strict=True)
-    ]
-    if preceding_counts[0]:  # the sentence begins with a mark
-        for index in range(len(quotes)):
-            assigned[index] = assigned[index] or before[index][::-1] or assigned[index - 1]
-    else:
-        for index in reversed(range(len(quotes))):
-            next_assigned = assigned[index + 1] if index + 1 < len(assigned) else ()
-            assigned[index] = assigned[index] or after[index] or next_assigned
-        for index in range(1, len(quotes)):  # the last quotes may have no marks after them
-            assigned[index] = assigned[index] or assigned[index - 1]
-    for quote, quote_marks in zip(quotes, assigned, strict=True):
-        yield replace(quote, marks=quote_marks[:_CANDIDATES_MAX])
 
 
 def _take_directly_after(answer: str, position: int, marks: Sequence[CitationMark]) -> Sequence[CitationMark]:

@@ -39,27 +39,20 @@ class SearchTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
         """Search, and list the hits with excerpts."""
-        query = ""
-        for value in map(arguments.get, _QUERY_KEYS):
-            words = " ".join(filter(None, (str(item).strip() for item in value))) if isinstance(value, list) else value
-            if isinstance(words, str) and words.strip():
-                query = sanitise_line(words.strip())[:_QUERY_LENGTH_MAX]
-                break
+        value = next(filter(None, map(arguments.get, _QUERY_KEYS)), "")
+        words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+        query = sanitise_line(words)[:_QUERY_LENGTH_MAX]
         if not query or context.searcher is None:
             return ToolResponse(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
         state = context.conversation.state
         library = state.library
         context.searcher.refresh(library)
-        question_within = state.transcript.exchanges[-1].within if state.is_asking else None
-        if question_within not in library:
-            question_within = None
-        argument = arguments.get("within")
-        within = (argument.strip().strip("[]") if isinstance(argument, str) else "") or question_within
+        asked = state.transcript.exchanges[-1].within if state.is_asking else None
+        within = str(arguments.get("within") or "").strip("[] ") or asked
         note = ""
         if within is not None and within not in library:
-            place = "the section that the question is about" if question_within else "the whole document"
-            note = f'("{within[:40]}" is no section id, so {place} was searched.)'
-            within = question_within
+            note = f'("{within[:40]}" is no section id.)'
+            within = asked if asked in library else None
         limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
         earlier = list_history_texts(state.transcript.exchanges[:-1])
         hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
