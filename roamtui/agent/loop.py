@@ -17,7 +17,6 @@ from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SY
 from roamtui.agent.retrieval_context import (
     RetrievedContext,
     list_whole_document,
-    list_whole_section,
     make_search_event,
     retrieve_context,
 )
@@ -242,7 +241,7 @@ class Agent:
         state, retrieved = self.conversation.state, RetrievedContext()
         library, room = state.library, share_window(self.model.window_tokens).hits
         if self.options.sends_hits and self.model.name != OFFLINE:
-            if whole := list_whole_document(library, room) or list_whole_section(library, within, room):
+            if whole := list_whole_document(library, room):
                 unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
                 retrieved = RetrievedContext(auto_opened=unopened)
             elif self.searcher is not None:

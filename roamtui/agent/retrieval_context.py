@@ -40,10 +40,8 @@ _BESIDE_NAMED_MAX = 3
 """Maximum number of hits besides those that the query names."""
 _BESIDE_OPENED_MAX = 2
 """Maximum number of hits besides a section that opens with the question, which nearly always holds the answer."""
-_SCORE_SHARE_MIN = 0.35
+_SCORE_SHARE_MIN = 0.5
 """Minimum share of the best score. A hit with a lower score is about something else."""
-_LATER_SCORE_SHARE_MIN = 0.5
-"""The same for hits after the first `HITS_MAX`."""
 _EXCERPT_TOKENS_MIN = 40
 _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
@@ -102,16 +100,6 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
         return ()
     hidden = library.root.hidden_ids
     return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)
-
-
-def list_whole_section(library: Library, section_id: str | None, room_tokens: int | None) -> tuple[str, ...]:
-    """List the section that a question is about, if it is small enough to be sent whole; empty if it is not."""
-    if section_id is None:
-        return ()
-    node = library.node(section_id)
-    has_text = node.kind in (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.TEXT) or section_id in library.grafts
-    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
-    return (section_id,) if has_text and 0 < node.tokens <= tokens_max else ()
 
 
 async def retrieve_context(
@@ -194,8 +182,7 @@ def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
         hits = hits[: named + _BESIDE_NAMED_MAX]
     if not hits or hits[0].runner_up is not None:
         return tuple(hits)
-    shares = (_SCORE_SHARE_MIN if rank < HITS_MAX else _LATER_SCORE_SHARE_MIN for rank in range(len(hits)))
-    return tuple(hit for hit, share in zip(hits, shares, strict=True) if hit.score >= share * hits[0].score)
+    return tuple(hit for hit in hits if hit.score >= _SCORE_SHARE_MIN * hits[0].score)
 
 
 def format_hits(

@@ -31,7 +31,7 @@ from roamtui.document.plain import escape_json, sanitise_line
 from roamtui.errors import SourceError
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
-from roamtui.quotes.find import GAP, find_quote
+from roamtui.quotes.find import find_quote
 from roamtui.quotes.nearest import find_nearest_words
 from roamtui.quotes.read import MARK, read_answer
 from roamtui.quotes.source_list import list_path_titles
@@ -222,12 +222,9 @@ def recheck(claim: Claim, library: Library) -> Finding:
     if expected is not None:
         section_span = library.get_content_span(expected)
         spans = [section_span, *sorted(spans, key=lambda span: span.doc != section_span.doc)]
-    has_gap = GAP.search(claim.quote) is not None
     for number, span in enumerate(spans):
         text = library.text_at(span)
         match = find_quote(claim.quote, text)
-        if match is None and has_gap:  # an export marks the step to another list item or row with an ellipsis
-            match = find_quote(GAP.sub(" ", claim.quote), text)
         if match is not None:
             is_expected = not (claim.section_id or claim.anchor) if expected is None else number == 0
             status = ClaimStatus.SAME if is_expected else ClaimStatus.MOVED

@@ -99,18 +99,6 @@ async def test_a_small_document_is_sent_whole_and_open() -> None:
     assert _last_question(desk) == "And then?"
 
 
-async def test_a_small_section_that_a_question_is_about_comes_whole() -> None:
-    desk = _make_desk()
-    await desk.ask("Is anything turned?", ANSWER, within=IDS["Herons"])
-
-    text = _last_question(desk)
-    assert text.index(FOUND_LEAD) < text.index("Herons wait for fish") < text.index("(The question is about")
-    assert HITS_LEAD not in text
-    assert desk.agent.conversation.state.open_ids == (IDS["Herons"],)
-    await desk.ask("And then?", ANSWER, within=IDS["Herons"])
-    assert "wait for fish" not in _last_question(desk), "it stands above"
-
-
 @pytest.mark.parametrize("question", [UNCLEAR, "Herons!", " ", "zebra crossing", "What about red kites?"])
 async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) -> None:
     desk = _make_desk()
