@@ -100,13 +100,6 @@ def test_an_alternative_in_another_document_is_a_hit() -> None:
     assert _name(golds.strict, _BIKES) == {"Prices"}
 
 
-def test_the_line_decides_among_equal_headings() -> None:
-    document = parse_document("# A\n\n## X\n\none\n\n# B\n\n## X\n\ntwo\n", key="x.md")
-    gold = _gold("X", doc="x.md", line=9)
-    golds = resolve_golds(_question(gold), {"x.md": document})
-    assert golds.strict == {document.ids[3]}
-
-
 @pytest.mark.parametrize("gold", [_gold("Boats", "Sails"), _gold(line=99), _gold("Safety", doc="none.md")])
 def test_a_missing_gold_section_is_an_error(gold: Gold) -> None:
     with pytest.raises(SourceError):

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.markdown.lines import TextRole
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
-from tests.tui.reader.sections import UNSAFE, find_runs, make_view, read_chunks, read_lines, show
+from tests.tui.reader.sections import UNSAFE, make_view, read_chunks, read_lines, show
 
 _CASE = re.compile(r"^(.+)\n\.\n((?:.*\n)*?)\.\n((?:.*\n)*?)\.$", re.MULTILINE)
 _CASES = {
@@ -42,15 +41,6 @@ def test_markdown_is_laid_out(name: str) -> None:
 def test_links_images_and_footnotes_have_their_addresses(text: str, links: list[str]) -> None:
     (chunk,) = read_chunks(text)
     assert [link.href for link in chunk.links] == links
-
-
-def test_code_has_colours_of_its_language() -> None:
-    lines = read_lines('```python\ndef f():\n    return "s" + 1  # note\n```\n')
-    assert "def" in find_runs(lines, role=TextRole.CODE_KEYWORD)
-    assert "f" in find_runs(lines, role=TextRole.CODE_NAME)
-    assert "1" in find_runs(lines, role=TextRole.CODE_NUMBER)
-    assert "# note" in find_runs(lines, role=TextRole.CODE_COMMENT)
-    assert all(line.is_code for line in lines[:-1])
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])

@@ -64,35 +64,21 @@ def test_any_text_has_blocks_within_it(text: str) -> None:
 
 
 _CONTAINER_LINES = (
-    *(":::", "::: tip", "::::", ":::: warning x", ":::{note}", "::: a.b", "///", "/// note | x", "    type: tip"),
-    *("!!! note", '!!! tip "x"', "???+ info", '=== "x"', "    text", "        ::: tip", "    # no heading", "    - a"),
     *(
-        "<Note>",
-        "</Note>",
-        "<Tab title='x'>",
-        "</Tab>",
-        "  <Card title={'a'}>",
-        "<Card/>",
-        "<Other>",
-        "</Other>",
-        "<Note x={",
-    ),
-    *("<Note>a</Note>", "text</Note>", "<details>", "</details>", "<div>", "</div>", "<A b='", "x", "", "", "", ""),
-    *(
-        "# h",
-        "## h",
-        "x\n---",
-        "- a",
-        "  b",
+        ":::",
+        "::: tip",
+        "::::",
+        ":::: warning x",
+        ":::{note}",
+        "::: a.b",
+        "///",
+        "/// note | x",
         "- ::: tip",
-        "> q",
-        "> ::: tip",
-        "> <Note>",
-        "|a|b|\n|-|-|",
-        "|1|",
-        "```",
-        "~~~",
+        "    text",
     ),
+    *("<Note>", "</Note>", "<Tab title='x'>", "</Tab>", "  <Card title={'a'}>", "<Card/>", "<Other>", "</Other>"),
+    *("<Note x={", "<Note>a</Note>", "text</Note>", "<details>", "</details>", "<div>", "</div>", "x", "", "", "", ""),
+    *("# h", "## h", "x\n---", "- a", "  b", "> q", "> ::: tip", "|a|b|\n|-|-|", "|1|", "```", "~~~", "    # no"),
 )
 
 
