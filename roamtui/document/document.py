@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate, pairwise
@@ -132,6 +132,8 @@ _FOOTER_CONTEXT_LENGTH = 12_000
 """Characters before and after a text that are searched for the footers of other pages."""
 _PAGE_LENGTH_MIN = 1_500
 """Minimum number of characters between two page numbers. Other numbers are closer together."""
+_CACHED_CHILDREN_MIN = 500
+"""If a row has at least this many children, they are cached: an outline of 100,000 takes 20 instead of 96 ms."""
 _SEPARATOR = "\x1f"
 
 
@@ -156,6 +158,7 @@ class Document:
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     refused_origin: str = ""
     """Origin of the page if nobody has approved it; else empty."""
+    _wide_children: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -200,7 +203,12 @@ class Document:
 
     def list_children(self, row: int) -> tuple[str, ...]:
         """Return the ids of the child rows of `row`, or of the top rows for -1."""
-        return tuple([self.ids[child] for child in self.columns.children(row)])
+        children = self._wide_children.get(row)
+        if children is None:
+            children = tuple([self.ids[child] for child in self.columns.children(row)])
+            if len(children) >= _CACHED_CHILDREN_MIN:
+                self._wide_children[row] = children
+        return children
 
     @cached_property
     def anchors(self) -> dict[str, int]:
