@@ -57,7 +57,7 @@ from roamtui.document.added_sources import (
     restore_sources,
 )
 from roamtui.document.library import Library, LibrarySource, make_short_name
-from roamtui.document.loader import Loader, load_files, load_pages
+from roamtui.document.loader import Loader, load_pages
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import StoreError, UsageError
 
@@ -312,7 +312,7 @@ class Conversation:
         open_source = self.open_source
         if open_source is None:
             raise UsageError("no source can be added here. Start roamtui with all of them.")
-        part, loader = await asyncio.wrap_future(run_in_thread(lambda: _open_and_load(open_source, name)))
+        part, loader = await asyncio.wrap_future(run_in_thread(partial(open_source, name)))
         async with self.lock:
             library = self.state.library
             current = list_sources_of(library)
@@ -424,8 +424,3 @@ def _start_log(state: ConversationState, store: ConversationStore | None) -> Con
     """Start the log of a conversation that begins with `state`. Without a store, nothing is ever written."""
     started = ConversationStarted(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
     return ConversationLog(None, (started,)) if store is None else store.start(state.id, (started,))
-
-
-def _open_and_load(open_source: SourceOpener, name: str) -> tuple[Library, Loader | None]:
-    library, loader = open_source(name)
-    return (library if loader is None else load_files(library, loader)), loader

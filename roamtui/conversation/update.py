@@ -33,7 +33,7 @@ from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.expansion import ExpandedBlock, format_no_room, render_section
+from roamtui.outline.expansion import format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
 from roamtui.outline.spans import PAGE_TOKENS, add_delivered, subtract_delivered
 
@@ -52,7 +52,8 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
     sections: dict[str, OpenSection] = {}
     for requested in command.section_ids:
         block = render_section(library, requested, delivered=delivered, nonce=state.nonce)
-        section_id, text, cost = block.section_id, block.text, _count_block_tokens(block)
+        section_id, text = block.section_id, block.text
+        cost = estimate_tokens(text) if block.spans or block.is_listing else 0  # hints cost nothing
         if block.is_failed:
             status = ExpandStatus.FAILED
         elif section_id is None and not block.is_listing:
@@ -73,7 +74,13 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
             continue
         section = sections.get(section_id) or state.get_open(section_id)
         if section is not None or block.spans:
-            sections[section_id] = _deliver(state, section or _make_section(state, section_id, Origin.AGENT), block)
+            section = section or _make_section(state, section_id, Origin.AGENT)
+            sections[section_id] = replace(
+                section,
+                deliveries=(*section.deliveries, *block.spans),
+                tokens=block.tokens + (section.tokens if section.deliveries else 0),
+                last_used=state.question_number,
+            )
             continue
         for above in library.ancestors(section_id):  # one of these holds the text
             if (used := sections.get(above) or state.get_open(above)) is not None:
@@ -90,15 +97,6 @@ def _make_section(state: ConversationState, section_id: str, origin: Origin) -> 
         last_used=number,
         tokens=estimate_delivery_tokens(library, section_id),
         content_hash=hash_own_text(library, section_id),
-    )
-
-
-def _deliver(state: ConversationState, section: OpenSection, block: ExpandedBlock) -> OpenSection:
-    return replace(
-        section,
-        deliveries=(*section.deliveries, *block.spans),
-        tokens=block.tokens + (section.tokens if section.deliveries else 0),
-        last_used=state.question_number,
     )
 
 
@@ -199,11 +197,6 @@ def estimate_delivery_tokens(library: Library, section_id: str) -> int:
     """
     node = library.node(section_id)
     return node.tokens if node.tokens <= WHOLE_TOKENS_MAX else min(node.own_tokens, PAGE_TOKENS)
-
-
-def _count_block_tokens(block: ExpandedBlock) -> int:
-    """Estimate the tokens of a block that delivers text or lists children. Other blocks, such as hints, count as 0."""
-    return estimate_tokens(block.text) if block.spans or block.is_listing else 0
 
 
 def hash_own_text(library: Library, section_id: str) -> str:
