@@ -17,7 +17,7 @@ from roamtui.sources.convert.html import convert_html
 from roamtui.sources.decode import decode_text
 
 _LANGUAGE = re.compile(r"[\w#+.-]{1,30}")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _PICTURE_URL = re.compile(r"(?<=[(<\"'])(?:data|attachment):[^\s()<>\"']*")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _HEADING = re.compile("^#", re.MULTILINE)
@@ -66,12 +66,8 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
 def _close_blocks(text: str) -> str:
     """Close a code block or comment that a cell leaves open, because it would hide the cells below."""
     fence = ""
-    for line in text.split("\n"):
-        match = _FENCE.match(line)
-        if match and not fence:
-            fence = match[1]
-        elif match and match[1].startswith(fence) and not line.strip(f" {fence[0]}"):
-            fence = ""
+    for mark in _FENCE.findall(text):
+        fence = mark if not fence else "" if mark.startswith(fence) else fence
     if fence:
         return f"{text}\n{fence}"
     return f"{text}\n-->" if text.rfind("<!--") > text.rfind("-->") else text

@@ -81,18 +81,12 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
 def _read_title(lines: list[str], position: int) -> tuple[str, tuple[str, bool], int] | None:
     """Return the title that starts at a line, its adornment style, and the position after it, or None."""
     line, below, closing = [*lines[position : position + 3], "", ""][:3]
-    if _ADORNMENT.fullmatch(line) and below:
-        title = below.strip()
-        is_title = line == closing and _is_long_enough(line, title)
-        return (title, (line[0], True), position + 3) if is_title else None
+    if _ADORNMENT.fullmatch(line):
+        return (below.strip(), (line[0], True), position + 3) if below.strip() and closing == line else None
     starts_text = (not position or not lines[position - 1]) and line[:1].strip()
-    if starts_text and _ADORNMENT.fullmatch(below) and _is_long_enough(below, line):
+    if starts_text and _ADORNMENT.fullmatch(below) and len(below) >= min(len(line), _SHORT_ADORNMENT_MIN):
         return line, (below[0], False), position + 2
     return None
-
-
-def _is_long_enough(adornment: str, title: str) -> bool:
-    return len(adornment) >= min(len(title), _SHORT_ADORNMENT_MIN) and not _ADORNMENT.fullmatch(title)
 
 
 def _read_block(lines: list[str], start: int, indent: int) -> tuple[list[str], int]:
