@@ -31,22 +31,21 @@ def _point(title: str, address: str, *inner: str) -> str:
     return f'<navPoint>{label}<content src="{address}"/>{"".join(inner)}</navPoint>'
 
 
-def test_the_navigation_gives_titles_and_levels() -> None:
-    converted = convert_epub(pack(make_epub_parts(_CHAPTERS, nav=_NAV)), "a.epub")
+_NCX = _point(
+    "Part One",
+    "text/one.xhtml",
+    _point("Hulls", "text/one.xhtml", _point("Wood", "text/one.xhtml#wood")),
+    _point("Sails &amp; masts", "text/two%202.xhtml"),
+) + _point("The end", "text/three.xhtml#end")
+
+
+@pytest.mark.parametrize("navigation", [{"nav": _NAV}, {"ncx": _NCX}])
+def test_the_navigation_gives_titles_and_levels(navigation: dict[str, str]) -> None:
+    converted = convert_epub(pack(make_epub_parts(_CHAPTERS, **navigation)), "a.epub")
     assert converted.title == "The Book of Boats"
     assert read_outline(converted.text) == _OUTLINE
     assert converted.text.count("SAILS") == 0
     assert converted.text.index("Last words of two.") < converted.text.index("# The end\n\nIt ends.")
-
-
-def test_an_ncx_gives_titles_and_levels_too() -> None:
-    ncx = _point(
-        "Part One",
-        "text/one.xhtml",
-        _point("Hulls", "text/one.xhtml", _point("Wood", "text/one.xhtml#wood")),
-        _point("Sails &amp; masts", "text/two%202.xhtml"),
-    ) + _point("The end", "text/three.xhtml#end")
-    assert read_outline(convert_epub(pack(make_epub_parts(_CHAPTERS, ncx=ncx)), "a.epub").text) == _OUTLINE
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,7 @@ def test_speakers_tags_and_pauses() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["a.srt", "a.vtt"])
-@pytest.mark.parametrize(
-    "text",
-    ["", "WEBVTT\n\n", "words", "99:99:99,999 --> x\nwords", "00:00:01,000 --> 00:00:02,000\n<i></i>", "\n" * 100_000],
-    ids=["empty", "header", "words", "no time", "no text", "lines"],
-)
-def test_a_file_without_subtitles_is_refused_in_one_sentence(name: str, text: str) -> None:
+@pytest.mark.parametrize("text", ["", "WEBVTT\n\n", "99:99:99,999 --> x\nwords", "\n" * 100_000], ids=len)
+def test_a_file_without_subtitles_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(SourceError, match="contains no text"):
-        convert(text.encode(), name)
+        convert(text.encode(), "a.vtt")
