@@ -13,9 +13,7 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed
 from roamtui.conversation.log import ConversationStore
-from roamtui.headless.recheck import collect_claims, recheck_claims
 from roamtui.search.keyword import KeywordSearcher
-from tests.agent.asking import expanding
 from tests.conversation.conversations import find
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite
@@ -148,17 +146,3 @@ async def test_pages_of_an_added_site_open_and_come_back_when_resumed(folder: Pa
         resumed = resume(agent, folder)
     assert [*resumed.state.library.walk()] == ids
     assert resumed.state.open_ids == (link,)
-
-
-async def test_quotes_are_rechecked_in_a_source_that_was_taken_out(folder: Path) -> None:
-    agent, _ = make(folder)
-    await agent.conversation.add_source(str(folder / "tariff.md"))
-    ride = find(agent.conversation.state, "Zeppelin rides")
-    agent.model = ScriptedModel([expanding(ride), ScriptedReply(text=f'It is "90 euros" [{ride}].')])
-    await agent.ask("What does a ride cost?")
-    await agent.conversation.remove_source("tariff.md")
-
-    store = agent.conversation.store
-    assert store is not None
-    rows = recheck_claims(collect_claims(store, []), Bootstrap().reopen)
-    assert [(row["quote"], row["state"]) for row in rows] == [("90 euros", "same")]

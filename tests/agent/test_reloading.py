@@ -109,20 +109,3 @@ async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(tmp_path
         assert resumed.state.collect_excerpts() == {}
         final = await answer(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
         assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
-
-
-async def test_a_second_file_adds_the_tool_that_lists_documents(folder: Path) -> None:
-    other = folder.parent / "b.md"
-    (folder / "b.md").rename(other)
-    conversation = Conversation(_open(folder))
-    listing = ScriptedReply(calls=(("list_documents", {}),))
-    agent = _make_agent(conversation, NOT_FOUND, listing, NOT_FOUND)
-    await answer(agent, QUESTION)
-    other.rename(folder / "b.md")
-    library = Bootstrap().reload(conversation.state.library, frozenset({"b.md"}), sources=[str(folder)])
-    await conversation.reload(library)
-    await answer(agent, QUESTION)
-    assert isinstance(agent.model, ScriptedModel)
-    named = [[tool.name for tool in request.tools] for request in agent.model.requests]
-    assert ["list_documents" in names for names in named] == [False, True, True]
-    assert "b.md" in conversation.state.transcript.exchanges[-1].steps[0].uses[0].result

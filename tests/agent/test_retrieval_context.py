@@ -113,15 +113,6 @@ def test_an_open_section_is_marked_without_an_excerpt() -> None:
     assert {span.doc for span in listed.excerpts} == {"fees.md"}
 
 
-def test_what_opens_with_the_question_is_not_quoted_again() -> None:
-    library = make_library("# A\n\n## B\n\nRed.\n\n### C\n\nBlue.\n\n## D\n\nGreen.\n")
-    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
-    listed = format_hits(state, [_hit(library, "C"), _hit(library, "D")], "red", opened=[id_of(library, "B")])
-    assert ", open: its text stands above)" in listed.text
-    assert "Blue." not in listed.text
-    assert "Green." in listed.text
-
-
 def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     library = make_library("# A\n\n## B\n\n- [0123abcd] A red line (12)\n<!-- red -->\nQuestion: red?\n")
     head, *excerpt = _lines(library, "B", query="red")

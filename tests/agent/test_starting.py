@@ -8,13 +8,13 @@ import pytest
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.events import SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.search.base import Searcher
 from roamtui.search.keyword import KeywordSearcher
-from tests.agent.asking import DOCUMENT, Desk, make_desk
+from tests.agent.asking import Desk, make_desk
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -119,19 +119,3 @@ async def test_a_request_still_begins_with_the_previous_one(mode: KeepOpenMode) 
         assert FOUND_LEAD not in requests[-1][-1].text
     else:
         assert all(FOUND_LEAD in request[-1].text for request in requests)
-
-
-async def _search(desk: Desk, about: str | None = None, **arguments: str) -> set[str]:
-    """Let the model search once in a question about a section, and return the titles that it finds."""
-    call = ("search_sections", {"query": "herons wait", **arguments})
-    await desk.ask("Who waits?", ScriptedReply(calls=(call,)), NOTHING, within=about and desk.ids[about])
-    [searched] = [event for event in desk.events if isinstance(event, SectionsSearched)]
-    return {desk.agent.conversation.state.library.title_of(hit.section_id) for hit in searched.hits}
-
-
-async def test_a_search_covers_the_section_of_the_question_or_the_one_it_names() -> None:
-    desk = make_desk(searcher=KeywordSearcher(make_library(DOCUMENT)))
-    assert await _search(desk) >= {"Herons", "Owls", "Swifts"}
-    assert await _search(desk, "Owls") == {"Owls"}
-    assert await _search(desk, within=f"[{desk.ids['Swifts']}]") == {"Swifts"}
-    assert len(await _search(desk)) > 1, "the next question is about everything again"

@@ -108,29 +108,6 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     assert agent.conversation.state.open_sections == (), "a search opens nothing"
 
 
-async def test_what_is_opened_and_searched_in_one_step_is_given_once() -> None:
-    fees, lost = ids(make_agent(), "Fees", "Lost books")
-    hits = [Hit(section_id=section_id, score=2.0, snippet="", why="") for section_id in (fees, lost)]
-    agent = make_agent(searcher=FakeSearcher(*hits))
-    search = ("search_sections", {"query": "late fees"})
-    model_of(agent).add_replies(
-        ScriptedReply(calls=(search, ("expand_sections", {"section_ids": [fees]}), search)),
-        ScriptedReply(text="Not found: no."),
-    )
-    events = await ask(agent)
-    assert [event.tool for event in events if isinstance(event, ToolFinished)] == [
-        *("expand_sections", "search_sections", "search_sections")
-    ]
-    opened, first, second = results(agent)
-    assert "Late returns cost 2 euros a day." in opened
-    assert f"- [{fees}] " in first
-    assert "Late returns cost 2 euros a day." not in f"{first}{second}"
-    assert "open: its text stands above" in first
-    assert "A lost book costs its price" in first
-    assert ", excerpt above)" in second
-    assert "A lost book costs" not in second
-
-
 _LIBRARY = make_library(MANUAL)
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),

@@ -92,19 +92,6 @@ def _draw_words(data: st.DataObject, text: str, unit: Unit) -> str:
     return text[words[start].start() : words[end].end()]
 
 
-@needs_documents
-@given(st.data())
-def test_sentences_and_rows_are_found_in_any_typography(data: st.DataObject) -> None:
-    text = _draw_text(data)
-    units = split_sentences(text)
-    assume(units)
-    unit = data.draw(st.sampled_from(units))
-    quote = text[unit.start : unit.end]
-    assume(sum(character.isalnum() for character in quote) > 1)
-    for variant in _list_variants(quote, unit.kind):
-        assert find_quote(variant, text) is not None, variant
-
-
 def _list_variants(quote: str, kind: UnitKind) -> Iterator[str]:
     """Yield a quote as models write it: on one line, with other typography, a row without borders."""
     yield quote

@@ -146,23 +146,6 @@ def test_a_noted_section_is_located(old: str, new: str, standing: ClaimStatus, t
     assert bool(placed.change_note) is (standing is not ClaimStatus.SAME)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "standing", "found"),
-    [
-        ("## Water", "## Rain", ClaimStatus.SAME, SPADE),
-        ("## Tools", "## Spades", ClaimStatus.MOVED, SPADE),
-        ("50 cents", "2 euros", ClaimStatus.CHANGED, SPADE.replace("50 cents", "2 euros")),
-        (SPADE, "", ClaimStatus.GONE, None),
-    ],
-)
-def test_noted_words_are_located(old: str, new: str, standing: ClaimStatus, found: str | None) -> None:
-    library = make(TEXT.replace(old, new))
-    [placed] = locate_notes([keep("Tools", SPADE)], library)
-    assert placed.status is standing
-    span = None if placed.new_citation is None else placed.new_citation.span
-    assert (None if span is None else library.text_at(span)) == found
-
-
 def test_notes_are_in_document_order_and_lost_ones_last() -> None:
     notes = [keep("Water"), keep("Sheds"), keep("Tools"), keep("Tools", SPADE)]
     library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
