@@ -49,23 +49,6 @@ def test_only_the_value_is_replaced(path: Path) -> None:
     assert load_settings(path=path).theme == "dawn"
 
 
-@pytest.mark.parametrize(
-    ("text", "after"),
-    [
-        ("", 'theme = "dawn"\n'),
-        ("# mine\n[keys]\n# below\n", 'theme = "dawn"\n# mine\n[keys]\n# below\n'),
-        ('[keys]\ntheme = "not this"\n', 'theme = "dawn"\n[keys]\ntheme = "not this"\n'),
-        ('model = "a"\r\n[keys]\r\n', 'theme = "dawn"\r\nmodel = "a"\r\n[keys]\r\n'),
-        ('"theme" = "a\\"b"\n', '"theme" = "dawn"\n'),
-        ('theme = """a\nb""" # why\n', 'theme = "dawn" # why\n'),
-    ],
-)
-def test_only_one_line_changes(path: Path, text: str, after: str) -> None:
-    write(path, text)
-    save_settings(path, {"theme": "dawn"})
-    assert read(path) == after
-
-
 @given(
     st.lists(
         st.sampled_from(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.errors import ModelError, UsageError
+from roamtui.errors import ModelError
 from roamtui.headless.index import add_summaries
 from roamtui.search.index import IndexLocation, load_summaries
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -69,14 +69,3 @@ class _Terminal(io.StringIO):
     @override
     def isatty(self) -> bool:
         return True
-
-
-@pytest.mark.parametrize(("typed", "asked"), [("n\n", 0), ("", 0), ("y\n", 3), ("YES\n", 3)])
-def test_a_person_is_asked_first(place: IndexLocation, typed: str, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", _Terminal(typed))
-    model = _make_model("One.", "Two.", "Three.")
-    try:
-        add(LIBRARY, model, place, assume_yes=False)
-    except UsageError as error:
-        assert "no summaries were written" in str(error)  # noqa: PT017 - only some of them raise
-    assert len(model.requests) == asked

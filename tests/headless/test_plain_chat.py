@@ -155,16 +155,6 @@ def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, reply: s
     assert chat.model.requests == []
 
 
-def test_another_model_answers_the_next_question(pipe: Pipe) -> None:
-    chat = Chat([ScriptedReply(text="One.")] * 2)
-    other = ScriptedModel([ScriptedReply(text="Two.")] * 2, name="other")
-    chat.chosen["other"] = other
-    out = pipe(chat, "First?", "/model other", "Second?")
-    assert "other answers from now on." in out
-    assert other.requests
-    assert chat.model.is_closed
-
-
 def test_a_failed_question_is_told_and_fails_a_script(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
