@@ -366,11 +366,7 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.palette import CommandPalette  # noqa: PLC0415 - only for those who ask
 
         if self._is_main_in_front:  # else dialogs could pile up without end
-            self.push_screen(CommandPalette(self._keys), self._run_command)
-
-    async def _run_command(self, action_id: str | None) -> None:
-        if action_id is not None:
-            await self.main_screen.action_run(action_id, is_focused=True)
+            self.push_screen(CommandPalette(self._keys), self.main_screen.action_run)
 
     @property
     def _is_main_in_front(self) -> bool:

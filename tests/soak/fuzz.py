@@ -117,7 +117,7 @@ class Life:
             found = [action.id for action in ACTIONS if action.in_palette and action.id != "global.quit"]
             chosen = self._chance.choice(found)
             self._note(chosen)
-            await main.action_run(chosen, is_focused=True)
+            await main.action_run(chosen)
 
     async def _ask(self) -> None:
         main = self._app.main_screen

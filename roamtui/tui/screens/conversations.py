@@ -19,8 +19,6 @@ from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
 from roamtui.document.counts import format_count
-from roamtui.document.library import Library
-from roamtui.document.loader import load_files
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
@@ -170,7 +168,9 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         def render_page(_: Path) -> str:
             from roamtui.export.html import render_html  # noqa: PLC0415 - the other formats need no Markdown parser
 
-            return render_html(load(), summary.source, self._load_library(summary.source))
+            if summary.source != self._source:
+                raise SourceError("A web page shows the document. Resume this conversation first, then export it.")
+            return render_html(load(), summary.source, self._conversation.state.library)
 
         renderers = {
             ".md": lambda _: render_markdown(load(), summary.source),
@@ -180,20 +180,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         words = re.findall(r"\w+", summary.title.lower())
         stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
         self.app.push_screen(ExportDialog("Export conversation to", stem, renderers), self.show_message)
-
-    def _load_library(self, source: str) -> Library:
-        """Return the document of a conversation, whose sections its page shows. Called in a thread.
-
-        Raises:
-            RoamtuiError: The document cannot be opened.
-        """
-        conversation = self._conversation
-        if source == self._source:
-            return conversation.state.library
-        if conversation.open_source is None or source.startswith("-"):
-            raise SourceError("A page needs its document, which cannot be opened here. Choose a name that ends in .md.")
-        library, loader = conversation.open_source(source)
-        return library if loader is None else load_files(library, loader)
 
 
 def list_answered(conversation: Conversation) -> tuple[ConversationSummary, ...]:

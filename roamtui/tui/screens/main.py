@@ -301,12 +301,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if section_id is not None:
             self.post_message(CommandRequested(partial(make_section_command, command_name, section_id=section_id)))
 
-    async def action_run(self, action_id: str, *, is_focused: bool = False) -> None:
-        """Run an action. With `is_focused`, first focus the pane of its scope."""
-        action = next(action for action in self.keys.actions if action.id == action_id)
-        if is_focused:
-            self.panes.focus_scope(action.scope)
-        await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
+    async def action_run(self, action_id: str | None) -> None:
+        """Run an action, if one is given, as if its key were pressed in its scope."""
+        for action in self.keys.actions:
+            if action.id == action_id:
+                self.panes.focus_scope(action.scope)
+                await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
 
     @on(events.DescendantFocus)
     def _show_hints(self) -> None:

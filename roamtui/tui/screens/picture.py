@@ -256,7 +256,8 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
     if file is None:
         return problem
     if request.href and file.name.lower().endswith(_SVG_SUFFIX):
-        return _offer_viewer(app, file)
+        _offer_viewer(app, file)
+        return None
     show(
         ShownFile(
             name=file.name,
@@ -270,16 +271,12 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
     return None
 
 
-def _offer_viewer(app: App[None], file: PictureFile) -> str | None:
-    if file.member:
-        return f"{file.name} is an SVG drawing inside {file.path.name}. Unpack it to see it in its own program."
-
+def _offer_viewer(app: App[None], file: PictureFile) -> None:
     def open_file() -> None:
         app.notify(_open_outside(app, file.path), markup=False)
 
     question = "Open this SVG drawing in its own program?"
     ConfirmDialog(question, str(file.path), yes="Open").ask(app, open_file)
-    return None
 
 
 def _open_outside(app: App[None], path: Path) -> str:
