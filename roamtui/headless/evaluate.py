@@ -18,10 +18,6 @@ from roamtui.headless.output import ProgressLine, write_json, write_notices, wri
 from roamtui.search.options import SearchMode
 
 _RANK_NAMES = (*(f"hit_at_{limit}" for limit in HIT_RANKS), "mrr")
-_AGENT_NAMES = (
-    *("gold_opened", "gold_cited", "quotes_verified", "opened_per_question", "tokens_per_question", "median_tokens"),
-    "steps_per_question",
-)
 _NON_PERCENTAGES = frozenset(
     {"median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question"}
 )
@@ -86,7 +82,8 @@ def to_json_score(score: RunScore, plan: EvalPlan) -> dict[str, Any]:
         "median_ms": score.values.get("median_ms"),
     }
     if plan.model is not None:
-        data |= {"model": plan.model.name, **{name: score.values.get(name) for name in _AGENT_NAMES}}
+        agent = {name: value for name, value in score.values.items() if not name.startswith(RELAXED)}
+        data |= {"model": plan.model.name} | {name: value for name, value in agent.items() if name not in data}
     data["intervals"] = {name: list(interval) for name, interval in score.intervals.items()}
     return data
 

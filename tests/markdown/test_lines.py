@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
-from roamtui.markdown.lines import Run, wrap_runs
+from roamtui.markdown.lines import Run, fold_runs, wrap_runs
 
 _TEXTS = st.lists(st.text(alphabet="ab ,日本語。é", max_size=25), min_size=1, max_size=4)
 
@@ -33,3 +35,12 @@ def _texts(lines: list[list[Run]]) -> list[str]:
 )
 def test_text_is_broken_between_words_and_by_cells(text: str, width: int, lines: list[str]) -> None:
     assert _texts(wrap_runs([Run(text)], width)) == lines
+
+
+@given(_TEXTS, st.integers(2, 12))
+def test_lines_fit_and_lose_nothing_and_wrapped_ones_spaces_alone(texts: list[str], width: int) -> None:
+    runs = [Run(text) for text in texts]
+    wrapped, folded = _texts(wrap_runs(runs, width)), _texts(fold_runs(runs, width))
+    assert all(cell_len(line) <= width for line in (*wrapped, *folded))
+    assert "".join(wrapped).replace(" ", "") == "".join(texts).replace(" ", "")
+    assert "".join(folded) == "".join(texts)
