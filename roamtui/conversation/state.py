@@ -342,7 +342,8 @@ def apply(state: ConversationState, event: ConversationEvent) -> ConversationSta
     if not isinstance(event, TransientEvent):
         state = _record_undo_step(state, event, _apply(state, event))
     if is_kept(event) and state.transcript.exchanges:
-        state = _change_last(state, events=(*state.transcript.exchanges[-1].events, event))
+        kept = replace(event, sections=(), unfolded_ids=()) if isinstance(event, SectionsExpanded) else event
+        state = _change_last(state, events=(*state.transcript.exchanges[-1].events, kept))
     return state
 
 
