@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 
 from textual.content import Content
-from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
@@ -48,16 +46,6 @@ def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | Outc
     return content.plain
 
 
-async def unfold_steps(pilot: Pilot[None], app: RoamApp) -> None:
-    """Unfold the steps of the last answer."""
-    focused = app.focused
-    app.main_screen.panes.focus_chat()
-    await pilot.press("space")
-    await pilot.pause()
-    if focused is not None:
-        focused.focus()
-
-
 async def test_a_question_that_waits_for_the_index_says_so() -> None:
     gate = asyncio.Event()
     async with running(make_app([ScriptedReply(text="Two.", gate=gate)]), SIZE) as (app, pilot):
@@ -95,31 +83,6 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         await wait_until(pilot, lambda: not screen.is_asking)
         assert last(app, ActivityView).startswith("▸ opened 2 sections · ~")
         assert last(app, AnswerView) == "Forty [1]."
-
-
-async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
-    async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main_screen
-        stone = find_id(app, "Stone oven")
-        model_of(app).add_replies(expand(stone), ScriptedReply(text=f"Forty [{stone}]."))
-        await ask(pilot, QUESTION)
-        model_of(app).add_replies(expand(stone), ScriptedReply(text=f"One hour [{stone}]."))
-        await ask(pilot, "And how long does it rest?")
-        await unfold_steps(pilot, app)
-        assert "Already open: Stone oven" in last(app, ActivityView)
-        assert screen.conversation.state.open_ids == (stone,)
-        last_messages = model_of(app).requests[-1].messages
-        assert any("forty loaves" in message.text for message in last_messages)
-
-        await pilot.press("escape", "full_stop", "p")
-        await wait_until(pilot, lambda: bool(screen.conversation.state.open_sections[0].is_pinned))
-        await pilot.pause()
-        assert "Stone oven ⚑" in screen_text(app)
-        assert screen.status_line.message == "Pinned “Stone oven”"
-        await press_until(pilot, lambda: not screen.conversation.state.open_sections, "x", "p", "x")
-        await pilot.pause()
-        assert "◆ Stone oven" not in screen_text(app)
-        assert "No open sections" in screen_text(app)
 
 
 async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_text() -> None:
@@ -320,39 +283,3 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         await press_until(pilot, lambda: len(model.requests) == 4 and not app.main_screen.is_asking, "o")
         assert agent.conversation.state.get_open(steam) is not None
         assert len(agent.conversation.state.transcript.exchanges) == 1
-
-
-async def test_whatever_was_done_to_a_section_is_taken_back() -> None:
-    async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main_screen
-
-        def shown() -> list[bool]:
-            return [section.is_pinned for section in screen.conversation.state.open_sections]
-
-        await pilot.press("escape", "j")
-        for key, pins, message in (
-            ("p", [True], ""),
-            ("x", [True], "Section is pinned. Unpin it first"),
-            ("p", [False], ""),
-            ("x", [], ""),
-            ("u", [False], "Changed back “Ovens”"),
-            ("u", [True], "Changed back “Ovens”"),
-            ("u", [], "Changed back “Ovens”"),
-            ("u", [], "Nothing to undo"),
-        ):
-            await pilot.press(key)
-            await wait_until(pilot, lambda: shown() == pins and message in screen.status_line.message)  # noqa: B023
-
-
-async def test_the_outline_says_what_the_model_has_read() -> None:
-    async with running(make_app(), (120, 35)) as (app, pilot):
-        steam = find_id(app, "Steam")
-        model_of(app).add_replies(expand(steam), ScriptedReply(text=f'"Steam is let in" [{steam}].'))
-        await ask(pilot, "What of steam?")
-        outline = app.main_screen.tree_pane.outline
-        outline.move_to(steam)
-        assert "◆ Steam" in screen_text(app)
-        outline.focus()
-        await press_until(pilot, lambda: app.main_screen.conversation.state.open_ids == (), "x")
-        await pilot.pause()
-        assert re.search(r"· Steam.*◦", screen_text(app))

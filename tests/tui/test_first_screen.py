@@ -11,9 +11,8 @@ from textual.screen import Screen
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.models.registry import NoModel
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import EXAMPLES, make_context, running, screen_text, wait_until
 
@@ -61,21 +60,6 @@ async def test_a_question_that_is_typed_at_once_is_answered() -> None:
         app.main_screen.question_box.fill("How many?")
         app.main_screen.question_box.action_send()
         await wait_until(pilot, "Forty.")
-
-
-async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
-    examples = ("Who may lend an item to a neighbour?", "What is a late fee?", "When is the starter fed?")
-    context = make_context(options=TuiOptions(examples=examples))
-    context.agent.model = NoModel()
-    context = replace(context, model_name=NoModel.name)
-    async with running(RoamApp(context), (80, 24)) as (app, pilot):
-        await wait_until(pilot, "does not reason")
-        assert "f2 changes it." in screen_text(app)
-        assert app.main_screen.chat_log.max_scroll_y == 0
-        await pilot.resize_terminal(80, 20)
-        await wait_until(pilot, lambda: screen_text(app).count("Larch Lane Bakery") == 2)
-        await pilot.resize_terminal(80, 24)
-        await wait_until(pilot, lambda: app.main_screen.chat_log.max_scroll_y == 0)
 
 
 async def test_an_app_can_be_left_before_the_agent_is_made() -> None:

@@ -73,31 +73,6 @@ async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_b
         assert place(app) == "tree"
 
 
-async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
-    async with running(make_app(), MIDDLE) as (app, pilot):
-        await pilot.press("escape", "j", "space")
-        await pilot.pause()
-        assert "Stone oven" in screen_text(app)
-        await pilot.press("space")
-        await pilot.pause()
-        assert "Stone oven" not in screen_text(app)
-        assert app.main_screen.conversation.state.open_sections == ()
-
-
-async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
-    async with running(make_app(), WIDE) as (app, pilot):
-        await pilot.press("escape", "j", "enter")
-        await pilot.pause()
-        screen = app.main_screen
-        assert screen.reader_pane.section_id == find_id(app, "Ovens")
-        assert place(app) == "tree", "the outline can be walked on"
-        await pilot.press("3")
-        await pilot.pause()
-        assert place(app) == "reader"
-        assert screen.panes.shown == frozenset(Pane)
-        assert screen.reader_pane.region.x > screen.chat_log.region.x > screen.tree_pane.region.x
-
-
 async def test_ctrl_c_copies_the_selection() -> None:
     async with running(make_app()) as (app, pilot):
         box = app.main_screen.question_box

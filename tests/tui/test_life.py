@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from weakref import ref
 
@@ -12,7 +10,6 @@ import pytest
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widget import Widget
-from typing_extensions import override
 
 from roamtui.agent import loop
 from roamtui.agent.loop import Agent
@@ -21,7 +18,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.loader import build_library
-from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta
+from roamtui.models.base import Model
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
@@ -101,36 +98,6 @@ class FakeSuspend:
     def __exit__(self, *_error: object) -> None: ...
 
 
-class Burden:
-    """What a model works with."""
-
-
-class DefectiveModel(ScriptedModel):
-    """Fails as no model should, with something at hand."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.burden: ref[Burden] | None = None
-
-    @override
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        burden = Burden()
-        self.burden = ref(burden)
-        yield TextDelta("It is")
-        raise ZeroDivisionError
-
-
-class StuckModel(DefectiveModel):
-    """Waits for ever, with something at hand."""
-
-    @override
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        burden = Burden()
-        self.burden = ref(burden)
-        yield TextDelta("It is")
-        await asyncio.Event().wait()
-
-
 async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:
     first_id = app.main_screen.conversation.state.id
     await press_until(pilot, lambda: app.main_screen.conversation.state.id != first_id, "ctrl+n")
@@ -160,19 +127,3 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
         assert [held for held in exchanges if held.question == "How long is steam let in?"] == []
         lines = [held.text for held in gc.get_objects() if type(held) is Strip]
         assert [line for line in lines if "Steamed for" in line] == []
-
-
-@pytest.mark.parametrize("model", [DefectiveModel(), StuckModel()], ids=["failed", "cancelled"])
-async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(model: DefectiveModel) -> None:
-    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    async with running(RoamApp(context_of(Agent(Conversation(library), model))), (100, 30)) as (app, pilot):
-        app.main_screen.question_box.fill("How many?")
-        await press_until(pilot, lambda: model.burden is not None, "enter")
-        if isinstance(model, StuckModel):
-            app.main_screen.action_copy_or_cancel()
-        await wait_until(pilot, lambda: not app.main_screen.is_asking)
-        await pilot.pause()
-        gc.collect()
-        assert app.main_screen.conversation.state.transcript.exchanges
-        assert model.burden is not None
-        assert model.burden() is None

@@ -8,7 +8,6 @@ from textual.pilot import Pilot
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
 
@@ -21,23 +20,6 @@ async def answer(pilot: Pilot[None], text: str) -> RoamApp:
     model.add_replies(ScriptedReply(text=text), ScriptedReply(text=text))
     await ask(pilot, "Where?")
     return app
-
-
-async def test_keys_walk_over_the_links_of_an_answer() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
-        starter = find_id(app, "Starter")
-        await answer(pilot, f"See [steam](#steam), the [starter]({starter}) and [a page](https://example.org/x).")
-        app.main_screen.panes.focus_chat()
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Steam"))
-        app.main_screen.panes.focus_chat()
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == starter)
-        app.main_screen.panes.focus_chat()
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
-        assert "https://example.org/x" in screen_text(app)
 
 
 async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:

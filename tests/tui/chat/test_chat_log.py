@@ -57,17 +57,6 @@ def numbers(app: RoamApp) -> list[int]:
     return [view.number for view in app.screen.query(ExchangeView)]
 
 
-async def test_a_saved_conversation_is_shown_again_with_its_end_in_view() -> None:
-    app = make_long_app(3)
-    async with app.run_test(size=(100, 24)) as pilot:
-        await wait_until(pilot, lambda: numbers(app) == [1, 2, 3])
-        await pilot.pause()
-        text = screen_text(app)
-    assert "Answer 3." in text
-    assert "Try" not in text
-    assert "earlier question" not in text
-
-
 async def test_only_the_newest_are_shown_and_earlier_ones_come_by_key() -> None:
     count = 2 * EXCHANGES_STEP + 5
     app = make_long_app(count)

@@ -187,21 +187,6 @@ async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sectio
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
 
 
-async def test_i_asks_at_once_if_a_model_is_chosen_already_even_about_an_earlier_question() -> None:
-    async with running(make_offline_app(), LARGE) as (app, pilot):
-        screen = app.main_screen
-        await show_cards(pilot, app)
-        app.app_context.agent.model = ScriptedModel([ScriptedReply(text="No boat leaves.")] * 4, name="local")
-        await ask(pilot, "What does the red flag mean?")
-        screen.panes.focus_chat()
-        await pilot.press("i")
-        await wait_until(pilot, lambda: "Select a passage" in screen.status_line.message)
-        await pilot.press("1", "i")
-        await wait_until(pilot, lambda: screen.conversation.state.question_number == 3 and not screen.is_asking)
-        questions = [exchange.question for exchange in screen.conversation.state.transcript.exchanges]
-        assert questions == [BICYCLE, "What does the red flag mean?", BICYCLE]
-
-
 async def test_what_is_not_found_is_said_plainly_with_the_nearest_titles_to_enter() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
         await show_cards(pilot, app, "Which zebra plays the xylophone on a boat at midnight?")
@@ -216,17 +201,6 @@ async def test_what_is_not_found_is_said_plainly_with_the_nearest_titles_to_ente
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Weather"))
 
 
-async def test_cards_fit_a_narrow_terminal_and_lose_no_word() -> None:
-    async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app, PRICE)
-        words = " ".join(list_lines(app)).replace("│", " ").split()
-        await pilot.resize_terminal(*NARROW)
-        await wait_until(pilot, lambda: get_cards(app).size.width < NARROW[0])
-        lines = list_lines(app)
-        assert max(map(len, lines)) <= get_cards(app).size.width
-        assert " ".join(lines).replace("│", " ").split() == words
-
-
 @pytest.mark.parametrize("row", [0, 1], ids=["path", "text"])
 async def test_a_click_on_a_card_reads_its_section(*, row: int) -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
@@ -235,19 +209,3 @@ async def test_a_click_on_a_card_reads_its_section(*, row: int) -> None:
         line = next(number for number, text in enumerate(list_lines(app)) if text.startswith("1 Tickets"))
         await pilot.click(cards, offset=(6, line + row))
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Bicycles"))
-
-
-async def test_a_saved_conversation_shows_its_cards_again(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "conversations")
-    async with running(make_offline_app(store=store), LARGE) as (app, pilot):
-        await ask(pilot, PRICE)
-        await ask(pilot, "zebra xylophone")
-        first, last = (str(view.render()) for view in app.main_screen.query(PassagesView))
-    async with running(make_offline_app(store=store), LARGE) as (app, pilot):
-        await pilot.press("f4")
-        await pilot.pause()
-        await wait_until(pilot, lambda: PRICE in screen_text(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: len(app.main_screen.query(PassagesView)) == 2)
-        await pilot.pause()
-        assert [str(view.render()) for view in app.main_screen.query(PassagesView)] == [first, last]

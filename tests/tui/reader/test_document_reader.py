@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from roamtui.bootstrap import open_library
-from roamtui.document.links import locate_section
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
 from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
-
-
-def test_the_file_of_a_section_is_found_alone_and_in_a_folder(tmp_path: Path) -> None:
-    path = tmp_path / "docs" / "sub" / "a.md"
-    path.parent.mkdir(parents=True)
-    path.write_text("# A\n", "utf-8")
-    for source in (path, tmp_path / "docs"):
-        library = open_library([str(source)])
-        file = locate_section(library, [*library.walk()][-1])
-        assert file is not None
-        assert file.path == path
-    library = open_library([str(tmp_path / "docs")])
-    assert locate_section(library, next(iter(library.walk()))) is None
-
 
 BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 12 for number in range(6))
 

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from textual import on
 from textual.app import App, ComposeResult
-from textual.geometry import Offset
 from textual.message import Message
 from textual.pilot import Pilot
-from textual.selection import Selection
 from typing_extensions import override
 
 from roamtui.bootstrap import open_library
@@ -119,14 +117,6 @@ async def test_a_picture_is_drawn_above_its_words_and_no_line_moves(guide: Path)
         quoted = after.index("▌ [image: Quoted]")
         assert after[quoted - 6 : quoted] == ["▌ " + "▀" * 10] * 6
         assert after[after.index("[image: badge]") - 1] == "", "a badge is shown as words"
-
-
-async def test_pictures_are_neither_copied_nor_lost_from_quotes(guide: Path) -> None:
-    async with _run(guide) as (app, _):
-        lines = _lines(app.reader)
-        end = lines.index("[image: Two stripes]")
-        selection = Selection(Offset(0, lines.index("Words before.")), Offset(30, end))
-        assert app.reader.get_selection(selection) == ("Words before.\n\n[image: Two stripes]", "\n")
 
 
 async def test_what_cannot_be_drawn_is_words_and_one_sentence(guide: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
 from textual import on
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
@@ -89,10 +88,6 @@ def _top(reader: Reader) -> str:
     return _lines(reader)[0]
 
 
-def _table_line(reader: Reader) -> str:
-    return next(line for line in _lines(reader) if "│" in line)
-
-
 def _marked(reader: Reader, overlay: HighlightKind) -> list[str]:
     """Return the characters in view that have the background of an overlay."""
     background = reader.palette.overlays[overlay].bgcolor
@@ -145,21 +140,6 @@ async def test_what_is_selected_is_copied_else_the_source() -> None:
         assert selected == "Call"
         app.screen.selections = {reader: Selection(Offset(0, top + 7), None)}
         assert (app.screen.get_selected_text() or "").startswith("Call in, then rest.")
-
-
-@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-light", "dracula"])
-async def test_text_differs_from_its_background_in_each_theme(theme: str) -> None:
-    async with _run(_LIBRARY, "Handbook") as (app, reader, pilot):
-        app.theme = theme
-        await pilot.pause()
-        reader.highlight_words(("vacation",), _TEXT.index("vacation"))
-        reader.action_follow()
-        for y in range(reader.view_size.height):
-            for segment in reader.render_line(y):
-                assert segment.style is not None
-                if segment.text.strip():
-                    assert segment.style.color is not None
-                    assert segment.style.color.is_default or segment.style.color != segment.style.bgcolor
 
 
 async def test_a_large_document_costs_what_is_read_of_it() -> None:
@@ -226,17 +206,3 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
         await pilot.pause()
         assert "".join(_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
         assert reader.section_id == exceptions
-
-
-async def test_wide_tables_are_scrolled() -> None:
-    cells = "|".join(f"column-{number:02}-of-it" for number in range(12)) + "|[far](x.md)|"
-    async with _run(make_library(f"# Page\n\n|{cells}\n|{'---|' * 13}\n"), "Page") as (_, reader, pilot):
-        assert "column-00" in "".join(_lines(reader))
-        for _ in range(40):
-            reader.action_move_sideways(1)
-            await pilot.pause()
-        assert "far" in _table_line(reader)
-        for _ in range(40):
-            reader.action_move_sideways(-1)
-            await pilot.pause()
-        assert _table_line(reader).startswith("column-00")

@@ -34,10 +34,6 @@ def _reading(reading_id: str, *unfolded: str) -> ConversationState:
     return replace(make_state(_LIBRARY, *unfolded), reading_id=reading_id)
 
 
-def test_a_line_has_guides_a_triangle_and_a_title() -> None:
-    assert _text(make_state(_LIBRARY, "Leave"), 3).rstrip() == "│ └ · Sick leave"
-
-
 def test_only_a_large_folded_section_shows_its_size() -> None:
     text = "# T\n\n## Long\n\n### Inner\n\n" + "Some words. " * 600 + "\n## Short\n\n### Inner\n\nWords.\n"
     library = make_library(text)
@@ -52,11 +48,6 @@ def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None
     assert "Passwords ¶" in _text(_reading(reading, "Security"), 3)
     assert "¶" not in _text(_reading(reading, "Security"), 2)
     assert "Length ¶" in _text(_reading(reading, "Security", "Passwords"), 4)
-
-
-def test_a_long_title_is_cut() -> None:
-    state = make_state(make_library("# T\n\n## Amendment to the agreement between the parties\n"))
-    assert _text(state, 1).rstrip() == "└ · Amendment to the agreement between…"
 
 
 def test_marks_are_readable_without_colour() -> None:

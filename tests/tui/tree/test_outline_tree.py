@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
-import pytest
 from textual import on
 from textual.app import App, ComposeResult
 from textual.message import Message
@@ -13,14 +12,14 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.conversation.commands import Command, FoldNodes, Origin
+from roamtui.conversation.commands import Command, FoldNodes
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.messages import CommandRequested
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.real_documents import PROJECT_DIR
-from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library, open_section
+from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library
 
 _LIBRARY = make_library()
 
@@ -80,25 +79,6 @@ def _commands(app: TreeApp, state: ConversationState) -> list[Command | str]:
 def _cursor_title(tree: OutlineTree, library: Library = _LIBRARY) -> str:
     assert tree.cursor_id is not None
     return library.title_of(tree.cursor_id)
-
-
-async def test_the_outline_shows_what_is_unfolded_open_and_pinned() -> None:
-    opened = (
-        open_section(_LIBRARY, "Vacation", is_cited=True),
-        open_section(_LIBRARY, "Security", Origin.PERSON, is_pinned=True),
-        open_section(_LIBRARY, "Passwords"),
-        open_section(_LIBRARY, "Length"),
-    )
-    state = make_state(_LIBRARY, "Leave", opened=opened, reading=find_id(_LIBRARY, "Sick leave"))
-    async with _run(state) as (_, tree, _pilot):
-        assert _lines(tree) == [
-            "▾ Handbook",
-            "├ ▾ Leave",
-            "│ ├ · ◆ Vacation ❝",
-            "│ └ · Sick leave ¶",
-            "├ ▸ ◆ Security ⚑",
-            "└ · Travel",
-        ]
 
 
 async def test_the_cursor_walks_lines_parents_and_children() -> None:
@@ -184,21 +164,6 @@ async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
         tree.show(replace(make_state(grown), unfolded=frozenset()))
         await pilot.pause()
         assert _lines(tree) == before
-
-
-@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "dracula"])
-async def test_titles_differ_from_their_background_in_each_theme(theme: str) -> None:
-    state = make_state(_LIBRARY, opened=(open_section(_LIBRARY, "Leave"),))
-    async with _run(state) as (app, tree, pilot):
-        app.theme = theme
-        tree.mark(opened=[find_id(_LIBRARY, "Leave")])
-        await pilot.pause()
-        for y in range(4):
-            for segment in tree.render_line(y):
-                assert segment.style is not None
-                if segment.text.strip():
-                    assert segment.style.color is not None
-                    assert segment.style.color.is_default or segment.style.color != segment.style.bgcolor
 
 
 async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None:
