@@ -1,7 +1,7 @@
 """Makes the README's picture and page: the app and the example handbook, one question and its answer: `make docs`.
 
-A person played the model, by hand, and quoted one figure wrong. `docs/answer.jsonl` is the log of that conversation, so
-the picture is the same on every machine.
+A person played the model, by hand, and quoted one figure wrong. `examples/answer.json` has their words, so the picture
+is the same on every machine.
 """
 
 from __future__ import annotations
@@ -31,16 +31,11 @@ _SCREEN_SIZE = (120, 34)
 """In columns and lines."""
 
 
-class NamelessModel(RecordedModel):
-    """Replays the recorded replies, without the path of their file in the picture."""
-
-    name = "any model"
-
-
 async def make_pictures() -> tuple[str, str]:
     """Return the app with its answer as an SVG, and the conversation as a page that replays it."""
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
-    model = NamelessModel(_PROJECT / "docs" / "answer.jsonl")
+    model = RecordedModel(seconds_per_word=0)
+    model.name = "any model"
     agent = Agent(Conversation(library), model, KeywordSearcher(library))
     context = AppContext(
         conversation=agent.conversation,
@@ -53,8 +48,7 @@ async def make_pictures() -> tuple[str, str]:
     app.animation_level = "none"
     app.main_screen.question_box.cursor_blink = False
     async with app.run_test(size=_SCREEN_SIZE) as pilot:
-        for question in model.questions:
-            await app.main_screen.agent.ask(question)
+        await app.main_screen.agent.ask(model.question)
         await pilot.pause()
         picture = app.export_screenshot(title=f"roamtui {_SOURCE}")
     return picture, render_html(agent.conversation.state, _SOURCE, library)

@@ -330,7 +330,7 @@ class Bootstrap:
                 raise UsageError(f"{problem}. Name one with --embedder: {EXAMPLES}.")
             embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
         if reranks:
-            if name == OFFLINE or name.startswith(RECORDED):
+            if name in (OFFLINE, RECORDED):
                 raise UsageError(
                     f"the model {OFFLINE} cannot rerank. Choose another with --model, or set retrieval.rerank to off."
                 )

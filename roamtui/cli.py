@@ -262,6 +262,14 @@ def app(args: Namespace) -> int:
     ).run()
 
 
+def demo(args: Namespace) -> int:
+    """Watch a recorded answer in the app: sections open, and quotes are checked."""
+    from roamtui.launch import EXAMPLE, Launch
+    from roamtui.models.recorded import RecordedModel
+
+    return Launch(bootstrap=_make_bootstrap(args), sources=(str(EXAMPLE),), model=RecordedModel()).run()
+
+
 def ask(args: Namespace) -> int:
     """Ask one question and print a cited answer."""
     import asyncio
@@ -455,6 +463,7 @@ def _detach_stdout() -> None:
 
 COMMANDS: dict[str, tuple[Callable[[Namespace], int | None], tuple[str, ...]]] = {
     "": (app, ("talk", "cost", "web", "model", "find")),
+    "demo": (demo, ()),
     "ask": (ask, ("source", "talk", "cost", "web", "model", "find")),
     "outline": (outline, ("sources", "json", "web")),
     "show": (show, ("source", "web")),

@@ -22,6 +22,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
+from roamtui.models.recorded import RecordedModel
 from roamtui.models.registry import OFFLINE, discover_local_models, list_usable_models
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.search.options import RetrievalOptions
@@ -33,6 +34,8 @@ from roamtui.tui.image_mode import ImageMode
 
 _CONVERSATIONS_SHOWN = 8
 _SOURCES_SHOWN = 8
+EXAMPLE = get_resource_dir("examples") / "handbook.md"
+"""The document of the recorded answer."""
 _EXAMPLES = (
     ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
     ("pages", "A small site", "a folder of eight short pages"),
@@ -51,6 +54,8 @@ class Launch:
     sources: tuple[str, ...] = ()
     conversation_id: str | None = None
     """The conversation to resume. An empty id means the latest one."""
+    model: Model | None = None
+    """Replaces the model of the settings."""
     is_plain: bool = False
     is_watching: bool = False
 
@@ -65,7 +70,7 @@ class Launch:
             return self._run_plain(sources)
         first, table = None, sources[0] if has_screen() and _is_table(sources) else ""
         if not table and (sources or not has_screen()):
-            first = self.open(sources, self.conversation_id)
+            first = self.open(sources, self.conversation_id, self.model)
             if "-" in sources:
                 _reattach_terminal()
             if not has_screen():
@@ -103,6 +108,8 @@ class Launch:
         notes = [*library.notes]
         if (more := len(library.notes) - _NOTES_SHOWN) > 1:
             notes[-more:] = [f"{more} more notes on the files."]
+        if isinstance(model, RecordedModel):
+            notes.append("Recorded: a person played the model, and quoted one figure wrong. esc stops the answer.")
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
         conversation = bootstrap.start_conversation(library, loader, conversation_id)
@@ -113,6 +120,7 @@ class Launch:
             conversation=conversation,
             make_agent=partial(bootstrap.make_agent, conversation, model),
             model_name=settings.model if model is None else model.name,
+            first_question=model.question if isinstance(model, RecordedModel) else "",
             options=replace(self.make_options(), examples=choose_example_questions(library)),
             reload_library=partial(bootstrap.reload, sources=sources) if is_readable else None,
             reload_on_change=self.is_watching,
@@ -141,6 +149,7 @@ class Launch:
         settings = self.bootstrap.settings
         return TuiOptions(
             theme=settings.theme,
+            model_name=settings.model,
             image_mode=ImageMode(settings.images),
             keys={action: (keys,) for action, keys in settings.keys.items()},
             themes_dirs=(themes_path(),),
@@ -196,6 +205,12 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         name = source.partition("://")[2].rstrip("/") if is_url else name_sources(source)
         note = "" if is_url else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
+    note = "recorded, ten seconds: sections open, quotes are checked, one of them is false"
+    offers.append(
+        StartOffer(
+            group=OfferGroup.EXAMPLE, name="Watch an answer", note=note, source=str(EXAMPLE), model=RecordedModel()
+        )
+    )
     for file, name, note in _EXAMPLES:
         path = get_resource_dir("examples") / file
         if path.exists():

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -124,17 +123,17 @@ def make_model(
     """Return the model with this name. Nothing is started or requested yet.
 
     Args:
-        name: ``offline``, ``recorded:FILE``, or provider and model such as ``openai/gpt-4.1-mini``.
+        name: ``offline``, ``recorded``, or provider and model such as ``openai/gpt-4.1-mini``.
         api_base: URL of the server, or None for the provider's default. `offline` ignores it.
         options: Sizes, timeouts and retries for provider models.
         environ: Environment with the keys, or None for the environment of this process.
         worker: A process to share with other models. The caller closes it.
 
     Raises:
-        UsageError: The name or URL is invalid, or the file cannot be replayed.
+        UsageError: The name or URL is invalid.
     """
-    if name.startswith(RECORDED):
-        return RecordedModel(Path(name.removeprefix(RECORDED)).expanduser())
+    if name == RECORDED:
+        return RecordedModel()
     if not name or not name.isprintable() or any(character.isspace() for character in name):
         shown = shorten(sanitise_line(name), 80)
         raise UsageError(f'invalid model name "{shown}". Use provider/model, such as openai/gpt-4.1-mini, or offline.')

@@ -48,12 +48,16 @@ class StartOffer:
     """A path, as a person may type it, or a URL."""
     conversation_id: str | None = None
     """The conversation to resume, or None for a new one."""
+    model: Model | None = None
+    """Answers in the place of the settings' model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuiOptions:
     """How the app looks, and what it can do besides showing a document."""
 
+    model_name: str = "offline"
+    """Name of the model of the settings."""
     theme: str | None = None
     """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
@@ -108,6 +112,8 @@ class AppContext:
     """Makes the agent. Called once, right after the first screen: its imports would delay that by 45 ms."""
     model_name: str
     """Name of the agent's first model."""
+    first_question: str = ""
+    """A question to ask at once, which only the first model answers. Empty for none."""
     options: TuiOptions = TuiOptions()
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None
     """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None if the

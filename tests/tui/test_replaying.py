@@ -1,42 +1,20 @@
-"""A conversation is replayed in the app, which says what to know about a model."""
+"""The recorded answer is watched in the app, which says what to know about a model."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.transcript import QuoteState
 from roamtui.document.loader import build_library
+from roamtui.launch import EXAMPLE, Launch
 from roamtui.models.recorded import RecordedModel
+from roamtui.models.registry import OFFLINE
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, ask, expand, find_id, running, screen_text, wait_until
-
-QUESTIONS = ("How many loaves does the deck oven take?", "And the stone oven?")
-
-
-def start_conversation(store: ConversationStore | None = None) -> Conversation:
-    return Conversation(build_library(RawText(text=TEXT, source="bakery.md", name="bakery")), store=store)
-
-
-async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[str, ...]:
-    """Ask both questions in an app and return the answers, and what stands on the screen."""
-    async with running(RoamApp(context_of(agent)), (120, 40)) as (app, pilot):
-        if script is not None:
-            deck, stone = find_id(app, "Deck oven"), find_id(app, "Stone oven")
-            script.add_replies(
-                expand(deck, stone),
-                ScriptedReply(text=f'It takes "ninety loaves" [{deck}].'),
-                ScriptedReply(text=f'It takes "forty loaves" [{stone}].'),
-            )
-        for question in QUESTIONS:
-            await ask(pilot, question)
-        screen = screen_text(app)
-        answers = [exchange.answer for exchange in app.main_screen.conversation.state.transcript.exchanges]
-    return (*answers, screen)
+from tests.tui.driving import TEXT, ask, screen_text, wait_until
 
 
 class NotedModel(ScriptedModel):
@@ -50,21 +28,33 @@ class NotedModel(ScriptedModel):
 
 
 async def test_the_app_says_what_to_know_of_a_model_once() -> None:
-    app = RoamApp(context_of(Agent(start_conversation(), NotedModel([ScriptedReply(text="Not found: no.")]))))
+    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+    app = RoamApp(context_of(Agent(Conversation(library), NotedModel([ScriptedReply(text="Not found: no.")]))))
     async with app.run_test(size=(120, 40)) as pilot:
         await wait_until(pilot, "It has no [b]tool calls[/b].")
-        await ask(pilot, QUESTIONS[0])
+        await ask(pilot, "How many loaves?")
         assert screen_text(app).count("tool calls") == 1
 
 
-async def test_the_app_shows_the_recorded_answers_again(tmp_path: Path) -> None:
-    script = ScriptedModel()
-    conversation = start_conversation(ConversationStore(tmp_path / "conversations"))
-    recorded = await converse(Agent(conversation, script), script)
-    assert "ninety loaves" in recorded[0]
-    model = RecordedModel(tmp_path / "conversations" / f"{conversation.state.id}.jsonl")
-    assert model.questions == QUESTIONS
-    replayed = await converse(Agent(start_conversation(), model))
-    assert replayed[:2] == recorded[:2]
-    assert "forty loaves" in replayed[2]
-    assert "▸ opened 2 sections" in replayed[2]
+async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free() -> None:
+    model = RecordedModel(seconds_per_word=0)
+    app = RoamApp(Launch(bootstrap=Bootstrap(), sources=(str(EXAMPLE),)).open((str(EXAMPLE),), None, model))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, "Pay early to keep borrowing.")
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        (exchange,) = app.main_screen.conversation.state.transcript.exchanges
+        states = [citation.state for citation in exchange.citations]
+        assert [state.value for state in states].count("not_found") == 1
+        assert QuoteState.FOUND in states
+        assert "Recorded: a person played the model" in screen_text(app)
+        await ask(pilot, "When does the main counter open on Saturday?")
+        assert "no model has read them" in screen_text(app)
+
+
+async def test_esc_stops_the_recorded_answer() -> None:
+    app = RoamApp(Launch(bootstrap=Bootstrap()).open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, lambda: app.main_screen.is_asking)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert app.main_screen.agent.model.name == OFFLINE

@@ -31,6 +31,7 @@ from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.node import Span
+from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import (
@@ -167,6 +168,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self._show_last_read()
             self._show_saved_conversations()
             self._started.set()
+            if self.app_context.first_question:
+                self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
             self.check_for_changes()
             self.set_interval(_CHECK_SECONDS, self.check_for_changes)
 
@@ -319,6 +322,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
+        if self.is_asking and self.agent.model.name == RECORDED:
+            self.questions.stop()
+            return
         is_done = self.focused is self.question_box and (self.questions.reset_options() or self.questions.take_back())
         if not is_done:
             self.panes.step_out()
@@ -326,7 +332,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _run_question(self, question: str, options: AskOptions) -> None:
         await self._started.wait()
-        await self.agent.ask(question, options)
+        try:
+            await self.agent.ask(question, options)
+        finally:
+            if self.agent.model.name == RECORDED:
+                self._use_own_model()
 
     def _show_pending_question(self, question: str, within: str | None) -> None:
         reason = self.status_line.progress or f"Waiting for {self.status_line.model}"
@@ -436,6 +446,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if edited is not None:
                 self.questions.edit(edited)
 
+    def _use_own_model(self) -> None:
+        """Use the model of the settings after the recorded one."""
+        options = self.app_context.options
+        if options.make_model is not None:
+            self.agent.model = options.make_model(options.model_name)
+            self._show_model(options.model_name)
+
+    def _show_model(self, name: str) -> None:
+        self.status_line.model = name
+        self.welcome.show_model(name)
+        self._prepare_agent()
+
     def action_choose_model(self) -> None:
         if not self.warn_if_busy():
             self._choose_model()
@@ -446,9 +468,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         def show(name: str | None) -> None:
             if name is not None:
-                self.status_line.model = name
-                self.welcome.show_model(name)
-                self._prepare_agent()
+                self._show_model(name)
                 if after is not None:
                     after()
 

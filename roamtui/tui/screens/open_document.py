@@ -86,7 +86,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._load_offers()
         if self._request.source:
             self.add_class("-named")
-            self._opening = self._open(self._request.source, self._request.conversation_id)
+            self._opening = self._open(self._request.source, self._request.conversation_id, self._model)
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
@@ -132,7 +132,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         if self._request.is_added or open_source is not None:
             self.finish(DocumentRequested(open_source or source, offer.conversation_id))
         else:
-            self._opening = self._open(source, offer.conversation_id)
+            self._opening = self._open(source, offer.conversation_id, offer.model or self._model)
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""
@@ -143,7 +143,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             self.field.cursor_position = len(chosen.source)
 
     @work(group="opening", exit_on_error=False)
-    async def _open(self, source: str, conversation_id: str | None) -> None:
+    async def _open(self, source: str, conversation_id: str | None, model: Model | None) -> None:
         worker, open_source = get_current_worker(), self._options.open_source
         assert open_source is not None
         words = f"Opening {sanitise_line(source)}…"
@@ -155,7 +155,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             self.app.call_from_thread(self.show_message, f"{words} {done:,} of {count:,} · esc to cancel")
 
         try:
-            opened = await asyncio.to_thread(open_source, source, conversation_id, self._model, report)
+            opened = await asyncio.to_thread(open_source, source, conversation_id, model, report)
         except RoamtuiError as error:
             self._on_opening_ended(sanitise_line(str(error)))
         else:
