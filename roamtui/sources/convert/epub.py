@@ -70,10 +70,9 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
 def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_NavigationPoint]]:
     """Return the navigation points of each part, in order."""
     points: dict[str, list[_NavigationPoint]] = {}
-    root = package.parse(part)
     target = ("", "")
     # From the last to the first, because an entry without a target leads to the target of the next one.
-    for level, title, href in reversed([*_read_ncx(root), *_read_nav(root)]):
+    for level, title, href in reversed([*_read_entries(package.parse(part))]):
         target = _split_href(href, part) if href else target
         if title and target[0]:
             points.setdefault(target[0], []).insert(0, _NavigationPoint(level, title, target[1]))
@@ -87,27 +86,15 @@ def _split_href(href: str, part_name: str) -> tuple[str, str]:
     return target, unquote(fragment)
 
 
-def _read_nav(root: Any) -> Iterator[tuple[int, str, str]]:
-    """Yield level, title and href from the nested lists in the first `nav` that is a table of contents (EPUB 3)."""
-    for nav in root.iter("{*}nav"):
-        if get_attribute(nav, "type") in ("", "toc"):
-            for item in nav.iter("{*}li"):
-                for entry in [*item.iterfind("{*}a"), *item.iterfind("{*}span")][:1]:
-                    pictured = " ".join(image.get("alt", "") for image in entry.iter("{*}img"))
-                    yield _count_around(item, "ol"), join_text(entry) or pictured, entry.get("href", "")
-            return
-
-
-def _read_ncx(root: Any) -> Iterator[tuple[int, str, str]]:
-    """Yield level, title and href of the navigation points in an NCX file (EPUB 2)."""
-    for point in root.iter("{*}navPoint"):
-        title = " ".join(map(join_text, point.iterfind("{*}navLabel")))
-        for target in point.iterfind("{*}content"):
-            yield _count_around(point, "navPoint") + 1, title, target.get("src", "")
-
-
-def _count_around(element: Any, name: str) -> int:
-    return sum(1 for _ in element.iterancestors(f"{{*}}{name}"))
+def _read_entries(root: Any) -> Iterator[tuple[int, str, str]]:
+    """Yield level, title and href from the first table of contents in a `nav` (EPUB 3), or from an NCX (EPUB 2)."""
+    contents = [nav for nav in root.iter("{*}nav") if get_attribute(nav, "type") in ("", "toc")][:1]
+    for item in [*(item for nav in contents for item in nav.iter("{*}li")), *root.iter("{*}navPoint")]:
+        for entry in [*item.iterchildren("{*}a", "{*}span", "{*}navLabel")][:1]:
+            target = next(item.iterchildren("{*}content"), entry)
+            title = join_text(entry) or " ".join(image.get("alt", "") for image in entry.iter("{*}img"))
+            level = 1 + sum(1 for _ in item.iterancestors(item.tag))
+            yield level, title, target.get("href") or target.get("src") or ""
 
 
 def _set_headings(page: Any, points: list[_NavigationPoint], shift: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from itertools import groupby
 
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
@@ -72,26 +73,20 @@ def _fill_merged_cells(grid: _Grid, sheet: CalamineSheet) -> None:
 
 
 def _write_blocks(grid: _Grid) -> Iterator[str]:
-    """Yield each block of rows between empty rows."""
-    start = 0
-    for end in range(len(grid) + 1):
-        if end == len(grid) or not any(grid[end]):
-            yield from _write_block(grid, start, end)
-            start = end + 1
-
-
-def _write_block(grid: _Grid, start: int, end: int) -> Iterator[str]:
-    """Yield rows as a table. Rows with one cell above it, such as a title, are paragraphs."""
-    while start < end and len(words := [*filter(None, grid[start])]) == 1:
-        yield escape_line_starts(escape_inline(" ".join(words[0].split())))
-        start += 1
-    if start < end:
-        columns = [column for column in range(len(grid[start])) if any(row[column] for row in grid[start:end])]
-        rows = [[row[column] for column in columns] for row in grid[start:end]]
-        count = _count_header_rows(rows)
-        heads = (dict.fromkeys(filter(None, cells)) for cells in zip(*rows[:count], strict=True))
-        head = [" ".join(words) for words in heads] if count else [""] * len(columns)
-        yield from write_table(head, rows[count:], start + count + 1)
+    """Yield the rows between empty rows as a table. Rows with one cell above it, such as a title, are paragraphs."""
+    number = 1
+    for has_text, group in groupby(grid, any):
+        rows = [*group]
+        top = next((top for top, row in enumerate(rows) if sum(map(bool, row)) != 1), len(rows)) if has_text else 0
+        yield from (escape_line_starts(escape_inline(" ".join("".join(row).split()))) for row in rows[:top])
+        if has_text and top < len(rows):
+            columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[top:])]
+            cells = [[row[column] for column in columns] for row in rows[top:]]
+            count = _count_header_rows(cells)
+            heads = (dict.fromkeys(filter(None, words)) for words in zip(*cells[:count], strict=True))
+            head = [" ".join(words) for words in heads] if count else [""] * len(columns)
+            yield from write_table(head, cells[count:], number + top + count)
+        number += len(rows)
 
 
 def _count_header_rows(rows: _Grid) -> int:
