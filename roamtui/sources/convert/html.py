@@ -20,8 +20,6 @@ _SHELL_TEXT = re.compile(
     re.I,
 )
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
-_LINE_BREAK = "\n"
-"""A `<br>` in a run. Other line ends of a run are spaces."""
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
 _ITEM_START = re.compile(r"- |\d+\. ")
 _TICKS = re.compile("`+")
@@ -124,7 +122,7 @@ def _finish_blocks(pieces: Iterable[_Piece]) -> list[str]:
 def _write_paragraph(piece: _Piece) -> str:
     if piece is None or isinstance(piece, _Block):
         return piece or ""
-    lines = [_SPACES.sub(" ", line).strip() for line in piece.split(_LINE_BREAK)]
+    lines = [_SPACES.sub(" ", line).strip() for line in piece.split("\n")]
     return escape_line_starts("\n".join(lines).strip("\n").replace("\n", "\\\n"))
 
 
@@ -170,7 +168,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
         case "hr":
             return [_Block("***")]  # "---" could be read as front matter or a heading's underline
         case "br":
-            return [_LINE_BREAK]
+            return ["\n"]  # the only line end in a run; others are spaces
         case "img":
             alt, source = " ".join(element.get("alt", "").split()), element.get("src")
             # A heading or a cell keeps only the words of an image.
@@ -269,17 +267,11 @@ def _write_list(element: Any) -> Iterator[str]:
 
 def _write_table(table: Any) -> Iterator[str]:
     """Yield what is outside the rows, such as a caption, then the rows. A row with a heading or code ends a table."""
-    rows: list[Any] = []
-    for part in table:
-        if part.tag in ("thead", "tbody", "tfoot"):
-            rows += part
-        elif part.tag == "tr":
-            rows.append(part)
-        else:
-            yield from write_blocks(part)
+    for part in table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]"):
+        yield from write_blocks(part)
     lines: list[str] = []
     filled: dict[int, int] = {}
-    for row in rows:
+    for row in table.xpath("tr | thead/* | tbody/* | tfoot/*"):
         if next(row.iter(*HEADINGS, "pre"), None) is not None:
             yield "\n".join(lines)
             for cell in row:
@@ -304,21 +296,18 @@ def _list_cells(row: Any, filled: dict[int, int]) -> list[str]:
     `filled` is updated. It maps a column to the number of further rows that a cell above spans.
     """
     cells: list[str] = []
-
-    def fill() -> None:
+    for cell in [*row, None]:
         while filled.get(len(cells)) and len(cells) < _COLUMNS_MAX:
             filled[len(cells)] -= 1
             cells.append("")
-
-    for cell in row:
-        fill()
+        if cell is None:
+            break
         for block in [*cell.iter(*_FLATTENED)][1:]:
             block.tag = "div"
         columns = max(1, min(_parse_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
         if (row_count := _parse_number(cell.get("rowspan"), 1)) > 1:
             filled |= dict.fromkeys(range(len(cells), len(cells) + columns), row_count - 1)
         cells += [_write_line(_write_inline(cell, frozenset())).replace("|", r"\|"), *[""] * (columns - 1)]
-    fill()
     return cells
 
 

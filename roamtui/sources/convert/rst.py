@@ -13,8 +13,6 @@ from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_line_starts, write_code, write_heading
 from roamtui.sources.decode import decode_text
 
-_PARAGRAPH_INDENT_MAX = 3
-"""Markdown reads a deeper indent as code."""
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
 _SHORT_ADORNMENT_MIN = 4
 """An adornment with this length may be shorter than its title, as in docutils."""
@@ -71,8 +69,8 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
                 body, end = _read_block(lines, position, indent + len(mark))
             if body:
                 words, position = words.rstrip(": ") + ":" * (len(words) > 2), end
-            if words or not body:
-                out.append(" " * min(indent, _PARAGRAPH_INDENT_MAX) + mark + escape_line_starts(_write_inline(words)))
+            if words or not body:  # Markdown reads an indent of more than three spaces as code
+                out.append(" " * min(indent, 3) + mark + escape_line_starts(_write_inline(words)))
             out += _write_code(body) if body else []
     kept = [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
     return ConvertedText(text="\n".join(kept).strip("\n") + "\n", notes=notes)
