@@ -44,8 +44,6 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._match_index: int | None = None
         """The match that was opened last, after the dialog is closed."""
         self._reads_first_result = False
-        self._has_moved = False
-        """Whether the person chose a result of the typed text."""
         self._timer: Timer | None = None
 
     @on(events.Mount)
@@ -56,15 +54,14 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @override
     def filter(self) -> None:
-        self._has_moved = False
         if self.typed != self.found.query.strip():
             self._find(self.field.value)
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
         async for found in find(self._agent, query):
-            self.found = found
-            (self.show if self._has_moved else self.show_from_top)()
+            is_new, self.found = found.query != self.found.query, found
+            (self.show_from_top if is_new else self.show)()
             self.show_message("" if found.is_complete else "Searching…")
             if self._reads_first_result and self._is_up_to_date:
                 self.action_choose()
@@ -159,11 +156,6 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             super().action_choose()
         else:
             self._reads_first_result = True
-
-    @override
-    def action_move(self, lines: int) -> None:
-        self._has_moved = True
-        super().action_move(lines)
 
     @override
     def action_page(self, pages: int) -> None:

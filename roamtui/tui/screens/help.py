@@ -16,13 +16,13 @@ from roamtui.tui.screens.lists import ListDialog, Row
 
 _SIGNS = {
     "Outline symbols": (
-        ("◆ ", "$accent", "open: the model has its text (with a number: open inside)"),
+        ("◆ ", "$accent", "open: the model has its text"),
         ("⚑ ", "$warning", "pinned, stays open"),
         ("❝ ", "$warning", "cited in an answer"),
         ("◦ ", "$warning", "read by the model earlier, now closed"),
         ("¶ ", "$warning", "shown in the reader"),
-        ("⌕ ", "$warning", "matches the last search (with a number: matches inside)"),
-        ("▸ ▾", "$muted", "folded, unfolded (in the outline only)"),
+        ("⌕ ", "$warning", "matches the last search"),
+        ("▸ ▾", "$muted", "folded, unfolded"),
         ("⋯ ", "$muted", "not loaded yet; unfold or open to load"),
         ("✗ ", "$warning", "failed to load; the reader shows why, unfold to retry"),
     ),
