@@ -94,7 +94,8 @@ def render_markdown_table(table: Table, path: Path) -> str:
     details = []
     for row in table.rows:
         cells = table.list_cells(row)
-        grid.append([_escape_markdown(row.title), *map(_format_grid_value, cells)])
+        values = (cell and f"{cell.state.sign} {shorten(_escape_markdown(cell.text), _GRID_LENGTH)}" for cell in cells)
+        grid.append([_escape_markdown(row.title), *(value or "" for value in values)])
         details.append(f"## {_escape_markdown(row.title)}")
         target = _format_source_path(row, path.absolute().parent)
         answered = ((column, cell) for column, cell in zip(table.columns, cells, strict=True) if cell is not None)
@@ -103,12 +104,6 @@ def render_markdown_table(table: Table, path: Path) -> str:
     if len(table.rows) > 1:
         parts.append("\n".join(f"| {' | '.join(fields)} |" for fields in grid))
     return "\n\n".join([*parts, *details]) + "\n"
-
-
-def _format_grid_value(cell: Cell | None) -> str:
-    if cell is None:
-        return ""
-    return f"{cell.state.sign} {shorten(_escape_markdown(cell.value or cell.state.label), _GRID_LENGTH)}"
 
 
 def _render_proof(column: Column, cell: Cell, path: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -22,7 +21,6 @@ value, with their quotes, and no more. The value is No only where the text says 
 If nothing in the text settles the question, begin with "Not found:" and say in one line what you looked for; suggest \
 no other ways to ask."""
 """Instructions for the answers. They precede the outline, so that all prompts of a row begin with the same text."""
-_VALUE_LEAD = re.compile(r"^(?:the\s+)?value(?:\s+is)?\s*[:=]\s*", re.IGNORECASE)
 _STRIPPED_CHARACTERS = '*_`#> \t"“”„«»'
 
 
@@ -78,6 +76,11 @@ class Cell:
     usage: Usage = field(default_factory=Usage)
 
     @property
+    def text(self) -> str:
+        """The value, or if there is none, the state in words."""
+        return self.value or self.state.label
+
+    @property
     def proof(self) -> Citation | None:
         """The first citation with a verified quote, else the first with any quote, or None."""
         quotes = [citation for citation in self.citations if citation.quote is not None]
@@ -114,7 +117,7 @@ def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library
 
 
 def _parse_value(answer: str) -> str:
-    """Return the first line of an answer without markup, citation marks and a lead such as "Value:"."""
+    """Return the first line of an answer without markup and citation marks."""
     first = next((line for line in answer.splitlines() if line.strip()), "")
-    value = _VALUE_LEAD.sub("", MARK.sub("", first).strip(_STRIPPED_CHARACTERS)).strip(_STRIPPED_CHARACTERS)
+    value = MARK.sub("", first).strip(_STRIPPED_CHARACTERS)
     return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()

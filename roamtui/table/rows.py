@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from roamtui.document.library import Library
-from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
 from roamtui.sources.file_sources import list_sources
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.store import Row
-
-OpenSource = Callable[[str], tuple[Library, Loader | None]]
-"""Opens a source by its path or URL, and loads all its files. Raises SourceError if the source cannot be read."""
 
 
 def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from roamtui.agent.loop import Agent
@@ -23,8 +22,7 @@ from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, read_answer
 from roamtui.table.columns import Column
-from roamtui.table.rows import OpenSource
-from roamtui.table.store import Row, Table, TableLog
+from roamtui.table.store import Row, Table, hold_table
 
 _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""
@@ -35,7 +33,8 @@ class TablePlan:
     """The model, and the options for filling the cells of a table."""
 
     model: Model
-    open_source: OpenSource
+    open_source: Callable[[str], tuple[Library, Loader | None]]
+    """Opens a source by its path or URL, and loads all its files. Raises SourceError if the source cannot be read."""
     make_searcher: Callable[[Library], Searcher | None]
     agent_options: AgentOptions = field(default_factory=AgentOptions)
     """The spending limit is that of the whole run."""
@@ -86,8 +85,8 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
         StoreError: The table cannot be used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
-    with closing(TableLog(table)) as log:
-        filler = _Filler(table, plan, log, run, on_progress)
+    with hold_table(table) as record:
+        filler = _Filler(table, plan, record, run, on_progress)
         pending = iter(table.rows)
         try:
             async with asyncio.TaskGroup() as group:
@@ -99,10 +98,12 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
 
 
 class _Filler:
-    def __init__(self, table: Table, plan: TablePlan, log: TableLog, run: TableRun, on_progress: OnProgress) -> None:
+    def __init__(
+        self, table: Table, plan: TablePlan, record: Callable[[Cell], None], run: TableRun, on_progress: OnProgress
+    ) -> None:
         self._table = table
         self._plan = plan
-        self._log = log
+        self._write = record
         self._run = run
         self._on_progress = on_progress
         self._slots = asyncio.Semaphore(plan.jobs)
@@ -210,11 +211,10 @@ class _Filler:
 
     def _record(self, cell: Cell) -> None:
         try:
-            self._log.record(cell)
+            self._write(cell)
         except StoreError as error:
             self._run.stop_reason = str(error)
             return
-        self._table.cells[cell.row, cell.column] = cell
         self._run.states[cell.state] += 1
         self._run.usage += cell.usage
         self._on_progress(self._run, cell)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,39 +66,36 @@ class _Line(msgspec.Struct, omit_defaults=True):
     cell: Cell | None = None
 
 
-class TableLog:
-    """The log of a table, held by one run. The system releases it if the program is killed."""
+@contextmanager
+def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
+    """Hold the log of a table for one run, and yield a function that adds a cell to the table and puts it on disk.
 
-    def __init__(self, table: Table) -> None:
-        """Hold the log. Add the cells of earlier runs to `table`, and record its rows and columns.
+    First, the cells of earlier runs are added to the table, and its rows and columns are recorded. The system releases
+    the log if the program is killed.
 
-        Raises:
-            StoreError: The folder cannot be used, or another run fills the table.
-        """
-        self._folder = table.folder
-        with map_store_errors("use the table", table.folder):
-            self._file = LineFile(table.folder / _LOG)
+    Raises:
+        StoreError: The folder cannot be used, or another run fills the table. The function raises it too.
+    """
+    with map_store_errors("use the table", table.folder):
+        file = LineFile(table.folder / _LOG)
+
+    def append(line: _Line) -> None:
+        with map_store_errors("save the table", table.folder):
+            # ASCII, because msgspec cannot encode lone surrogates.
+            file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
+
+    def record(cell: Cell) -> None:
+        append(_Line(cell=cell))
+        table.cells[cell.row, cell.column] = cell
+
+    try:
         known = read_table(table.folder)
         table.cells.update(known.cells)
         if (known.rows, known.columns) != (table.rows, table.columns):
-            self._append(_Line(definition=_Definition(rows=table.rows, columns=table.columns)))
-
-    def record(self, cell: Cell) -> None:
-        """Append a cell. When this returns, it is on disk.
-
-        Raises:
-            StoreError: The log cannot be written.
-        """
-        self._append(_Line(cell=cell))
-
-    def close(self) -> None:
-        """Let another run fill the table."""
-        self._file.close()
-
-    def _append(self, line: _Line) -> None:
-        with map_store_errors("save the table", self._folder):
-            # ASCII, because msgspec cannot encode lone surrogates.
-            self._file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
+            append(_Line(definition=_Definition(rows=table.rows, columns=table.columns)))
+        yield record
+    finally:
+        file.close()
 
 
 def is_table(folder: Path) -> bool:

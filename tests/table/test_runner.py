@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.paths import conversations_path
 from roamtui.table.rows import list_rows
-from roamtui.table.store import TableLog, read_table
+from roamtui.table.store import hold_table, read_table
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
     PERIOD,
@@ -195,6 +194,6 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, f
 
 
 async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, folder: Path) -> None:
-    with closing(TableLog(read_table(folder))), pytest.raises(StoreError, match="another program uses it"):
+    with hold_table(read_table(folder)), pytest.raises(StoreError, match="another program uses it"):
         await fill(define(folder, leases, PERIOD), answering_model())
     assert read_table(folder).rows == ()

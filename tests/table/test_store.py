@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, Table, TableLog, is_table, read_table
+from roamtui.table.store import Row, Table, hold_table, is_table, read_table
 
 COLUMN = Column(question="Why?")
 ROW = Row(title="0.md", source="/docs/0.md")
@@ -36,8 +35,8 @@ def make_cell(value: str) -> Cell:
 def test_what_was_recorded_is_read_and_the_newest_counts(tmp_path: Path) -> None:
     assert not is_table(tmp_path)
     for value in ("old", "new \udce9"):
-        with closing(TableLog(make_table(tmp_path))) as log:
-            log.record(make_cell(value))
+        with hold_table(make_table(tmp_path)) as record:
+            record(make_cell(value))
     table = read_table(tmp_path)
     assert is_table(tmp_path)
     assert table.list_cells(ROW) == (make_cell("new \udce9"),)
@@ -45,12 +44,12 @@ def test_what_was_recorded_is_read_and_the_newest_counts(tmp_path: Path) -> None
 
 
 def test_a_damaged_line_is_skipped_and_stays_and_a_torn_one_is_cut_off(tmp_path: Path) -> None:
-    with closing(TableLog(make_table(tmp_path))) as log:
-        log.record(make_cell("kept"))
+    with hold_table(make_table(tmp_path)) as record:
+        record(make_cell("kept"))
     path = tmp_path / "results.jsonl"
     damaged = path.read_bytes() + b'{"cell": {"row": 3}}\n'
     path.write_bytes(damaged + b'{"cel')
-    with closing(TableLog(make_table(tmp_path))) as log:
-        log.record(make_cell("after"))
+    with hold_table(make_table(tmp_path)) as record:
+        record(make_cell("after"))
     assert read_table(tmp_path).list_cells(ROW) == (make_cell("after"),)
     assert path.read_bytes().startswith(damaged)

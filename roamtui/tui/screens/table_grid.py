@@ -80,9 +80,7 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
-        return _make_line(
-            cell.value or cell.state.label, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink)
-        )
+        return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
 
     def on_resize(self) -> None:
         self.show()
