@@ -49,7 +49,7 @@ def _write_line(name: str, garden: Path) -> list[str]:
 
 
 def test_every_command_that_ends_is_here() -> None:
-    assert {*LINES, "", "mcp", "serve"} == set(_PARSERS)
+    assert {*LINES, "", "demo", "mcp", "serve"} == set(_PARSERS)
 
 
 @pytest.mark.parametrize("name", LINES)
