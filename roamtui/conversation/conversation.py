@@ -237,10 +237,11 @@ class Conversation:
 
     async def load_all(self) -> None:
         """Load all files that are not loaded yet, and publish the progress. A caller that stops does not stop this."""
-        if node_ids := self.state.library.list_unloaded_files():
-            if self._loading is None or self._loading.done():
-                self._loading = asyncio.ensure_future(self._load(node_ids, Origin.AGENT))
-            await asyncio.shield(self._loading)
+        for _ in range(2):  # the library may change while its files are loaded
+            if node_ids := self.state.library.list_unloaded_files():
+                if self._loading is None or self._loading.done():
+                    self._loading = asyncio.ensure_future(self._load(node_ids, Origin.AGENT))
+                await asyncio.shield(self._loading)
 
     async def _load(self, node_ids: tuple[str, ...], origin: Origin) -> None:
         state = self.state

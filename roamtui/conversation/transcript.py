@@ -116,7 +116,7 @@ class Usage:
 
     @classmethod
     def total(cls, usages: Iterable[Usage]) -> Usage:
-        """Add up usages. If there are many, this takes a tenth of the time that repeated `+` would take."""
+        """Add up usages."""
         usages = [*usages]
         costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
         return cls(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,6 +114,15 @@ async def test_the_agent_opens_a_file_that_is_not_loaded(folder: Path) -> None:
     assert conversation.state.open_sections[0].deliveries[0].doc == "a.md"
     assert loader.loaded == ["a.md"]
     assert loader.threads != {threading.get_ident()}
+
+
+async def test_a_caller_that_stops_does_not_stop_the_loading_of_all_files(folder: Path) -> None:
+    conversation, loader = start(folder)
+    stopped = asyncio.create_task(conversation.load_all())
+    await asyncio.sleep(0)
+    stopped.cancel()
+    await conversation.load_all()
+    assert loader.loaded == ["a.md", "b.md", "c.md"]
 
 
 async def test_resuming_redelivers_open_sections_if_anything_has_changed(folder: Path, tmp_path: Path) -> None:

@@ -37,17 +37,6 @@ from tests.conversation.conversations import (
 )
 
 
-def test_the_first_request_has_system_prompt_outline_and_question() -> None:
-    state = begin(make_state(), "How long?")
-    system, user = messages(state)
-    assert system.text == PROMPT_CONTEXT.system
-    assert user.text == "- [12345678] An outline line\n\nQuestion: How long?"
-    assert state.is_asking
-    assert state.question_number == 1
-    assert state.title == "How long?"
-    assert state.model == "scripted"
-
-
 def test_a_section_without_room_is_named_and_retried() -> None:
     state = open_by_person(make_state(), "Long", "Alpha")
     state = begin(state, context=replace(PROMPT_CONTEXT, delivery_tokens_max=400))
