@@ -16,7 +16,7 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_size
-from roamtui.outline.spans import Bounds, Delivered, add_delivered, subtract_bounds, subtract_delivered
+from roamtui.outline.spans import Bounds, add_delivered, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import select_excerpt
@@ -55,8 +55,7 @@ _NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 _PERIOD = re.compile(r"[QH]\d|\d[QH]")
 """A part of a year, which texts name in many ways."""
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
-_SHOWN_MARK = "excerpt above"
-_OPEN_MARK = "open: its text stands above"
+_KNOWN_MARK = "its text stands above"
 _PATH_TITLES_MAX = 3
 """Maximum number of titles in a section's path, including its own title."""
 RUNNER_UP_MAX = 0.8
@@ -215,25 +214,27 @@ def format_hits(
     chosen = _choose_spans(library, hits_by_id, terms, language, room_tokens)
     if not chosen:
         return HitList(text="")
-    shown = [*shown]
+    known = {doc: [*bounds] for doc, bounds in state.collect_delivered().items()}
+    add_delivered(known, shown)
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
-        shown += [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
-    delivered = {doc: [*bounds] for doc, bounds in state.collect_delivered().items()}
+        add_delivered(known, exchange.excerpts)
+        add_delivered(known, [span for step in exchange.steps for use in step.uses for span in use.excerpts])
     for section_id in opened:
         is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
-        add_delivered(delivered, (span,))
+        add_delivered(known, (span,))
     lines: list[str] = []
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
         page = library.node(section_id).page
-        note = _format_delivery_note(library, section_id, spans, shown, delivered)
+        is_known = bool(spans) and not any(subtract_delivered(span, known) for span in spans)
         quoted: list[str] = []
-        if note not in (_OPEN_MARK, _SHOWN_MARK):
+        if not is_known:
             excerpts += spans
-            shown += spans
+            add_delivered(known, spans)
             quoted = quote_spans(library, section_id, spans)
+        note = _KNOWN_MARK if is_known else "complete" if spans and _is_complete(library, section_id, spans) else ""
         size = format_size(library, library.node(section_id))
         marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
         lines += [f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})", *quoted]
@@ -273,23 +274,14 @@ def _fold(text: str) -> str:
     return text.casefold().replace("-", "")
 
 
-def _format_delivery_note(
-    library: Library, section_id: str, spans: Sequence[Span], shown: Sequence[Span], delivered: Delivered
-) -> str:
-    """Say if the model already has the excerpt, or if the excerpt is complete."""
-    if not spans:
-        return ""
-    if not any(subtract_delivered(span, delivered) for span in spans):
-        return _OPEN_MARK
-    if not any(_subtract(span, shown) for span in spans):
-        return _SHOWN_MARK
+def _is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
+    """Return whether an excerpt has all the text of a section."""
     whole = library.get_content_span(section_id)
     left = _subtract(whole, spans)
-    has_more = any(
+    return left != [(whole.start, whole.end)] and not any(
         end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=whole.doc, start=start, end=end))
         for start, end in left
     )
-    return "" if has_more or left == [(whole.start, whole.end)] else "complete"
 
 
 def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:

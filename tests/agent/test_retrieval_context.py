@@ -44,7 +44,7 @@ def _hit(library: Library, title: str, score: float = 1.0, rival: float | None =
 
 def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list[str]:
     text = _describe(library, *titles, query=query, opened=opened).text
-    return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, open: .*)?(?:, complete)?\)", r"\1", text).split("\n")
+    return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, its text .*)?(?:, complete)?\)", r"\1", text).split("\n")
 
 
 def test_complete_sections_and_omissions_are_marked() -> None:
@@ -108,7 +108,7 @@ async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
 
 def test_an_open_section_is_marked_without_an_excerpt() -> None:
     listed = _describe(LIBRARY, "Herons", "Late", query="eat", opened="Herons")
-    assert ", open: its text stands above)" in listed.text
+    assert ", its text stands above)" in listed.text
     assert "Herons eat" not in listed.text
     assert {span.doc for span in listed.excerpts} == {"fees.md"}
 
