@@ -56,7 +56,7 @@ _NOT_A_LANGUAGE = frozenset({"default", "none", "notranslate", "plaintext", "noh
 _TITLE_LENGTH_MAX = 300
 _ATTRIBUTE_LENGTH_MAX = 2_000
 _SCHEMES = frozenset({"", "http", "https", "mailto"})
-_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
+_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 
 
 def read_page(source: str, base_url: str | None = None, image_base: str | None = None) -> tuple[Any, str]:

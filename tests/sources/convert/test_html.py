@@ -138,6 +138,7 @@ _PAGES = {
     "open quotes": "x" + "<a b='" * _COUNT + '<a b="' * _COUNT,
     "attributes": "<p " + "a=b " * _COUNT + ">x",
     "a large attribute": f"<p class='{'a' * 5_000_000}'>x",
+    "characters that XML has not": "<a href='&#xFFFE;&#1;'>x&#xFFFF;</a><img src='&#xFFFF;' alt='&#1;'>",
     "references": "x&#1;&#" + "9" * 20_000 + ";" + "&#x" + "f" * 20_000,
     "unended raw text": "<title>" * _COUNT + "<svg>" * 900 + "<textarea>" * 900 + "</textarea>x",
     "spanned cells": "<table><tr>" + "<td colspan=1000000000>x" * 300,
