@@ -31,7 +31,6 @@ SCOPE_ALL = "all"
 _HITS_MAX = 10
 """Number of search results in which a gold section counts as found."""
 _DOCUMENTS_CACHED = 64
-_WARM_UP_QUERY = "warm up"
 _OPENED_STATUSES = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
 
 
@@ -85,7 +84,7 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
     documents = {doc: library.root} if doc else {document.key: document for document in library.grafts.values()}
     searcher = plan.make_searcher(library)
     if searcher is not None:  # builds the index now, so that the duration of the first search does not include it
-        searcher.search(_WARM_UP_QUERY, limit=1)
+        searcher.search("warm up", limit=1)
     return _Corpus(library=library, searcher=searcher, documents=documents)
 
 

@@ -140,9 +140,7 @@ class TableScreen(Dialog[None]):
             self._fill()
 
     def action_run(self) -> None:
-        if not self._table.columns:
-            self._show_message("Add a question first.")
-        else:
+        if self._table.columns:
             self._fill()
 
     @work(group="filling", exclusive=True, exit_on_error=False)
