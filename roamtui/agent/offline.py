@@ -129,17 +129,13 @@ def find_passages(
     if not terms:
         return OfflineSearch(question=question)
     hits: dict[str, Hit] = {}
-    ranks: dict[str, int] = {}
     if searcher is not None:
         with suppress(RoamtuiError):  # an embedder may fail
             for words in filter(None, (question, " ".join(get_synonyms(terms)))):
                 found = searcher.search(words, limit=_HITS_MAX, within=within, earlier=list_history_texts(earlier))
-                for rank, hit in enumerate(found):
-                    hits.setdefault(hit.section_id, hit)
-                    ranks.setdefault(hit.section_id, rank)
-    if not ranks:
-        proposed = suggest_ids(library, question) if within is None else (within,)
-        ranks = {section_id: rank for rank, section_id in enumerate(proposed)}
+                hits |= {hit.section_id: hit for hit in found if hit.section_id not in hits}
+    proposed = [*hits] or (suggest_ids(library, question) if within is None else [within])
+    ranks = {section_id: rank for rank, section_id in enumerate(proposed)}
     passages = _choose_passages(library, question, ranks, needs_certainty=needs_certainty)
     return OfflineSearch(question=question, hits=tuple(hits.values()), passages=tuple(passages))
 

@@ -85,13 +85,8 @@ async def test_without_a_passage_the_nearest_sections_are_named() -> None:
             0,
         ),
         ("Every tallow command dies with T-1103. How far wrong may my clock be?", "at most 120 seconds", 0),
-        (
-            "A twelve-year-old cut her hand at the shed. Until when do you hold on to the report?",
-            "21st birthday",
-            1,
-        ),
     ],
-    ids=["grace period", "chainsaw", "clock", "report"],
+    ids=["grace period", "chainsaw", "clock"],
 )
 async def test_passages_answer_the_questions_of_the_handbook(question: str, answer: str, place: int) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
