@@ -22,7 +22,7 @@ FIELDS = (
     ((), ("C-u",)),
     ((("C-f", "enter to read"),), ("Escape",)),
     ((("F1", "Type to filter"),), ("Escape", "Escape")),
-    ((("C-p", "Suggested"),), ("Escape",)),
+    ((("C-p", "Everywhere"),), ("Escape",)),
     ((("C-o", "Open a document"),), ("Escape", "Escape")),
     ((_LIST, ("/", "Search titles, questions")), ("Escape", "Escape")),
     ((_LIST, ("e", "Rename conversation")), ("Escape", "Escape")),
