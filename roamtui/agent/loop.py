@@ -466,8 +466,8 @@ class Agent:
 
 
 def _warm_caches(library: Library) -> None:
-    # Otherwise the first filter would wait for the import, and the first opened section for its lines and references.
+    # Otherwise the first filter would wait for the import, and the first opened section for its lines.
     from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - slow to import, so in a thread
 
     for document in library.documents:
-        _ = document.line_starts, document.anchors, document.rows_by_number
+        _ = document.line_starts, document.anchors

@@ -110,7 +110,6 @@ def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
     return parents, ends
 
 
-_TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _MARKED_ID = re.compile(r"\{[^{}#\n]*+#([^\s{}]++)[ }]|\b(?:id|name)=[\"']?([^\"'\s>]++)[\"'\s>]")
 _PUNCTUATION = re.compile(r"[^\w\- ]")
 
@@ -240,17 +239,6 @@ class Document:
     def page_at(self, offset: int) -> int | None:
         """Return the 1-based page of the character at `offset`, or None if the document has no pages."""
         return max(1, bisect_right(self.page_starts, offset)) if self.page_starts else None
-
-    @cached_property
-    def rows_by_number(self) -> dict[str, int]:
-        """Row of each section number that exactly one title has: "12.1" leads to "12.1 Term" or "Section 12.1 Term"."""
-        rows: dict[str, int] = {}
-        counts: Counter[str] = Counter()
-        for row, title in enumerate(self.columns.titles):
-            if match := _TITLE_NUMBER.match(title):
-                counts[match["number"]] += 1
-                rows[match["number"]] = row
-        return {number: row for number, row in rows.items() if counts[number] == 1}
 
     def clean_text(self, start: int, end: int) -> str:
         """Return the text from `start` to `end` (exclusive), with page footers replaced by as many spaces.

@@ -40,7 +40,6 @@ from roamtui.headless.answer_lines import compute_text_width, render_answer, sup
 from roamtui.headless.output import warn, write_json, write_notices, write_sanitised, write_styled, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
-from roamtui.outline.structure import resolve_scope
 
 _EVENTS_VERSION = 1
 """Version of the format of the JSON lines, not of the program."""
@@ -62,15 +61,13 @@ async def run_ask(
     Args:
         agent: Answers the question.
         question: The question as the person typed it.
-        within: Id of the section to search, or None for the whole document. An index page stands for its folder.
+        within: Id of the section to search, or None for the whole document.
         is_watched: Whether a person sees stderr. If not, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
     Raises:
         UnknownSectionError: There is no section `within`.
     """
-    library = agent.conversation.state.library
-    within = resolve_scope(library, within) if within is not None else None
     report = AskReport(agent, is_watched=is_watched, output_format=output_format)
     agent.conversation.subscribe(report.add)
     try:

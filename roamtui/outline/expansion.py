@@ -37,7 +37,7 @@ from roamtui.outline.structure import (
     suggest_ids,
 )
 
-_LIST_TOKENS_BY_COUNT = ((2_000, 2_300), (500, 1_800), (0, 700))
+_LIST_TOKENS_BY_COUNT = ((2_000, 2_300), (500, 1_800), (0, 1_000))
 """Maximum tokens of the list below a section that is not given whole, each after the minimum number of sections in the
 library. Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000

@@ -18,8 +18,6 @@ from roamtui.markdown.plain_words import strip_tags
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""
 TITLE_LENGTH_MAX = 120
-OPTIONAL = "optional"
-"""Title, in lower case, of the section of an llms.txt that a reader may skip."""
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
@@ -112,19 +110,13 @@ def format_size(library: Library, node: Node) -> str:
         if node.kind is NodeKind.LINK:
             return "page, not fetched" if node.problem else "page"
         return "could not be read" if node.problem else "not loaded"
-    optional = "optional, " if is_optional(node) else ""
     file = library.loaded_document(node.id)
     own_tokens = node.own_tokens if file is None else file.tokens_before[file.head_rows]
     if own_tokens >= node.tokens:
-        return optional + tokens
+        return tokens
     if not has_own_text(library, node.id):
-        return f"{optional}list of {tokens}" if node.tokens > WHOLE_TOKENS_MAX else optional + tokens
-    return f"{optional}{format_tokens(own_tokens)} of {tokens}"
-
-
-def is_optional(node: Node) -> bool:
-    """Check whether a node is the section of an llms.txt that a reader may skip."""
-    return node.kind is NodeKind.SECTION and node.title.casefold() == OPTIONAL
+        return f"list of {tokens}" if node.tokens > WHOLE_TOKENS_MAX else tokens
+    return f"{format_tokens(own_tokens)} of {tokens}"
 
 
 def has_own_text(library: Library, section_id: str) -> bool:

@@ -14,12 +14,10 @@ from itertools import count, takewhile
 
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind, NodeLabel
-from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import normalise_line_ends
+from roamtui.document.plain import shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import (
     EMPHASIS,
-    LINK,
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
     escape,
@@ -27,7 +25,6 @@ from roamtui.outline.labels import (
     format_node_title,
     format_size,
     has_own_text,
-    is_optional,
 )
 from roamtui.outline.structure import ChildRanges, OutlineEntry, list_outline_children, list_roots, make_entry
 
@@ -54,18 +51,12 @@ _LINE_TOKENS_MIN = 9
 _RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
 """Maximum lengths of a title in a range, in characters, tried in this order until the lines fit the budget."""
 _RANGE_TITLE_LENGTHS_BELOW = (24, 0)
-_PREVIEW_LENGTHS = (10_000, 160, 60)
-"""Maximum lengths of a preview, in characters, tried in this order: all titles, the usual length, and the length for a
-nearly full outline."""
-_COMPLETE_PREVIEW_MAX = 560
-"""Maximum length of a preview that names all titles, in characters. The financial statements of a report fit."""
+_PREVIEW_LENGTH, _PREVIEW_LENGTH_MAX = 160, 560
+"""Usual and maximum length of a preview, in characters. The financial statements of a report fit."""
 _CHARACTERS_PER_TOKEN = 4
 _PREVIEW_TOKENS_MIN = 12
 _PREVIEW_SHARE = 0.3
 """Share of the tokens left after the top lines that is reserved for previews. A title there costs a third of a line."""
-_LARGE_SHARE = 0.3
-"""Minimum share of all tokens for a node that lists its largest children if not all of them fit."""
-_COMPARED_CHILDREN_MAX = 2_000
 _RANGES_SHARE = 0.6
 """Share of the tokens of a list below a section that is reserved for ranges, so that one more call leads anywhere."""
 _RANGE_CHILDREN = 40
@@ -77,7 +68,6 @@ _EXPANDED_TOKENS_MIN = 300
 _PREVIEW_TITLES_MAX = 60
 _TITLE_LENGTH_MAX = 60
 """Maximum length of a title in a preview, in characters."""
-_NOTE_SOURCE_LENGTH = 2_000
 _GENERIC_TITLES = frozenset(
     {
         *("about", "advanced", "appendix", "background", "basics", "changes", "conclusion", "configuration"),
@@ -92,7 +82,6 @@ _GENERIC_TITLES = frozenset(
 _OPENING_LENGTH = 80
 _NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
-_LIST_MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _URL = re.compile(r"<?https?://[^\s>]+>?")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
@@ -250,9 +239,6 @@ class _Outline:
                 push(below)
             elif self.is_below:
                 partial.append(line)
-            elif line.node.tokens >= _LARGE_SHARE * self.library.tokens:
-                self._add_largest_children(line)
-                push(line.below)
         self.tokens_left += reserve
         self._add_ranges(partial)
 
@@ -260,36 +246,14 @@ class _Outline:
         """Return a sort key, which is lowest for the most useful line to expand, or None if expanding is useless."""
         unread = sum(not self.library.is_loaded(node_id) for node_id in line.entry.below[:_RANGE_CHILDREN])
         tokens = line.node.tokens + unread * _ASSUMED_PAGE_TOKENS  # the size of an unread page is unknown
-        if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN or is_optional(line.node):
+        if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN:
             return None
         worth = tokens / (line.depth + 1)
         return line.node.kind is not NodeKind.FOLDER, self.is_below and tokens <= WHOLE_TOKENS_MAX, -worth
 
-    def _add_largest_children(self, line: _Line) -> None:
-        """Use half of the room for lines of a node's largest children, and a quarter to name the others.
-
-        The names help even without ids, because a model can open a section by its name.
-        """
-        children = line.entry.below[:_COMPARED_CHILDREN_MAX]
-        tokens_min = self.tokens_left // 2
-        chosen: dict[str, _Line] = {}
-        for node_id in sorted(children, key=lambda node_id: -self.library.node(node_id).tokens):
-            if self.tokens_left < tokens_min:
-                break
-            for made in self.list_lines([node_id], line.depth + 1) or ():
-                chosen[node_id] = made
-        line.below = [chosen[node_id] for node_id in children if node_id in chosen]
-        others = (self.library.get_label(node_id) for node_id in children if node_id not in chosen)
-        names = "; ".join(_format_short_title(label, length_max=40) for label in others)
-        names = shorten(names, self.tokens_left // 2 * _CHARACTERS_PER_TOKEN)
-        line.rest = f"{'  ' * (line.depth + 1)}- also in [{line.entry.section_id}]: {names}"
-        self.tokens_left -= estimate_tokens(line.rest) + 1
-
     def _add_ranges(self, lines: Sequence[_Line]) -> None:
         """Add ranges of the nodes below each line, as long as they fit. Each range can be opened whole."""
         for line in lines:
-            if len(line.entry.below) * _LINE_TOKENS_MIN > _RANGE_CHILDREN * self.tokens_left:
-                continue
             ranges = ChildRanges.for_section(self.library, line.entry.section_id)
             if ranges.children != line.entry.below:
                 continue  # the line also lists nodes that are not children of the section
@@ -319,15 +283,14 @@ class _Outline:
             if self.tokens_left < _PREVIEW_TOKENS_MIN:
                 break
             share = self.tokens_left * line.node.tokens // max(1, unseen_tokens)
-            fair_length = max(_PREVIEW_LENGTHS[1], _CHARACTERS_PER_TOKEN * share)
             unseen_tokens -= line.node.tokens
-            for length_max in _PREVIEW_LENGTHS[0 if line.entry.below else 1 :]:
-                preview = self._make_preview(line, min(length_max, fair_length))
-                cost = estimate_tokens(preview) + 1 if preview else 0
-                if len(preview) <= _COMPLETE_PREVIEW_MAX and cost <= self.tokens_left:
-                    self.tokens_left -= cost
-                    line.text = f"{line.text}: {preview}" if preview else line.text
-                    break
+            fair_length = max(_PREVIEW_LENGTH, _CHARACTERS_PER_TOKEN * share)
+            length_max = min(fair_length, _PREVIEW_LENGTH_MAX, _CHARACTERS_PER_TOKEN * self.tokens_left)
+            preview = self._make_preview(line, length_max)
+            cost = estimate_tokens(preview) + 1
+            if preview and cost <= self.tokens_left:
+                self.tokens_left -= cost
+                line.text = f"{line.text}: {preview}"
 
     def _make_preview(self, line: _Line, length_max: int) -> str:
         if summary := self.library.summary(line.entry.node_id) or self.library.summary(line.entry.section_id):
@@ -396,13 +359,6 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> s
 
 def extract_link_note(library: Library, section_id: str, *, length_max: int) -> str:
     """Return the text around a link in its list item, on one line. It may be empty."""
-    document, row = library.locate(section_id)
-    starts = document.columns.starts
-    start = starts[row]
-    end = next((offset for offset in starts[row + 1 :] if offset > start), start)
-    item = normalise_line_ends(document.text[start : min(end, start + _NOTE_SOURCE_LENGTH)])
-    item = _LIST_MARKER.sub("", item, count=1).strip().partition("\n\n")[0]
-    title = sanitise_line(document.columns.titles[row])
-    words = sanitise_line(EMPHASIS.sub("", _URL.sub("", LINK.sub(r"\1", item))))
-    note = words.removeprefix(EMPHASIS.sub("", title)).strip(_SEPARATORS)
-    return shorten(escape(note), length_max)
+    words = _URL.sub("", extract_opening_words(library, section_id, length_max=length_max))
+    title = EMPHASIS.sub("", format_node_title(library.get_label(section_id)))
+    return words.removeprefix(title).strip(_SEPARATORS)

@@ -10,10 +10,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
-from pathlib import PurePosixPath
 
 from roamtui.document.library import Library
-from roamtui.document.links import INDEX_NAMES
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import measure_front_matter, normalise_line_ends
@@ -84,18 +82,6 @@ def get_canonical_id(library: Library, node_id: str) -> str:
         return node_id
     file = library.loaded_document(node_id)
     return node_id if file is None or file.sole_row is None else file.ids[file.sole_row]
-
-
-def resolve_scope(library: Library, node_id: str) -> str:
-    """Return the id of the node that a question covers: for the index page of a folder, the folder; else `node_id`."""
-    if node_id not in library or PurePosixPath(library.node(node_id).doc).stem.casefold() not in INDEX_NAMES:
-        return node_id
-    for file_id in (node_id, *library.ancestors(node_id)):
-        if node_id in (file_id, get_canonical_id(library, file_id)) and library.loaded_document(file_id) is not None:
-            folder_id = library.parent(file_id)
-            is_folder = folder_id is not None and library.get_label(folder_id).kind is NodeKind.FOLDER
-            return folder_id if folder_id is not None and is_folder else node_id
-    return node_id
 
 
 def list_roots(library: Library) -> tuple[str, ...]:
@@ -278,5 +264,7 @@ class ChildRanges:
             count = f"{end - start} section{'s' if end - start > 1 else ''}"
             size = f"({count}, {format_tokens(self.tokens_before[end] - self.tokens_before[start])})"
             reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"
+            if end - start == 1:
+                reference = get_canonical_id(self.library, self.children[start])
             lines.append(" ".join((f"- [{reference}]", *([" … ".join(names)] if names else []), size)))
         return lines

@@ -127,7 +127,7 @@ def test_two_calls_lead_to_any_of_ten_thousand_sections(text: str, calls_max: in
 @pytest.mark.parametrize("name", list_documents("books/*.md"))
 def test_two_calls_lead_to_any_section_of_a_book(name: str) -> None:
     library = read_book(name)
-    calls_max = 3 if "bgb" in name else 2  # seven levels deep, most of it far down in one of five books
+    calls_max = 3 if "bgb" in name or "openapi" in name else 2  # most of these stands four to seven levels down
     unreached = [one for one in _find_unreached(library, None, calls_max) if library.node(one).own_tokens <= 4_000]
     assert unreached == []
 
