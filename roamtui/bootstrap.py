@@ -106,7 +106,6 @@ class Bootstrap:
         sources: Sequence[str],
         *,
         load_all: bool = False,
-        uses_index: bool = False,
         report: PageReport | None = None,
     ) -> tuple[Library, Loader | None]:
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
@@ -114,7 +113,6 @@ class Bootstrap:
         Args:
             sources: Paths or URLs.
             load_all: Whether to load all files now, for instance to resume a conversation.
-            uses_index: Whether to take summaries from the LanceDB database of the settings.
             report: Receives the progress of a conversion, or None for lines on stderr.
 
         Raises:
@@ -129,7 +127,7 @@ class Bootstrap:
         with report_conversion(sources[0]) as write_progress:
             library, loader = open_sources(sources, self.loading, report=report or write_progress)
         library = _add_summaries(library)
-        if uses_index and self.settings.retrieval.index is not None:
+        if self.settings.retrieval.index is not None:
             from roamtui.search.lance import LanceDatabase
 
             found = LanceDatabase(self.settings.retrieval.index).load_summaries()

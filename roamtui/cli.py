@@ -9,13 +9,13 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from functools import partial
+from pathlib import Path
 
 from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from typing import Any
 
     from roamtui.bootstrap import Bootstrap
@@ -81,21 +81,18 @@ def main(argv: list[str] | None = None) -> int:
 
 def _make_shared_parsers() -> dict[str, ArgumentParser]:
     """Make the parsers of the arguments that several commands have."""
-    names = ("source", "sources", "json", "jobs", "talk", "web", "cost", "model", "find")
+    names = "source", "sources", "json", "talk", "web", "cost", "model", "find"
     shared = {name: ArgumentParser(add_help=False) for name in names}
-    source, sources, as_json, jobs, talk, web, cost, model, find = shared.values()
+    source, sources, as_json, talk, web, cost, model, find = shared.values()
     source.add_argument("source", metavar="SOURCE", help=_KINDS)
     sources.add_argument("sources", metavar="SOURCE", nargs="+", help=f"{_KINDS}; several are opened as one")
     as_json.add_argument("--json", action="store_true", help="as JSON, for other programs")
-    jobs.add_argument("--jobs", type=_count, default=1, metavar="N", help="questions to ask at a time (default 1)")
     which = talk.add_mutually_exclusive_group()
     which.add_argument("--continue", dest="conversation", action="store_const", const="", help="resume the latest")
     which.add_argument("--conversation", metavar="ID", help="resume this conversation")
     talk.add_argument("--keep-open", choices=("keep", "fresh"), help="which sections stay open between questions")
     web.add_argument("--no-network", action="store_true", help="use cached pages only")
-    web.add_argument(
-        "--allow-origin", action="append", default=[], metavar="URL", help="fetch from this site without asking"
-    )
+    web.add_argument("--allow-origin", action="append", default=[], metavar="URL", help="fetch this site unasked")
     web.add_argument("--ocr", action="store_true", help="read scanned pages of PDFs by tesseract, if installed")
     cost.add_argument("--max-cost", type=float, metavar="USD", help="ask before a conversation costs more")
     model.add_argument("--model", metavar="M", help='"offline" (default), or a name such as openai/gpt-4.1-mini')
@@ -131,9 +128,7 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
             add("--within", metavar="ID", help="limit the question to this section and its subsections")
             form = of.add_mutually_exclusive_group()
             form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
-            form.add_argument(
-                "--events", action="store_true", help="print events as JSON lines; the last is the answer"
-            )
+            form.add_argument("--events", action="store_true", help="print events as JSON lines, the answer last")
         case "show":
             add("ids", metavar="ID", nargs="+", help=_REFERENCES)
         case "search":
@@ -144,14 +139,15 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
             add("--yes", action="store_true", help="do not ask for confirmation")
         case "table":
             add("-q", dest="questions", type=_decode, action="append", default=[], metavar="Q", help=_QUESTION_HELP)
-            add("--questions", dest="file", type=_path, metavar="FILE", help="a TOML file of more questions")
-            add("-o", dest="output", type=_path, metavar="FILE", help="write FILE.csv, .md or .json")
-            add("--folder", type=_path, metavar="DIR", help="where to keep the table (default: by its sources)")
+            add("--questions", dest="file", type=Path, metavar="FILE", help="a TOML file of more questions")
+            add("-o", dest="output", type=Path, metavar="FILE", help="write FILE.csv, .md or .json")
+            add("--jobs", type=_count, default=1, metavar="N", help="questions to ask at a time (default 1)")
+            add("--folder", type=Path, metavar="DIR", help="where to keep the table (default: by its sources)")
         case "eval":
-            add("questions", type=_path, metavar="QUESTIONS", help="file with one JSON object per line")
-            add("--docs", type=_path, metavar="DIR", required=True, help="folder of the documents")
+            add("questions", type=Path, metavar="QUESTIONS", help="file with one JSON object per line")
+            add("--docs", type=Path, metavar="DIR", required=True, help="folder of the documents")
             add("--scope", choices=("doc", "all"), default="doc", help="search one document, or the folder")
-            add("--questions-out", type=_path, metavar="FILE", help="a new file for the result of each question")
+            add("--questions-out", type=Path, metavar="FILE", help="a new file for the result of each question")
         case "conversations":
             add("action", nargs="?", default="list", choices=("list", "show", "export", "delete"))
             add("id", nargs="?", metavar="ID", help="from the list; its beginning is enough")
@@ -205,12 +201,6 @@ def _count(text: str) -> int:
     raise ArgumentTypeError("must be a whole number of 1 or more")
 
 
-def _path(text: str) -> Path:
-    from pathlib import Path
-
-    return Path(text)
-
-
 def _decode(text: str) -> str:
     # Bytes that the locale cannot decode are read as UTF-8, or replaced.
     return os.fsencode(text).decode("utf-8", "replace")
@@ -233,12 +223,12 @@ def _make_bootstrap(args: Namespace) -> Bootstrap:
     return Bootstrap(settings=settings, is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr)
 
 
-def _open(args: Namespace, *, uses_index: bool = False) -> tuple[Bootstrap, Library, Loader | None]:
+def _open(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:
     """Open the sources of a command with all their files, and write what went wrong to stderr."""
     from roamtui.headless.output import write_notices
 
     bootstrap, sources = _make_bootstrap(args), args.sources if "sources" in args else [args.source]
-    library, loader = bootstrap.open(sources, load_all=True, uses_index=uses_index)
+    library, loader = bootstrap.open(sources, load_all=True)
     write_notices(library.notes)
     return bootstrap, library, loader
 
@@ -250,7 +240,10 @@ def app(args: Namespace) -> int:
 
         return _print(f"roamtui {__version__}\n")
     if args.print_completion:
-        return _print(render_completion(args.print_completion))
+        from roamtui.headless.shell_completion import render_completion
+
+        root, *parsers = map(make_parser, COMMANDS)
+        return _print(render_completion(root, parsers, args.print_completion))
     from roamtui.launch import Launch
 
     return Launch(
@@ -278,7 +271,7 @@ def ask(args: Namespace) -> int:
 
     if not args.question.strip():
         raise UsageError("the question is empty.")
-    bootstrap, library, loader = _open(args, uses_index=True)
+    bootstrap, library, loader = _open(args)
     agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, args.conversation))
     agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
@@ -291,7 +284,7 @@ def outline(args: Namespace) -> None:
     """Print the outline exactly as the model reads it."""
     from roamtui.headless.sections import print_outline
 
-    print_outline(_open(args, uses_index=True)[1], as_json=args.json)
+    print_outline(_open(args)[1], as_json=args.json)
 
 
 def show(args: Namespace) -> None:
@@ -341,18 +334,14 @@ def evaluate(args: Namespace) -> int:
     from roamtui.headless.evaluate import run_evaluation
 
     bootstrap = _make_bootstrap(args)
-    options = bootstrap.settings.retrieval
-    if options.index is not None and args.scope != "all":
-        raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
     plan = EvalPlan(
         docs=args.docs,
         scope=args.scope,
-        mode=options.mode,
+        mode=bootstrap.settings.retrieval.mode,
         open_library=lambda path: bootstrap.open((str(path),), load_all=True)[0],
         make_searcher=bootstrap.make_searcher_factory(needs_vectors=True),
         model=bootstrap.make_model() if args.model else None,
         agent_options=bootstrap.agent_options,
-        jobs=args.jobs,
     )
     return run_evaluation(args.questions, plan, args.questions_out, as_json=args.json)
 
@@ -404,8 +393,7 @@ def mcp(args: Namespace) -> None:
     bootstrap = _make_bootstrap(args)
     settings = bootstrap.settings
     make_searcher = bootstrap.make_searcher_factory() if settings.retrieval.mode != "off" else None
-    opener = partial(bootstrap.open, uses_index=True)
-    run_server(args.sources, opener, settings.open_section_options(), make_searcher)
+    run_server(args.sources, bootstrap.open, settings.open_section_options(), make_searcher)
 
 
 def serve(args: Namespace) -> None:
@@ -425,26 +413,7 @@ def doctor(args: Namespace) -> int:
     if args.clear_cache:
         clear_cache()
     options = _make_bootstrap(args).settings.model_options(args.model or "")
-    diagnostics = collect_diagnostics(args.model or None, api_base=args.api_base, model_options=options)
-    return print_diagnosis(diagnostics, as_json=args.json)
-
-
-def render_completion(shell: str) -> str:
-    """Render the script that completes commands, flags, their values and files in a shell."""
-    import shtab
-
-    root, *parsers = map(make_parser, COMMANDS)
-    root._remove_action(next(action for action in root._actions if action.dest == "sources"))  # noqa: SLF001 - with SOURCE, no command would be offered
-    commands = root.add_subparsers(metavar="COMMAND")
-    for parser in parsers:
-        for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
-            if action.dest in ("source", "sources", "targets") or action.type is _path:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-        name = parser.prog.rpartition(" ")[2]
-        commands.add_parser(name, parents=[parser], add_help=False, help=parser.description)
-    # Without a match, bash completes files; zsh offers them beside the commands.
-    script = str(shtab.complete(root, shell)).replace("complete -o bashdefault", "complete -o bashdefault -o default")
-    return script.replace("'roamtui commands' _commands", "'roamtui commands' _commands; _files")
+    return print_diagnosis(collect_diagnostics(args.model or None, args.api_base, options), as_json=args.json)
 
 
 def _print(text: str) -> int:
@@ -469,8 +438,8 @@ COMMANDS: dict[str, tuple[Callable[[Namespace], int | None], tuple[str, ...]]] =
     "show": (show, ("source", "web")),
     "search": (search, ("source", "json", "web", "model", "find")),
     "index": (index, ("sources", "web", "model", "find")),
-    "table": (table, ("sources", "jobs", "cost", "web", "model", "find")),
-    "eval": (evaluate, ("jobs", "json", "model", "find")),
+    "table": (table, ("sources", "cost", "web", "model", "find")),
+    "eval": (evaluate, ("json", "model", "find")),
     "conversations": (conversations, ()),
     "notes": (notes, ("web",)),
     "recheck": (recheck, ("json", "web")),

@@ -104,7 +104,7 @@ class Launch:
         settings = self.bootstrap.settings
         # A resumed conversation and vector search need the text before the app starts.
         load_all = settings.retrieval.needs_vectors or conversation_id is not None
-        library, loader = self.bootstrap.open(sources, load_all=load_all, uses_index=True, report=report)
+        library, loader = self.bootstrap.open(sources, load_all=load_all, report=report)
         notes = [*library.notes]
         if (more := len(library.notes) - _NOTES_SHOWN) > 1:
             notes[-more:] = [f"{more} more notes on the files."]
@@ -170,7 +170,7 @@ class Launch:
             return list_offers(())
 
     def _run_plain(self, sources: tuple[str, ...]) -> int:
-        library, loader = self.bootstrap.open(sources, load_all=True, uses_index=True)
+        library, loader = self.bootstrap.open(sources, load_all=True)
         if "-" in sources:
             _reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat

@@ -54,8 +54,6 @@ class EvalQuestion(Gold, frozen=True, kw_only=True):
     doc: _Text
     question: _Text
     id: str | int = ""
-    line_number: int = 0
-    """Line in its file."""
     gold_is_page: bool | None = None
     """Whether every section of the document counts as a hit."""
     gold_own_only: bool | None = None
@@ -73,14 +71,6 @@ class EvalQuestion(Gold, frozen=True, kw_only=True):
         return (self, *(self.gold_alt or ()))
 
 
-class QuestionFile(NamedTuple):
-    """The content of a question file."""
-
-    questions: tuple[EvalQuestion, ...]
-    problems: tuple[str, ...]
-    """A sentence for each unusable line."""
-
-
 class GoldIds(NamedTuple):
     """The ids that count as hits."""
 
@@ -90,8 +80,8 @@ class GoldIds(NamedTuple):
     """`strict` and the parents of gold sections."""
 
 
-def read_questions(path: Path) -> QuestionFile:
-    """Read the questions of a JSON Lines file.
+def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...]]:
+    """Read the questions of a JSON Lines file. Return them, and a sentence for each unusable line.
 
     Raises:
         SourceError: The file cannot be read.
@@ -107,11 +97,10 @@ def read_questions(path: Path) -> QuestionFile:
             continue
         try:
             question = msgspec.convert(json.loads(line.decode("utf-8")), EvalQuestion)
-            question_id = str(question.id) or f"line {number}"
-            questions.append(msgspec.structs.replace(question, id=question_id, line_number=number))
+            questions.append(msgspec.structs.replace(question, id=str(question.id) or f"line {number}"))
         except (ValueError, RecursionError):
             problems.append(f"{path.name} line {number} is not a question such as {_FORM}; skipped.")
-    return QuestionFile(tuple(questions), tuple(problems))
+    return tuple(questions), tuple(problems)
 
 
 def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:

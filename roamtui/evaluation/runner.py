@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,8 +48,6 @@ class EvalPlan:
     model: Model | None = None
     """None to measure only search."""
     agent_options: AgentOptions | None = None
-    jobs: int = 1
-    """Number of questions at a time."""
 
 
 @dataclass(slots=True)
@@ -60,9 +57,6 @@ class EvalRun:
     results: list[QuestionResult] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """A sentence for each question that could not be scored."""
-
-
-OnResult = Callable[[EvalRun, QuestionResult | None], None]
 
 
 class _Corpus(NamedTuple):
@@ -83,13 +77,13 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
     library = plan.open_library(path)
     documents = {doc: library.root} if doc else {document.key: document for document in library.grafts.values()}
     searcher = plan.make_searcher(library)
-    if searcher is not None:  # builds the index now, so that the duration of the first search does not include it
-        searcher.search("warm up", limit=1)
+    if searcher is not None:
+        searcher.prepare()  # so that the duration of the first search does not include it
     return _Corpus(library=library, searcher=searcher, documents=documents)
 
 
 async def run_questions(
-    plan: EvalPlan, questions: Sequence[EvalQuestion], on_result: OnResult | None = None
+    plan: EvalPlan, questions: Sequence[EvalQuestion], on_result: Callable[[EvalRun, QuestionResult | None], None]
 ) -> EvalRun:
     """Ask every question and return the results. `on_result` receives each, or None if a question is skipped.
 
@@ -100,18 +94,12 @@ async def run_questions(
     get_corpus = lru_cache(maxsize=_DOCUMENTS_CACHED)(partial(_make_corpus, plan))
     if plan.scope == SCOPE_ALL:
         get_corpus("")
-    pending = iter(questions)
-
-    async def work() -> None:
-        for question in pending:  # shared by all workers
+    try:
+        for question in questions:
             result = await _score_question(question, plan, get_corpus, run)
             if result is not None:
                 run.results.append(result)
-            if on_result is not None:
-                on_result(run, result)
-
-    try:
-        await asyncio.gather(*(work() for _ in range(plan.jobs)))
+            on_result(run, result)
     finally:
         if plan.model is not None:
             await plan.model.close()
@@ -137,7 +125,7 @@ async def _score_question(
     except RoamtuiError as error:
         if isinstance(error, ModelError) and not run.results:
             raise
-        run.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {error}")
+        run.problems.append(f"question {question.id} is skipped: {error}")
         return None
     strict, relaxed = (_find_rank(hit_ids, ids) for ids in golds)
     return QuestionResult(
@@ -197,13 +185,12 @@ async def _ask_agent(
 
 
 def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
-    """Convert earlier turns to exchanges. Consecutive turns of the same speaker are joined."""
-    pairs: list[tuple[list[str], list[str]]] = []
+    """Convert earlier turns to exchanges, one for each turn of the person. Other turns after it are its answer."""
+    exchanges: list[Exchange] = []
     for turn in history:
-        if (turn.role == "user" and (not pairs or pairs[-1][1])) or not pairs:
-            pairs.append(([], []))
-        pairs[-1][0 if turn.role == "user" else 1].append(turn.content)
-    return tuple(
-        Exchange(number=number, question="\n".join(questions), answer="\n".join(answers), stopped=StopReason.ANSWERED)
-        for number, (questions, answers) in enumerate(pairs, start=1)
-    )
+        question = turn.content if turn.role == "user" else ""
+        if question or not exchanges:
+            exchanges.append(Exchange(number=len(exchanges) + 1, question=question, stopped=StopReason.ANSWERED))
+        if not question:
+            exchanges[-1] = replace(exchanges[-1], answer=f"{exchanges[-1].answer}\n{turn.content}".strip())
+    return tuple(exchanges)

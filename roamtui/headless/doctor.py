@@ -38,7 +38,7 @@ _TOOL_CALLS = {
 
 
 def collect_diagnostics(
-    model: str | None = None, *, api_base: str | None = None, model_options: ModelOptions | None = None
+    model: str | None = None, api_base: str | None = None, model_options: ModelOptions | None = None
 ) -> dict[str, Any]:
     """Inspect this machine, and a model if one is named, and return JSON values.
 

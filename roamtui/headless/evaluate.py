@@ -37,9 +37,9 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     """
     if plan.mode is SearchMode.OFF and plan.model is None:
         raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
-    file = read_questions(path)
-    write_notices(file.problems)
-    if not file.questions:
+    questions, problems = read_questions(path)
+    write_notices(problems)
+    if not questions:
         raise SourceError(f"{path} contains no usable question.")
     progress = ProgressLine("{:,} of {:,} questions")
     with ExitStack() as stack:
@@ -51,14 +51,14 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
 
         def on_result(run: EvalRun, result: QuestionResult | None) -> None:
             if sys.stderr.isatty():
-                progress(len(run.results) + len(run.problems), len(file.questions))
+                progress(len(run.results) + len(run.problems), len(questions))
             if output is not None and result is not None:
                 value = asdict(result)
                 value |= value.pop("agent") or {}
                 output.write(json.dumps(value) + "\n")
                 output.flush()
 
-        run = asyncio.run(run_questions(plan, file.questions, on_result))
+        run = asyncio.run(run_questions(plan, questions, on_result))
     write_notices(run.problems)
     if not run.results:
         raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")

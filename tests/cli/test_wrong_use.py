@@ -57,7 +57,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("eval", "required: --docs"),
         ("eval x.md", "--docs"),
         ("eval x.md --docs . --mode off", "search is off"),
-        ("eval x.md --docs . --jobs 0", "--jobs: must be a whole number of 1 or more"),
+        ("table x.md -q Q --jobs 0", "--jobs: must be a whole number of 1 or more"),
     ],
 )
 def test_wrong_use_is_one_sentence(

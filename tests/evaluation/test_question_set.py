@@ -24,7 +24,7 @@ def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
     history = [{"role": "user", "content": "Have you boats?"}, {"role": "assistant", "content": "Yes."}]
     path = write_questions(tmp_path / "q.jsonl", {**CANOE, "gold_alt": [alternative], "history": history})
 
-    (question,) = read_questions(path).questions
+    (question,), _ = read_questions(path)
 
     places = [(gold.doc, gold.titles, gold.number) for gold in question.golds]
     assert places == [("hire/boats.md", ("Boats", "Prices", "Canoe"), 13), ("bikes.md", ("Prices",), 5)]
@@ -46,10 +46,9 @@ def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
     ],
 )
 def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path, line: str) -> None:
-    read = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, line, TYRE))
+    questions, (problem,) = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, line, TYRE))
 
-    assert [question.id for question in read.questions] == ["canoe", "tyre"]
-    (problem,) = read.problems
+    assert [question.id for question in questions] == ["canoe", "tyre"]
     assert problem.startswith("q.jsonl line 2 is not a question such as ")
 
 

@@ -21,12 +21,12 @@ from tests.real_documents import PROJECT_DIR
 )
 def test_gold_sections_are_found(data_dir: Path, name: str, count: int, bounds: dict[int, float]) -> None:
     folder = data_dir / "sets" / name
-    questions = read_questions(folder / "questions.jsonl").questions
+    questions, _ = read_questions(folder / "questions.jsonl")
     _check_shares(folder / "docs", questions[:: max(1, len(questions) // count)], count, bounds)
 
 
 def test_questions_in_everyday_german_are_found_in_laws(data_dir: Path, tmp_path: Path) -> None:
-    questions = read_questions(PROJECT_DIR / "tests" / "cases" / "questions_de.jsonl").questions
+    questions, _ = read_questions(PROJECT_DIR / "tests" / "cases" / "questions_de.jsonl")
     for name in {question.doc for question in questions}:
         shutil.copy(data_dir / "books" / name, tmp_path / name)
     _check_shares(tmp_path, questions, 58, {1: 0.42, 5: 0.58, 10: 0.66})
@@ -39,7 +39,7 @@ def _check_shares(docs: Path, questions: tuple[EvalQuestion, ...], count: int, b
         open_library=lambda path: open_library((str(path),)),
         make_searcher=KeywordSearcher,
     )
-    ranks = [row.rank or len(questions) for row in asyncio.run(run_questions(plan, questions)).results]
+    ranks = [row.rank or len(questions) for row in asyncio.run(run_questions(plan, questions, lambda *_: None)).results]
     assert len(ranks) >= count
     shares = {place: sum(rank <= place for rank in ranks) / len(ranks) for place in bounds}
     assert all(shares[place] >= bound for place, bound in bounds.items()), shares
