@@ -59,30 +59,6 @@ class Ranking:
     """Sections that the conversation is about, strongest first."""
 
 
-class WordRanker(Protocol):
-    """Ranks the sections of one library by the words of a query."""
-
-    def refresh(self, library: Library) -> None:
-        """Search `library` from now on."""
-
-    def prepare(self, on_progress: Progress | None = None) -> object:
-        """Bring the index up to date. See `Searcher`."""
-
-    def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
-        """Return up to `limit` hits, best first. The arguments and errors are as in `Searcher.search`."""
-
-
-class VectorRanker(Protocol):
-    """Ranks the sections of one library by their most similar chunk."""
-
-    def rank(self, query: str, *, limit: int, within: str | None = None) -> Sequence[tuple[str, float]]:
-        """Return up to `limit` sections, all below the section `within` if it is given, with their scores, best first.
-
-        Raises:
-            RoamtuiError: The query could not be embedded, or the index cannot be used.
-        """
-
-
 class Searcher(Protocol):
     """Finds sections of one library."""
 
@@ -93,9 +69,6 @@ class Searcher(Protocol):
         """Bring the index up to date before the first search needs it. It may take minutes; call it in a thread.
 
         If `on_progress` raises an error, everything indexed so far is kept, and a later call continues.
-
-        Raises:
-            RoamtuiError: New text could not be embedded.
         """
 
     def search(

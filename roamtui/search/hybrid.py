@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, Progress, Ranking, Searcher, SearchServices, VectorRanker, WordRanker
+from roamtui.search.base import Hit, Progress, Ranking, Searcher, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
 from roamtui.search.lance import LanceDatabase, LanceTable, LanceWords
@@ -29,15 +29,10 @@ _FOLLOW_UP_WEIGHT = 2.0
 """Weight of vector results for a follow-up to a known topic, whose words say too little to be trusted."""
 _FUSION_K = 60
 """Constant of reciprocal rank fusion."""
-_PARENT_WEIGHT, _CHILD_WEIGHT, _SIBLING_WEIGHT = 0.75, 0.7, 0.6
-"""Shares of a section's score that its neighbours get."""
-_SIBLINGS_MAX = 2
-"""Maximum number of siblings, and of children, that a section brings."""
-_VECTOR_FACTOR_MIN = 0.01
-"""Minimum factor on the vector weight. It is above 0, so that sections that only vectors find stay in the results, even
-if they come last."""
-_CLEAR_SHARE = 0.9
-"""The first keyword hit is clear if the second one scores at most this share of it."""
+_NEIGHBOUR_WEIGHT = 0.7
+"""Share of a section's score that its neighbours get."""
+_CHILDREN_MAX = 2
+"""Maximum number of children that a section brings."""
 _TEXTLESS_KINDS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
 """Kinds of nodes without a text of their own."""
 _RERANKED_COUNT = 20
@@ -55,14 +50,12 @@ def make_searcher(
     """Return a new searcher for `library`, or None if search is off."""
     if options.mode is SearchMode.OFF:
         return None
-    words: KeywordSearcher | LanceWords
+    services = services or SearchServices()
     if options.index is not None:
-        words = LanceWords(options.index, library, options.chunk_size)
-    else:
-        words = KeywordSearcher(library, location=location)
-        if not (options.needs_vectors or options.neighbour_count or options.rerank == "on" or options.limit):
-            return words
-    return HybridSearcher(library, words, options, services or SearchServices())
+        return HybridSearcher(library, LanceWords(options.index, library, options.chunk_size), options, services)
+    words = KeywordSearcher(library, location=location)
+    is_plain = not (options.needs_vectors or options.neighbour_count or options.rerank == "on" or options.limit)
+    return words if is_plain else HybridSearcher(library, words, options, services)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +76,11 @@ class HybridSearcher:
     """
 
     def __init__(
-        self, library: Library, words: WordRanker, options: RetrievalOptions, services: SearchServices
+        self,
+        library: Library,
+        words: KeywordSearcher | LanceWords,
+        options: RetrievalOptions,
+        services: SearchServices,
     ) -> None:
         self._library = library
         self._words = words
@@ -93,7 +90,7 @@ class HybridSearcher:
         """Held while text is embedded, which may take minutes."""
         self._embedded_library: Library | None = None
         """The last library that was embedded or could not be embedded."""
-        self._vectors: VectorRanker | None = None
+        self._vectors: VectorIndex | LanceTable | None = None
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""
@@ -102,8 +99,8 @@ class HybridSearcher:
 
     def prepare(self, on_progress: Progress | None = None) -> None:
         """Embed new text and update the keyword index now. See `Searcher`."""
-        self._embed_library(on_progress, must_embed=True)
-        self._words.prepare()
+        self._embed_library(on_progress)
+        self._words.prepare(on_progress)
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -126,7 +123,7 @@ class HybridSearcher:
         return add_snippets(library, hits[:limit], query, ranking.terms)
 
     def _list_rankings(
-        self, query: str, ranking: Ranking, vectors: VectorRanker | None, within: str | None
+        self, query: str, ranking: Ranking, vectors: VectorIndex | LanceTable | None, within: str | None
     ) -> list[RankedList]:
         """Return the rankings by words and by vectors, with their weights."""
         mode = self._options.mode
@@ -147,11 +144,11 @@ class HybridSearcher:
         elif mode is SearchMode.HYBRID:
             # If the keyword scores fall steeply, the words distinguish the sections well.
             share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score if ranking.hits else 1.0
-            weight = _VECTOR_WEIGHT * max(_VECTOR_FACTOR_MIN, share**2)
+            weight = _VECTOR_WEIGHT * share**2
         return [*lists, RankedList(name="vector", weight=weight, section_ids=tuple(dict(ranked)))]
 
     def _fuse(self, ranking: Ranking, lists: Sequence[RankedList], within: str | None, limit: int) -> tuple[Hit, ...]:
-        """Return the hits of several rankings and their neighbours. Statements and a clear keyword hit come first."""
+        """Return the hits of several rankings and their neighbours. Named statements come first."""
         library = ranking.library
         if self._options.mode is SearchMode.KEYWORD and not self._options.neighbour_count:
             return ranking.hits[:limit]
@@ -161,11 +158,7 @@ class HybridSearcher:
         scores = fused | {section_id: score for section_id, (score, _) in neighbours.items()}
         descending = sorted(scores.values(), reverse=True)
         named = [hit.section_id for hit in ranking.hits if hit.is_named and hit.section_id in scores]
-        first = named[:]
-        if self._options.mode is SearchMode.HYBRID and ranking.hits and not ranking.topics:
-            best_id = ranking.hits[0].section_id
-            first += [best_id] if _share_of_other(ranking.hits, best_id) <= _CLEAR_SHARE else []
-        order = dict.fromkeys([*first, *sorted(scores, key=lambda section_id: -scores[section_id])])
+        order = dict.fromkeys([*named, *sorted(scores, key=lambda section_id: -scores[section_id])])
         hits = []
         # The reordered hits get the scores in descending order, so that scores still fall from hit to hit.
         for section_id, score in zip([*order][:limit], descending, strict=False):
@@ -202,34 +195,25 @@ class HybridSearcher:
             reranked.append(replace(hits[index], score=hits[rank].score, why=why, runner_up=runner_up))
         return tuple(reranked)
 
-    def _embed_library(
-        self, on_progress: Progress | None = None, *, must_embed: bool = False
-    ) -> tuple[Library, VectorRanker | None]:
-        """Return the library and its vectors, which are None if only keywords are searched.
-
-        With `must_embed`, a failure of the embedder is raised again, and the next call tries again.
-        """
+    def _embed_library(self, on_progress: Progress | None = None) -> tuple[Library, VectorIndex | LanceTable | None]:
+        """Return the library and its vectors, which are None if only keywords are searched."""
         options, services = self._options, self._services
         with self._lock:
             library = self._library
             if self._embedded_library is library:
                 return library, self._vectors
-            vectors: VectorRanker | None = None
+            vectors: VectorIndex | LanceTable | None = None
             if options.needs_vectors:
                 assert services.embedder is not None
-                progress, size = on_progress or services.progress, options.chunk_size
                 with closing(VectorStore(services.vector_folder, services.warn_once)) as store:
+                    embedding = services.embedder, store, on_progress or services.progress
                     try:
                         if options.index is None:
-                            vectors = VectorIndex(library, services.embedder, store, size, progress)
+                            vectors = VectorIndex(library, options.chunk_size, *embedding)
                         else:
                             database = LanceDatabase(options.index)
-                            vectors = LanceTable(
-                                database, library, size, (services.embedder, store), on_progress=progress
-                            )
+                            vectors = LanceTable(database, library, options.chunk_size, *embedding)
                     except RoamtuiError as error:
-                        if must_embed:
-                            raise
                         services.fall_back_to_keywords(error, options.mode)
             self._embedded_library, self._vectors = library, vectors
             return library, vectors
@@ -260,31 +244,33 @@ def collect_neighbours(
 ) -> dict[str, tuple[float, str]]:
     """Return up to `count` parents, children and siblings of the found sections that were not found, best first.
 
-    `scores` has the scores of the found sections. Each neighbour has a score, which is the score of a found section
-    times the weight of their relation, and says why it was added. If a section is near several, the best score counts.
+    `scores` has the scores of the found sections, best first. Each neighbour has a score and says why it was added.
     """
+    relations = (
+        (neighbour_id, (_NEIGHBOUR_WEIGHT * score, f"{relation} of {origin}"))
+        for origin, score in scores.items()
+        for neighbour_id, relation in _iter_relations(library, origin)
+        if neighbour_id not in scores and (within is None or neighbour_id in within)
+    )
     added: dict[str, tuple[float, str]] = {}
-    for origin, score in scores.items() if count else ():
-        for section_id, relation, share in _iter_relations(library, origin):
-            is_better = section_id not in added or score * share > added[section_id][0]
-            if is_better and section_id not in scores and (within is None or section_id in within):
-                added[section_id] = score * share, f"{relation} of {origin}"
-    return dict(sorted(added.items(), key=lambda item: -item[1][0])[:count])
+    for neighbour_id, why in relations:
+        if len(added) == count:
+            break
+        added.setdefault(neighbour_id, why)
+    return added
 
 
-def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, str, float]]:
-    """Yield the neighbours of a section that have text, each with its relation and weight."""
+def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, str]]:
+    """Yield the neighbours of a section that have text, each with its relation."""
     parent = library.parent(section_id)
     siblings = library.children(library.root_id if parent is None else parent)
     position = siblings.index(section_id)
-    nearest = sorted(range(len(siblings)), key=lambda index: (abs(index - position), -index))
-    relations: tuple[tuple[Sequence[str], str, float], ...] = (
-        ([parent] if parent is not None else [], "parent", _PARENT_WEIGHT),
-        (library.children(section_id)[:_SIBLINGS_MAX], "child", _CHILD_WEIGHT),
-        ([siblings[i] for i in nearest[1 : _SIBLINGS_MAX + 1]], "sibling", _SIBLING_WEIGHT),
+    relations = (
+        ((parent,) if parent is not None else (), "parent"),
+        (library.children(section_id)[:_CHILDREN_MAX], "child"),
+        (siblings[position + 1 : position + 2] + siblings[max(0, position - 1) : position], "sibling"),
     )
-    for section_ids, relation, share in relations:
-        for neighbour_id in section_ids:
-            document, row = library.locate(neighbour_id)
-            if document.columns.kinds[row] not in _TEXTLESS_KINDS:
-                yield neighbour_id, relation, share
+    for neighbour_ids, relation in relations:
+        for neighbour_id in neighbour_ids:
+            if library.get_label(neighbour_id).kind not in _TEXTLESS_KINDS:
+                yield neighbour_id, relation

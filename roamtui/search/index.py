@@ -6,7 +6,6 @@ import os
 import sqlite3
 import threading
 from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
 from roamtui.search.terms import normalise_unicode, space_unspaced_scripts, split_words, tokenise
 
-VERSION = 3
+VERSION = 4
 """Version of the tables and of their rows. A file that has another version is rebuilt."""
 _WEIGHTS = (3.0, 1.0, 1.0)
 """Weights of a word in the title, in the titles above or the path of the file, and in the text."""
@@ -36,12 +35,12 @@ _ABOVE_LENGTH_MAX = 200
 _TITLE_WORD_LENGTH_MIN = 4
 _SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS sections USING fts5(title, path, body, tokenize='{TOKENIZER}')",
-    "CREATE TABLE IF NOT EXISTS parts (digest TEXT PRIMARY KEY, base INTEGER NOT NULL, count INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS parts (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE)",
     "CREATE TABLE IF NOT EXISTS summaries (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS numbering (next INTEGER NOT NULL)",
-    "INSERT INTO numbering SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM numbering)",
     f"PRAGMA user_version = {VERSION}",
 )
+_PART_BITS = 32
+"""The id of a row has the number of its part above these bits, and the row of the document in them."""
 _RANKED = """
 SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
 ORDER BY rank, rowid"""
@@ -65,10 +64,9 @@ class SectionIndex:
         self.store = store or SectionStore()
         self.layout = library.numbering
         parts = [IndexedDocument.make(document, self.layout, library) for document in library.documents]
-        bases = self.store.sync(parts, on_progress)
-        self._by_base = sorted(((bases[part.digest], part.document) for part in parts), key=lambda entry: entry[0])
-        self._bases = [base for base, _ in self._by_base]
-        self._base_by_document = {id(document): base for base, document in self._by_base}
+        numbers = self.store.sync(parts, on_progress)
+        self._documents = {numbers[part.digest]: part.document for part in parts}
+        self._part_numbers = {id(document): number for number, document in self._documents.items()}
 
     def __len__(self) -> int:
         return len(self.layout)
@@ -86,7 +84,7 @@ class SectionIndex:
     def path_stems(self, number: int) -> frozenset[str]:
         """Return the stems of the content words in a node's title, the titles above it, and the path of its file."""
         document, row = self.layout.locate(number)
-        context = _join_context(document, row, _list_titles_above(self.layout, document))
+        context = _join_context(self.layout, document, row)
         return stem_title(self.title(number)) | stem_title(context)
 
     @cached_property
@@ -103,7 +101,7 @@ class SectionIndex:
             return []
         first, last = 1 << 62, -1
         for document, start, end in self.layout.iter_runs(within):
-            base = self._base_by_document[id(document)]
+            base = self._part_numbers[id(document)] << _PART_BITS
             first, last = min(first, base + start), max(last, base + end - 1)
         found = self.store.rank(expression, (first, last), lambda row: self._get_number(row) in within, limit)
         return [(self._get_number(row), score) for row, score in found]
@@ -114,11 +112,8 @@ class SectionIndex:
 
     def _get_number(self, row: int) -> int:
         """Return the number of the node that a row of the store belongs to, or -1 if this library has no such node."""
-        index = bisect_right(self._bases, row) - 1
-        if index < 0:
-            return -1
-        base, document = self._by_base[index]
-        return self.layout.number_of(document, row - base) if row - base < len(document.columns) else -1
+        document = self._documents.get(row >> _PART_BITS)
+        return -1 if document is None else self.layout.number_of(document, row & ((1 << _PART_BITS) - 1))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -133,31 +128,24 @@ def title_of(document: Document, row: int) -> str:
     return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
 
 
-def _list_titles(document: Document, row: int) -> list[str]:
-    """Return the titles of a row and of its ancestors in the document, nearest first."""
-    titles = []
-    while row >= 0:
-        titles.append(title_of(document, row)[:_ABOVE_LENGTH_MAX])
-        row = document.columns.parents[row]
-    return titles
-
-
-def _list_titles_above(layout: NodeNumbering, document: Document) -> tuple[str, ...]:
-    """Return the titles above a grafted document, nearest first."""
+def _list_titles(layout: NodeNumbering, place: tuple[Document, int] | None) -> tuple[str, ...]:
+    """Return the titles of a row and of all rows above it, nearest first."""
     titles: list[str] = []
-    host = layout.host(document)
-    while host is not None:
-        titles += _list_titles(*host)
-        host = layout.host(host[0])
+    while place is not None:
+        document, row = place
+        while row >= 0:
+            titles.append(title_of(document, row)[:_ABOVE_LENGTH_MAX])
+            row = document.columns.parents[row]
+        place = layout.host(document)
     return tuple(titles)
 
 
-def _join_context(document: Document, row: int, above: tuple[str, ...]) -> str:
+def _join_context(layout: NodeNumbering, document: Document, row: int) -> str:
     """Return the titles above a row and the path of its file without suffix, each once, as one string."""
     key = document.key
     stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
-    titles = _list_titles(document, document.columns.parents[row])
-    return " ".join(dict.fromkeys((*titles, *above, key[:stem_end])))
+    titles = _list_titles(layout, (document, document.columns.parents[row]))
+    return " ".join(dict.fromkeys((*titles, key[:stem_end])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +153,8 @@ class IndexedDocument:
     """A document with everything that its rows in an index depend on."""
 
     document: Document
-    above: tuple[str, ...]
-    """Titles above the document, nearest first."""
+    layout: NodeNumbering
+    """Has the titles above the document."""
     loaded: frozenset[int]
     """Rows of a folder or a list of links whose files are loaded. These are found by their own sections."""
     summaries: Mapping[str, str]
@@ -177,7 +165,8 @@ class IndexedDocument:
     @classmethod
     def make(cls, document: Document, layout: NodeNumbering, library: Library) -> IndexedDocument:
         """Describe a document of a library."""
-        columns, above, summaries = document.columns, _list_titles_above(layout, document), library.summaries
+        columns, summaries = document.columns, library.summaries
+        above = _list_titles(layout, layout.host(document))
         rows = range(len(columns)) if columns.has_files else ()
         loaded = frozenset(row for row in rows if len(layout.subtree(layout.number_of(document, row))) > 1)
         digest = blake2b(digest_size=16)
@@ -186,7 +175,7 @@ class IndexedDocument:
         digest.update(array("Q", columns.starts).tobytes())
         for row in range(len(columns)) if summaries else ():
             digest.update(f"\x1f{document.get_summary(row, summaries)}".encode("utf-8", "surrogatepass"))
-        return cls(document, above, loaded, summaries, digest.hexdigest())
+        return cls(document, layout, loaded, summaries, digest.hexdigest())
 
     def __len__(self) -> int:
         """Return the number of rows that are indexed."""
@@ -200,7 +189,7 @@ class IndexedDocument:
                 body = document.text[starts[row] : starts[row + 1]]
                 if summary := document.get_summary(row, self.summaries):
                     body = f"{body}\n{summary}"
-                columns = (title_of(document, row), _join_context(document, row, self.above), body)
+                columns = (title_of(document, row), _join_context(self.layout, document, row), body)
                 title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
                 yield row, (title, path, body)
 
@@ -241,35 +230,32 @@ class SectionStore:
             self._connection.close()
 
     def sync(self, parts: Sequence[IndexedDocument], on_progress: Progress | None = None) -> dict[str, int]:
-        """Make `parts` the whole content of the index, and return the first row of each by its digest.
+        """Make `parts` the whole content of the index, and return the number of each by its digest.
 
         Missing documents are written, and all others are removed. `on_progress` receives the number of new sections
         that are written, and their total.
         """
         execute = self._connection.execute
         with self._lock, self._convert_errors(), self._transaction():
-            bases = {digest: (base, count) for digest, base, count in execute("SELECT * FROM parts")}
+            numbers: dict[str, int] = dict(execute("SELECT digest, number FROM parts"))
             self._digests = frozenset(part.digest for part in parts)
-            for digest in bases.keys() - self._digests:
-                base, count = bases[digest]
-                execute("DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (base, base + count - 1))
+            for digest in numbers.keys() - self._digests:
+                first = numbers.pop(digest) << _PART_BITS
+                execute("DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (first, first + (1 << _PART_BITS) - 1))
                 execute("DELETE FROM parts WHERE digest = ?", (digest,))
-            missing = [part for part in parts if part.digest not in bases]
+            missing = [part for part in parts if part.digest not in numbers]
             done, total = 0, sum(map(len, missing))
-            base = execute("SELECT next FROM numbering").fetchone()[0]
             for part in missing:
                 if on_progress is not None:
                     on_progress(done, total)
-                rows = ((base + row, *columns) for row, columns in part.make_rows())
+                number = execute("INSERT INTO parts(digest) VALUES(?)", (part.digest,)).lastrowid or 0
+                rows = (((number << _PART_BITS) + row, *columns) for row, columns in part.make_rows())
                 self._connection.executemany("INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)", rows)
-                count = len(part.document.columns)
-                execute("INSERT INTO parts VALUES(?, ?, ?)", (part.digest, base, count))
-                bases[part.digest] = base, count
-                base, done = base + count, done + len(part)
-            execute("UPDATE numbering SET next = ?", (base,))
+                numbers[part.digest] = number
+                done += len(part)
         if on_progress is not None and total:
             on_progress(total, total)
-        return {digest: bases[digest][0] for digest in self._digests}
+        return numbers
 
     def rank(
         self, expression: str, bounds: tuple[int, int], accepts: Callable[[int], bool], limit: int

@@ -8,10 +8,8 @@ import random
 import re
 import threading
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -32,19 +30,15 @@ _BATCH_CHUNKS = 10_000
 """Approximate number of chunks that are written in one commit, which takes several requests to object storage."""
 _ROWS_PER_SECTION = 10
 """Number of rows fetched for each wanted section, because the best chunks often belong to the same section."""
-_TOKEN_LENGTH_MAX = 200
 _INDEXED_MIN = 100_000
 """Minimum number of vectors for which an approximate index is used."""
 _PARTITION_ROWS = 4_096
 _SEARCHED_PARTITIONS = 25
 """Number of nearest partitions that a query searches."""
-_READ_DELAY_MAX = timedelta(seconds=2)
-"""Maximum time until the writes of another program are seen."""
-_KEPT_VERSIONS = timedelta(hours=1)
-"""Time for which an old version of a table is kept, because another program may still read it."""
 _ATTEMPTS_MAX = 8
 """Maximum number of times that a write is tried if another program interferes."""
-_PAUSE_SECONDS = 0.1
+_PAUSE_SECONDS = 0.1, 0.8
+"""Shortest and longest pause between them. It is random, so that two programs do not collide again."""
 _INTERFERENCE = re.compile("conflict|already exists|was not found")
 """What LanceDB says if another program has changed a table, or is creating it."""
 _TABLES_MAX = 10_000
@@ -100,12 +94,8 @@ class LanceTable:
     The chunks of a document are written together or not at all. Chunks that two programs wrote are found only once. If
     the constructor is interrupted, the next one continues.
 
-    Args:
-        database: The database of the table.
-        library: The library to search.
-        chunk_size: Maximum number of characters of a chunk.
-        vectors: The embedder and the vectors stored on this machine, or None for a table of words.
-        on_progress: Receives the number of new sections that are written, and their total.
+    With an embedder, it is a table of vectors, otherwise of words. `on_progress` receives the number of new sections
+    that are written, and their total.
 
     Raises:
         UsageError: The table contains other documents.
@@ -117,14 +107,16 @@ class LanceTable:
         database: LanceDatabase,
         library: Library,
         chunk_size: int,
-        vectors: tuple[Embedder, VectorStore] | None = None,
+        embedder: Embedder | None = None,
+        store: VectorStore | None = None,
         on_progress: Progress | None = None,
     ) -> None:
         self.library = library
         self._database = database
         self._chunk_size = chunk_size
-        self._vectors = vectors
-        self._name = TABLE if vectors is None else f"{TABLE}_{_digest(vectors[0].name)}"
+        self._embedder = embedder
+        self._store = store
+        self._name = TABLE if embedder is None else f"{TABLE}_{_digest(embedder.name)}"
         self._table: Any | None = None
         layout = library.numbering
         parts = [IndexedDocument.make(document, layout, library) for document in library.documents]
@@ -137,8 +129,7 @@ class LanceTable:
             except IndexLostError as error:
                 if attempt == _ATTEMPTS_MAX or not _INTERFERENCE.search(str(error)):
                     raise
-            # The pause grows, and is random so that two programs do not collide again.
-            time.sleep(_PAUSE_SECONDS * attempt * (0.5 + random.random()))  # noqa: S311 - not for security
+            time.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311 - not for security
 
     def __len__(self) -> int:
         return len(self.library)
@@ -147,7 +138,7 @@ class LanceTable:
         """Return up to `limit` sections with the score of their best chunk, best first."""
         if self._table is None or limit < 1:
             return []
-        vector = embed_query(query, self._vectors[0]) if self._vectors is not None else None
+        vector = embed_query(query, self._embedder) if self._embedder is not None else None
         with self._database.convert_errors():
             if vector is None:
                 words = self._database.queries.MatchQuery(space_unspaced_scripts(query), "text")
@@ -165,14 +156,13 @@ class LanceTable:
 
     def _sync(self, wanted: Mapping[str, IndexedDocument], on_progress: Progress | None) -> None:
         """Write the documents that are missing in the table, and remove all others."""
-        self._table, stored = self._database.get_table(self._name), frozenset[str]()
+        self._table, stored = self._database.get_table(self._name), set[str]()
         if self._table is not None:
             rows = self._table.search().select(["part", "doc"]).to_arrow()
-            keys, stored_keys = {part.document.key for part in wanted.values()}, rows["doc"].unique().to_pylist()
-            if stored_keys and keys.isdisjoint(stored_keys):
-                other = f"holds the index of other documents, such as {min(stored_keys) or 'a single document'}"
+            stored, keys = set(rows["part"].to_pylist()), set(rows["doc"].to_pylist())
+            if keys and keys.isdisjoint(part.document.key for part in wanted.values()):
+                other = f"holds the index of other documents, such as {min(keys) or 'a single document'}"
                 raise UsageError(f"{self._database.uri} {other}. Choose another location.")
-            stored = frozenset(rows["part"].unique().to_pylist())
             if gone := stored - wanted.keys():
                 self._table.delete(f"part IN ({_quote(sorted(gone))})")
         missing = {digest: part for digest, part in wanted.items() if digest not in stored}
@@ -203,11 +193,11 @@ class LanceTable:
             "part": [digest for digest, *_ in chunks],
             "above": [[chunk.section_id, *self.library.ancestors(chunk.section_id)] for *_, chunk in chunks],
         }
-        if self._vectors is None:
+        if self._embedder is None or self._store is None:
             texts = (space_unspaced_scripts(normalise_unicode(chunk.text)) for *_, chunk in chunks)
             added = arrow.table({**columns, "text": [*texts]})
         else:
-            matrix = embed_texts([chunk.text for *_, chunk in chunks], *self._vectors, None)
+            matrix = embed_texts([chunk.text for *_, chunk in chunks], self._embedder, self._store, None)
             values = arrow.array(matrix.ravel(), type=arrow.float16())
             added = arrow.table({**columns, "vector": arrow.FixedSizeListArray.from_arrays(values, matrix.shape[1])})
         if self._table is None:
@@ -218,13 +208,10 @@ class LanceTable:
         """Create the index of the table if it is missing, and otherwise add the new rows to it."""
         kinds = self._database.indexes
         if table.list_indices():
-            if has_new_rows:
-                # LanceDB's cloud optimises by itself, and warns about the call.
-                with warnings.catch_warnings(action="ignore", category=UserWarning):
-                    table.optimize(cleanup_older_than=_KEPT_VERSIONS)
-        elif self._vectors is None:
-            words = kinds.FTS(language="English", with_position=False, max_token_length=_TOKEN_LENGTH_MAX)
-            table.create_index("text", config=words)
+            if has_new_rows and not self._database.is_cloud:  # which optimises by itself
+                table.optimize()
+        elif self._embedder is None:
+            table.create_index("text", config=kinds.FTS(language="English", with_position=False))
         elif (count := table.count_rows()) >= _INDEXED_MIN:
             partitions = max(1, count // _PARTITION_ROWS)
             table.create_index("vector", config=kinds.IvfFlat(distance_type="dot", num_partitions=partitions))
@@ -247,6 +234,7 @@ class LanceDatabase:
         os.environ.setdefault("LANCEDB_LOG", "error")  # otherwise it writes warnings to the terminal
         os.environ.setdefault("LANCE_LOG", "error")
         self.uri = uri if "://" in uri else str(Path(uri).expanduser())
+        self.is_cloud = uri.startswith("db://")
         import lancedb  # noqa: PLC0415 - an extra
         import lancedb.index  # noqa: PLC0415 - the same
         import lancedb.query  # noqa: PLC0415 - the same
@@ -255,12 +243,10 @@ class LanceDatabase:
         self.arrow: Any = pa
         self.queries: Any = lancedb.query
         self.indexes: Any = lancedb.index
-        variables = {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"}
+        variables = {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"} if self.is_cloud else {}
         cloud = {name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)}
         with self.convert_errors():
-            self._connection = lancedb.connect(
-                self.uri, read_consistency_interval=_READ_DELAY_MAX, **(cloud if uri.startswith("db://") else {})
-            )
+            self._connection = lancedb.connect(self.uri, **cloud)
 
     def get_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
         """Return a table, or None if it does not exist."""
@@ -294,16 +280,13 @@ class LanceDatabase:
         return dict(zip(rows["digest"].to_pylist(), rows["text"].to_pylist(), strict=True))
 
     def save_summaries(self, summaries: Mapping[str, str]) -> None:
-        """Save summaries by the digest of the summarised text. Only changes are written."""
-        stored = self.load_summaries()
-        new = {digest: text for digest, text in summaries.items() if stored.get(digest) != text}
-        if not new:
-            return
-        rows = self.arrow.table({"digest": [*new], "text": [*new.values()]})
-        with self.convert_errors():
-            table = self.create_table(SUMMARIES, rows.schema)
-            table.delete(f"digest IN ({_quote(new)})")
-            table.add(rows)
+        """Save summaries by the digest of the summarised text."""
+        if summaries:
+            rows = self.arrow.table({"digest": [*summaries], "text": [*summaries.values()]})
+            with self.convert_errors():
+                table = self.create_table(SUMMARIES, rows.schema)
+                table.delete(f"digest IN ({_quote(summaries)})")
+                table.add(rows)
 
     @contextmanager
     def convert_errors(self) -> Iterator[None]:
@@ -313,9 +296,8 @@ class LanceDatabase:
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
             reason = shorten(sanitise_line(str(error).partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
             advice = " Check the address, and the keys in the environment." if "://" in self.uri else ""
-            shown = shorten(sanitise_line(self.uri), 80)
-            message = f"The index {shown} cannot be used: {reason.rstrip('.')}.{advice}"
-            raise IndexLostError(message) from error
+            problem = f"cannot be used: {reason.rstrip('.')}.{advice}"
+            raise IndexLostError(f"The index {shorten(sanitise_line(self.uri), 80)} {problem}") from error
 
 
 def _digest(*texts: str) -> str:

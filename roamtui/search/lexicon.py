@@ -115,34 +115,24 @@ def get_synonyms(words: Iterable[str], language: Language = Language.ENGLISH) ->
 
     In German, these are the words that laws and handbooks use for everyday words.
     """
-    if language is Language.ENGLISH:
-        stems = {stem(word) for word in words}
-        found = {other for word_stem in stems for other in _load_synonyms().get(word_stem, ())}
-        return tuple(sorted(other for other in found if stem(other) not in stems))
-    roots = {reduce_to_root(word, language) for word in words}
-    found = {other for root in roots for other in _load_formal_words().get(root, ())}
-    return tuple(sorted(other for other in found if reduce_to_root(other, language) not in roots))
+    stems = {_reduce(word, language) for word in words}
+    found = {other for word_stem in stems for other in _load_synonyms(language).get(word_stem, ())}
+    return tuple(sorted(other for other in found if _reduce(other, language) not in stems))
 
 
 @cache
-def _load_synonyms() -> Mapping[str, frozenset[str]]:
-    """Return the synonyms of each stem."""
+def _load_synonyms(language: Language) -> Mapping[str, frozenset[str]]:
+    """Return the synonyms of each stem or root. A list of words, or of words and their synonyms after an arrow."""
     found: dict[str, set[str]] = defaultdict(set)
-    for group in _read_lists()["synonyms"]:
-        for word in group.split():
-            found[stem(word)].update(group.split())
-    return {word_stem: frozenset(words) for word_stem, words in found.items()}
+    for line in list_lines("synonyms" if language is Language.ENGLISH else "everyday de"):
+        words, _, others = line.partition(" => ")
+        for word in words.split():
+            found[_reduce(word, language)].update((others or words).split())
+    return {word_stem: frozenset(others) for word_stem, others in found.items()}
 
 
-@cache
-def _load_formal_words() -> Mapping[str, frozenset[str]]:
-    """Return the formal words for each root of a German everyday word."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for line in list_lines("everyday de"):
-        everyday, formal = line.split(" => ")
-        for word in everyday.split():
-            found[reduce_to_root(word, Language.GERMAN)].update(formal.split())
-    return {root: frozenset(words) for root, words in found.items()}
+def _reduce(word: str, language: Language) -> str:
+    return stem(word) if language is Language.ENGLISH else reduce_to_root(word, language)
 
 
 def get_implied_words(question: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from roamtui.search.index import SectionIndex, stem_title, title_of
+from roamtui.search.index import SectionIndex, stem_title
 from roamtui.search.lexicon import stem
 from roamtui.search.query import Query
 from roamtui.search.terms import normalise_unicode, split_words
@@ -77,20 +77,10 @@ class TopicTitles:
     def _sections_by_stem(self) -> dict[str, list[int]]:
         """Numbers of the sections whose titles contain each stem."""
         index = self.index
-        titles: list[tuple[int, frozenset[str]]] = []
-        for document in index.library.documents:
-            ends = document.columns.ends
-            parents = (row for row in range(len(ends)) if ends[row] > row + 1)
-            titles += ((index.layout.number_of(document, row), stem_title(title_of(document, row))) for row in parents)
-        for section_id in index.library.grafts:  # a row may have children only in the pages grafted below it
-            document, row = index.library.locate(section_id)
-            if document.columns.ends[row] == row + 1:
-                number = index.layout.number_of(document, row)
-                titles.append((number, stem_title(index.title(number))))
         numbers_by_stem: dict[str, list[int]] = defaultdict(list)
-        for number, stems in titles:
+        for number in range(len(index)):
             if 1 < len(index.layout.subtree(number)) < len(index) and index.own_text(number):
-                for word_stem in stems:
+                for word_stem in stem_title(index.title(number)):
                     numbers_by_stem[word_stem].append(number)
         return dict(numbers_by_stem)
 

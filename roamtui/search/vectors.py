@@ -96,23 +96,14 @@ class VectorStore:
     def __init__(self, folder: Path | None, on_warning: Callable[[str], None]) -> None:
         """Open the file in `folder`, or use memory if it is None."""
         self._on_warning = on_warning
-        self._has_failed = False
-        path = ":memory:" if folder is None else folder / _FILE_NAME
+        self._path = None if folder is None else folder / _FILE_NAME
         try:
             if folder is not None:
                 make_private_folder(folder)
-            self._connection = _connect(path)
-        except sqlite3.DatabaseError as error:
-            if isinstance(path, Path) and not isinstance(error, sqlite3.OperationalError):
-                on_warning(f"{path} was damaged, so all embeddings are computed again.")
-                path.unlink()
-            else:
-                self._warn_of_loss(error)
-                path = ":memory:"
-            self._connection = _connect(path)
-        except OSError as error:
+            self._connection = _connect(self._path)
+        except (sqlite3.Error, OSError) as error:
             self._warn_of_loss(error)
-            self._connection = _connect(":memory:")
+            self._connection = _connect(None)
 
     def load(self, digests: Iterable[bytes], model: str) -> dict[bytes, bytes]:
         """Return the stored vectors of a model, by digest."""
@@ -138,15 +129,12 @@ class VectorStore:
         self._connection.close()
 
     def _warn_of_loss(self, error: Exception) -> None:
-        if not self._has_failed:
-            self._has_failed = True
-            self._on_warning(f"Could not save embeddings ({error}); they will be computed again next time.")
+        self._on_warning(f"Could not use the saved embeddings in {self._path} ({error}). Delete that file if it stays.")
 
 
-def _connect(path: Path | str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
+def _connect(path: Path | None) -> sqlite3.Connection:
+    connection = sqlite3.connect(path or ":memory:", timeout=_WAIT_SECONDS, check_same_thread=False)
     try:
-        connection.execute("PRAGMA synchronous = NORMAL")
         with connection:
             connection.execute(_TABLE)
         connection.execute("SELECT digest, model, vector FROM vectors LIMIT 1").fetchone()
@@ -166,9 +154,9 @@ class VectorIndex:
     def __init__(
         self,
         library: Library,
+        chunk_size: int,
         embedder: Embedder,
         store: VectorStore,
-        chunk_size: int,
         on_progress: Progress | None = None,
     ) -> None:
         self._library = library

@@ -75,11 +75,6 @@ def test_hybrid_search_finds_sections_that_keywords_miss() -> None:
     assert hits[0].snippet == "The gardeners water the roses."
 
 
-def test_clear_keyword_results_stay_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hybrid, "_VECTOR_WEIGHT", 500.0)
-    assert _find(_make({}), "reminded rosewaters")[0] == "Invoices"
-
-
 def test_a_neighbour_names_its_origin() -> None:
     searcher = _make({"mode": SearchMode.KEYWORD, "neighbour_count": 2})
     hits = {HANDBOOK.title_of(hit.section_id): hit.why for hit in searcher.search("2 % a month after ten days")}
@@ -160,20 +155,6 @@ def test_only_new_text_of_a_refreshed_library_is_embedded(tmp_path: Path) -> Non
     assert len(embedder.documents) == before + 1
 
 
-def test_preparing_raises_what_a_search_survives_and_can_be_repeated(tmp_path: Path) -> None:
-    warnings: list[str] = []
-    searcher = _make({}, embedder=HashedEmbedder(fails_after=0), on_warning=warnings.append)
-    with pytest.raises(ModelError, match="away"):
-        searcher.prepare()
-    embedder = HashedEmbedder()
-    searcher = _make({"limit": 3}, embedder=embedder, vector_folder=tmp_path)
-    progress: list[tuple[int, int]] = []
-    searcher.prepare(lambda done, total: progress.append((done, total)))
-    count = len(embedder.documents)
-    assert progress == [(0, count), (count, count)]
-    assert warnings == []
-
-
 def test_refreshing_does_not_wait_for_the_embedder() -> None:
     has_begun, may_go_on = threading.Event(), threading.Event()
 
@@ -248,23 +229,15 @@ Words.
 """)
 
 
-def _join(title: str, count: int = 100) -> dict[str, tuple[float, str]]:
-    joined = collect_neighbours(BOOK, {id_of(BOOK, title): 1.0}, count)
-    return {BOOK.title_of(section_id): (score, why.split()[0]) for section_id, (score, why) in joined.items()}
+def test_parent_children_and_siblings_join_up_to_a_limit() -> None:
+    def join(title: str, count: int) -> list[tuple[str, str]]:
+        joined = collect_neighbours(BOOK, {id_of(BOOK, title): 1.0}, count)
+        return [(BOOK.title_of(section_id), why.split()[0]) for section_id, (_, why) in joined.items()]
 
-
-def test_parent_children_and_siblings_join() -> None:
-    assert _join("One b") == {
-        "One": (0.75, "parent"),
-        "Deep": (0.7, "child"),
-        "One c": (0.6, "sibling"),
-        "One a": (0.6, "sibling"),
-    }
-
-
-def test_the_best_neighbours_join_up_to_a_limit() -> None:
-    assert list(_join("One b", 2)) == ["One", "Deep"]
-    assert _join("One b", 0) == {}
+    every = [("One", "parent"), ("Deep", "child"), ("One c", "sibling"), ("One a", "sibling")]
+    assert join("One b", 100) == every
+    assert join("One b", 2) == every[:2]
+    assert join("One b", 0) == []
 
 
 def test_a_statement_that_a_query_names_stays_first(monkeypatch: pytest.MonkeyPatch) -> None:
