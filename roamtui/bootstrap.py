@@ -252,7 +252,7 @@ class Bootstrap:
         start = partial(Conversation, library, options=options, loader=loader, open_source=opener)
         if conversation_id and conversation_id.endswith(LOG_SUFFIX):
             path = Path(conversation_id)
-            conversation = start(saved_id=path.stem, store=ConversationStore(path.parent, is_listed=False))
+            conversation = start(saved_id=path.stem, store=ConversationStore(path.parent))
             # Later answers need not have the form of a cell.
             conversation.state = replace(conversation.state, needs_rebuild=True)
             return conversation

@@ -62,13 +62,13 @@ def build_outcome(
         if stopped is StopReason.STEP_LIMIT:
             return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER_AT_LIMIT)
         return QuestionAnswered(answer="", stopped=StopReason.ERROR, error=_NO_ANSWERS.get(reason, _NO_ANSWER))
-    said, citations = "", verify_citations(answer, state)
+    citations = verify_citations(answer, state)
     if reason in _CUT_NOTES:
         answer = f"{answer}\n\n{_CUT_NOTES[reason]}"
     if is_not_found(answer):
-        said, stopped = answer, StopReason.NOT_FOUND
+        stopped = StopReason.NOT_FOUND
         answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()
-    return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, said=said)
+    return QuestionAnswered(answer=answer, stopped=stopped, citations=citations)
 
 
 def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:

@@ -29,7 +29,7 @@ from roamtui.agent.token_budget import (
 )
 from roamtui.agent.tools import expand, make_tools, search
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_tool_arguments
-from roamtui.conversation.commands import CostApprovalRequest, ExpandSections, Origin
+from roamtui.conversation.commands import ApprovalRequest, ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -351,7 +351,8 @@ class Agent:
         if sum(committed.values()) <= limit:
             return True
         committed[state.id] = spent
-        if await self.conversation.approver(CostApprovalRequest(spent_usd=spent, cap_usd=limit)):
+        question, detail = "The next request may exceed your spending limit.", f"${spent:.2f} of ${limit:.2f} spent."
+        if await self.conversation.approver(ApprovalRequest(question=question, detail=detail, yes="Continue")):
             self._consented_id = state.id
         return self._consented_id == state.id
 

@@ -35,7 +35,7 @@ class CloseSections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinSections:
-    """Pin or unpin sections. Pinning a closed section opens it first."""
+    """Pin or unpin sections. Pinning a closed section opens it."""
 
     section_ids: tuple[str, ...]
     is_pinned: bool
@@ -57,32 +57,21 @@ class ReadSection:
 
 
 class Undo:
-    """Undo the last opening, closing or pinning by the person or the agent."""
+    """Open what the last change closed, and close what it opened. Doing it again brings the change back."""
 
 
 Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection | Undo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostApprovalRequest:
-    """Asks for approval of the next request, which could exceed the spending limit of the conversation."""
+class ApprovalRequest:
+    """Asks a person to allow a request that costs much, or pages from an origin that they did not type."""
 
-    spent_usd: float
-    cap_usd: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OriginApprovalRequest:
-    """Asks for approval of a command that needs pages from an origin that the person did not type."""
-
-    host: str
-    """Host and port as in the URL."""
-    origin: str
-    """The origin in the form ``https://host[:port]``."""
-    urls: tuple[str, ...]
-
-
-ApprovalRequest = CostApprovalRequest | OriginApprovalRequest
+    question: str
+    detail: str
+    """Neither is sanitised."""
+    yes: str
+    """The word for allowing it."""
 
 
 Approver = Callable[[ApprovalRequest], Awaitable[bool]]

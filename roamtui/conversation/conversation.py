@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 
 from roamtui.conversation.commands import (
+    ApprovalRequest,
     Approver,
     Command,
     ExpandSections,
     FoldNodes,
     Origin,
-    OriginApprovalRequest,
     ReadSection,
     deny,
 )
@@ -21,7 +21,6 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
-    ConversationSwitched,
     InternalEvent,
     LoadingStarted,
     QuestionAsked,
@@ -59,6 +58,7 @@ from roamtui.document.added_sources import (
 from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_pages
 from roamtui.document.parallel import run_in_thread
+from roamtui.document.plain import shorten
 from roamtui.errors import StoreError, UsageError
 
 Subscriber = Callable[[ConversationEvent], None]
@@ -70,6 +70,7 @@ the reason instead, or an empty string if no reason needs to be shown.
 """
 _Opened = tuple[ConversationLog, ConversationState, Loader | None, str]
 """A conversation that can become the current one, and a sentence for the person, which is usually empty."""
+_URL_LENGTH_MAX = 70
 _WINDOW_SHARE = 0.4
 """Share of a context window that open sections may fill."""
 
@@ -257,14 +258,16 @@ class Conversation:
                 self.fold((event,))
             self.publish(event)
 
-    async def _approve(self, origin: Origin, request: OriginApprovalRequest) -> bool:
+    async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
         """Ask the person about a web origin, but not again for the agent during a question in which it was refused."""
         number = self.state.question_number
-        if origin is Origin.AGENT and self._refused.get(request.origin) == number:
+        if origin is Origin.AGENT and self._refused.get(web_origin) == number:
             return False
-        is_approved = await self.approver(request)
+        question = f"Allow this conversation to fetch pages from {web_origin.partition('://')[2]}?"
+        detail = f"{shorten(urls[0], _URL_LENGTH_MAX)}{f' and {len(urls) - 1} more' if len(urls) > 1 else ''}"
+        is_approved = await self.approver(ApprovalRequest(question=question, detail=detail, yes="Fetch"))
         if not is_approved:
-            self._refused[request.origin] = number
+            self._refused[web_origin] = number
         return is_approved
 
     def set_context_window(self, window_tokens: int | None) -> None:
@@ -400,7 +403,7 @@ class Conversation:
             self._log.close()
             self._log, self.state, self.loader, warning = opened
             self._identified = None
-            self.publish(ConversationSwitched(conversation_id=self.state.id))
+            self.publish(self._log.events[0])
             if warning:
                 self.publish(WarningRaised(message=warning))
 

@@ -20,13 +20,15 @@ from roamtui.document.plain import shorten
 
 
 class ExpandStatus(StrEnum):
-    """Outcome of one id in an `expand_sections` call."""
+    """Outcome of one id in an `expand_sections` call, or of a person's key."""
 
     OPENED = "opened"
     ALREADY_OPEN = "already_open"
     UNKNOWN = "unknown"
     NO_ROOM = "no_room"
     FAILED = "failed"
+    PINNED = "pinned"
+    UNPINNED = "unpinned"
 
 
 class CloseReason(StrEnum):
@@ -35,7 +37,6 @@ class CloseReason(StrEnum):
     ASKED = "asked"
     BUDGET = "budget"
     FRESH = "fresh"
-    UNDO = "undo"
     GONE = "gone"
     """The document no longer has the section."""
     OVERFLOW = "overflow"
@@ -58,7 +59,7 @@ class ExpandResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationStarted:
-    """The first event of every conversation."""
+    """The first event of every conversation. Front ends see it when they switch to the conversation."""
 
     conversation_id: str
     copied_from: str = ""
@@ -87,7 +88,7 @@ class DocumentIdentified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsExpanded:
-    """A batch of sections was opened."""
+    """A batch of sections was opened, or a person pinned or unpinned sections."""
 
     results: tuple[ExpandResult, ...]
     origin: Origin
@@ -115,18 +116,6 @@ class SectionsClosed:
     """Whether the sections only close when the question ends."""
     kept: tuple[tuple[str, str], ...] = ()
     """The ids of the sections that stay open although their closing was requested, each with the reason."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsChanged:
-    """A person pinned or unpinned sections, or undid the last step."""
-
-    action: str
-    """What was done, such as ``Pinned``."""
-    section_ids: tuple[str, ...]
-    sections: tuple[OpenSection, ...]
-    """New state of those that are open now."""
-    is_undo: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,8 +306,6 @@ class QuestionAnswered:
     """Open sections that were cited or contain a cited section."""
     is_cut: bool = False
     """Whether the question stopped during tool calls, so that the transcript may lack some of their text."""
-    said: str = ""
-    """The model's own words if it found nothing, because then `answer` also lists sections; otherwise empty."""
 
     @property
     def is_unproven(self) -> bool:
@@ -336,13 +323,6 @@ class QuestionsRewound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationSwitched:
-    """The session now holds another conversation."""
-
-    conversation_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentReloaded:
     """The document or its sources changed, and the open sections were found again by id or by their own text."""
 
@@ -352,13 +332,10 @@ class DocumentReloaded:
     """Nodes that were unfolded or being read, and are no longer in the document."""
 
 
-InternalEvent = (
-    ConversationStarted | ConversationRenamed | DocumentIdentified | TranscriptRebuilt | StepRecorded | DraftRecorded
-)
+InternalEvent = ConversationRenamed | DocumentIdentified | TranscriptRebuilt | StepRecorded | DraftRecorded
 """Events that change the state and that front ends never see."""
 TransientEvent = (
     AnswerStreamed
-    | ConversationSwitched
     | LoadingStarted
     | ReminderSent
     | RetryScheduled
@@ -370,11 +347,11 @@ TransientEvent = (
 )
 """Events that only inform front ends. An exchange keeps some of them; see `is_kept`."""
 StateEvent = (
-    QuestionAsked
+    ConversationStarted
+    | QuestionAsked
     | QuestionAnswered
     | SectionsExpanded
     | SectionsClosed
-    | SectionsChanged
     | NodesFolded
     | ReadingSectionChanged
     | NodesLoaded

@@ -13,7 +13,6 @@ from roamtui.conversation.commands import (
     ExpandSections,
     FoldNodes,
     Origin,
-    OriginApprovalRequest,
     PinSections,
     ReadSection,
 )
@@ -86,9 +85,9 @@ async def load_nodes(
     loader: Loader,
     state: ConversationState,
     node_ids: tuple[str, ...],
-    approve: Callable[[OriginApprovalRequest], Awaitable[bool]],
+    approve: Callable[[str, tuple[str, ...]], Awaitable[bool]],
 ) -> tuple[dict[str, Document], frozenset[str]]:
-    """Load files and links in a thread, pages in parallel. Ask `approve` about each origin that is not approved yet.
+    """Load files and links in a thread, pages in parallel. Ask `approve` about each new origin and the URLs there.
 
     Returns:
         The documents by node id, with an error document for a node that could not be loaded, and all origins that are
@@ -101,7 +100,7 @@ async def load_nodes(
     for _ in range(_ROUNDS_MAX):
         for web_origin, ids in unapproved.items():
             urls = tuple(get_link_url(library, node_id) for node_id in ids)
-            if await approve(OriginApprovalRequest(host=web_origin.partition("://")[2], origin=web_origin, urls=urls)):
+            if await approve(web_origin, urls):
                 approved |= {web_origin}
                 continue
             documents |= zip(ids, (make_refusal(url, web_origin) for url in urls), strict=True)

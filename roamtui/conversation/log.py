@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -20,29 +20,42 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
+    DocumentIdentified,
+    QuestionAnswered,
     QuestionAsked,
+    QuestionsRewound,
 )
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors, prepare_folder
 from roamtui.conversation.state import ConversationState, apply, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, format_reason
-from roamtui.paths import write_private_file
 
 _FORMAT = "roamtui conversation"
-_VERSION = 2
+_VERSION = 3
 _HEAD = json.dumps({"format": _FORMAT, "version": _VERSION}).encode("ascii") + b"\n"
 """First line of every log."""
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
 _DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
+_TIME = re.compile(rb'\{"event": "\w+", "at": "([^"]*)"')
+"""The beginning of a line."""
+_LISTED_STARTS = tuple(
+    f'{{"event": "{EVENT_NAMES[kind]}"'.encode()
+    for kind in (
+        ConversationStarted,
+        ConversationRenamed,
+        DocumentIdentified,
+        QuestionAsked,
+        QuestionAnswered,
+        QuestionsRewound,
+    )
+)
+"""Beginnings of the lines that a summary is made from. The others are long."""
 _COPY = "(copy)"
 _TORN = "The last entry of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read. You continue in a copy of what comes before it."
 _BUSY = "Another program uses this conversation. You continue in a copy."
-_LOCKED_OUT = "This conversation cannot be written: {}. You continue in a copy."
-_INDEX_NAME = "index.json"
-"""Holds what lists and searches show of each log. It may be deleted at any time, and is then made again."""
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
 """Takes the place of the document if a conversation is read without its document."""
@@ -50,17 +63,20 @@ _NO_LIBRARY = Library(source="", root=parse_document(""))
 
 def encode_events(events: Iterable[ConversationEvent]) -> bytes:
     """Encode events as lines with the current time."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
     lines = ({"event": EVENT_NAMES[type(event)], "at": now, **msgspec.to_builtins(event)} for event in events)
     return b"".join(json.dumps(line).encode("ascii") + b"\n" for line in lines)
 
 
-def decode_log(content: bytes, name: str) -> tuple[list[ConversationEvent], int]:
+def decode_log(
+    content: bytes, name: str, *, starts: bytes | tuple[bytes, ...] = b""
+) -> tuple[list[ConversationEvent], int]:
     """Decode the lines of a log up to the first one that cannot be read.
 
     Args:
         content: The bytes of the file.
         name: What to call the log in messages.
+        starts: Leave out the lines that begin with none of these bytes.
 
     Returns:
         The events, and the length of the lines that were read, in bytes.
@@ -80,14 +96,15 @@ def decode_log(content: bytes, name: str) -> tuple[list[ConversationEvent], int]
     events: list[ConversationEvent] = []
     size = len(head)
     for line in lines:
-        try:
-            fields: dict[str, Any] = json.loads(line)
-            event = msgspec.convert(fields, _KINDS[fields["event"]])
-        except _DECODE_ERRORS:
-            break
-        if not line.endswith(b"\n"):
-            break
-        events.append(event)
+        if line.startswith(starts):
+            try:
+                fields: dict[str, Any] = json.loads(line)
+                event = msgspec.convert(fields, _KINDS[fields["event"]])
+            except _DECODE_ERRORS:
+                break
+            if not line.endswith(b"\n"):
+                break
+            events.append(event)
         size += len(line)
     return events, size
 
@@ -169,14 +186,7 @@ class ConversationSummary:
     """Whether any question has an answer, or the last one is unfinished, as after the program was killed."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked all questions."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _IndexEntry:
-    size: int
-    changed_ns: int
-    summary: ConversationSummary
-    words: str
+    text: str = ""
     """All questions and answers."""
 
 
@@ -186,15 +196,9 @@ class ConversationStore:
     problem = ""
     """A sentence that says why conversations cannot be saved; empty if they can."""
 
-    def __init__(self, folder: Path, *, is_listed: bool = True) -> None:
-        """Create the folder if it is missing. If that fails, `problem` says why.
-
-        Args:
-            folder: Folder of the logs.
-            is_listed: Whether the conversations appear in lists. Those of the cells of a table do not.
-        """
+    def __init__(self, folder: Path) -> None:
+        """Create the folder of the logs if it is missing. If that fails, `problem` says why."""
         self._folder = folder
-        self._is_listed = is_listed
         try:
             prepare_folder(folder)
         except OSError as error:
@@ -227,7 +231,7 @@ class ConversationStore:
             file = LineFile(path)
             content = self._read(conversation_id)  # the last program may have written more before it closed the log
         except OSError as error:
-            warning = _BUSY if error.errno == errno.EBUSY else _LOCKED_OUT.format(format_reason(error))
+            warning = _BUSY if error.errno == errno.EBUSY else f"You continue in a copy: {format_reason(error)}."
         events, size = decode_log(content, f"The conversation {conversation_id}")
         rest = content[size:]
         if file is not None and b"\n" not in rest:
@@ -262,17 +266,15 @@ class ConversationStore:
         Raises:
             StoreError: The folder cannot be read.
         """
-        entries = self._update_index().values() if self._is_listed else ()
-        newest_first = sorted(entries, key=lambda entry: (entry.summary.updated_at, entry.changed_ns), reverse=True)
-        return tuple(entry.summary for entry in newest_first if source in (None, entry.summary.source))
-
-    def read_search_texts(self) -> dict[str, str]:
-        """Return the questions and answers of each conversation as one text, by id.
-
-        Raises:
-            StoreError: The folder cannot be read.
-        """
-        return {conversation_id: entry.words for conversation_id, entry in self._update_index().items()}
+        summaries: list[ConversationSummary] = []
+        with map_store_errors("read the conversations", self._folder):
+            for path in self._folder.iterdir():
+                if path.suffix != LOG_SUFFIX:
+                    continue
+                with suppress(FileNotFoundError, StoreError):
+                    summaries.append(_summarise(path.stem, path.read_bytes()))
+        summaries.sort(key=lambda summary: summary.updated_at, reverse=True)
+        return tuple(summary for summary in summaries if source in (None, summary.source))
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses.
@@ -292,8 +294,6 @@ class ConversationStore:
         """
         with self._using(conversation_id, "delete"):
             self._get_path(conversation_id).unlink()
-            with suppress(StoreError):
-                self._update_index()  # its words are there too
 
     @contextmanager
     def _using(self, conversation_id: str, verb: str) -> Iterator[LineFile]:
@@ -319,52 +319,27 @@ class ConversationStore:
             raise StoreError(_NO_SUCH.format(conversation_id))
         return content
 
-    def _update_index(self) -> dict[str, _IndexEntry]:
-        """Return the entry of each log by its id, after making those of new and changed logs."""
-        path, before, entries = self._folder / _INDEX_NAME, dict[str, _IndexEntry](), dict[str, _IndexEntry]()
-        with suppress(OSError, msgspec.DecodeError):
-            before = msgspec.json.decode(path.read_bytes(), type=dict[str, _IndexEntry])
-        with map_store_errors("read the conversations", self._folder), os.scandir(self._folder) as files:
-            for file in files:
-                if not file.name.endswith(LOG_SUFFIX) or not (status := file.stat()).st_size:
-                    continue
-                conversation_id = file.name.removesuffix(LOG_SUFFIX)
-                entry = before.get(conversation_id)
-                if entry is None or (entry.size, entry.changed_ns) != (status.st_size, status.st_mtime_ns):
-                    try:
-                        entry = _make_index_entry(conversation_id, Path(file).read_bytes(), status)
-                    except (FileNotFoundError, StoreError):
-                        continue
-                entries[conversation_id] = entry
-        if entries != before:
-            with suppress(OSError):
-                write_private_file(path, msgspec.json.encode(entries))
-        return entries
 
+def _summarise(conversation_id: str, content: bytes) -> ConversationSummary:
+    """Summarise a log by some of its lines.
 
-def _make_index_entry(conversation_id: str, content: bytes, status: os.stat_result) -> _IndexEntry:
-    events, size = decode_log(content, "")
+    Raises:
+        StoreError: The log cannot be read.
+    """
+    events, _ = decode_log(content, "", starts=_LISTED_STARTS)
+    times = [found[1].decode() for found in map(_TIME.match, content.splitlines()) if found]
     state = fold_events(_NO_LIBRARY, events)
     exchanges = state.transcript.exchanges
-    lines = content[:size].splitlines()[1:]
     asked = [event.is_one_shot for event in events if isinstance(event, QuestionAsked)]
-    words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
-    summary = ConversationSummary(
+    return ConversationSummary(
         id=conversation_id,
         source=state.source,
-        title=_remove_surrogates(state.title),
+        title=state.title,
         model=state.model,
-        created_at=json.loads(lines[0])["at"] if lines else "",
-        updated_at=json.loads(lines[-1])["at"] if lines else "",
+        created_at=times[0] if times else "",
+        updated_at=times[-1] if times else "",
         questions=len(exchanges),
         is_answered=state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges),
         is_one_shot=bool(asked) and all(asked),
+        text="\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer)),
     )
-    return _IndexEntry(
-        size=status.st_size, changed_ns=status.st_mtime_ns, summary=summary, words=_remove_surrogates(words)
-    )
-
-
-def _remove_surrogates(text: str) -> str:
-    """Escape lone surrogates, which `msgspec.json` refuses."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -17,7 +17,6 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     ReminderSent,
     RetryScheduled,
-    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
     SectionsSearched,
@@ -115,7 +114,7 @@ def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[s
             yield notice.format()
 
 
-def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: C901, PLR0912 - one case an event
+def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: PLR0912 - one case an event
     """Yield the notices for an event. Many events have none."""
     match event:
         case AnswerStreamed(text=text):
@@ -152,8 +151,6 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 problems[_PROBLEMS_MAX:] = [f"Could not read {len(problems) - _PROBLEMS_MAX} more files."]
             for problem in problems:
                 yield Notice(NoticeSlot.CHAT, problem, severity=Severity.WARNING)
-        case SectionsChanged(action=action, section_ids=ids):
-            yield _make_action_notice(NoticeSlot.STATUS, action, ids, library)
         case LoadingStarted(count=count):
             yield Notice(NoticeSlot.STATUS, f"Loading {format_count(count, 'document')}")
         case WarningRaised(message=message):
@@ -198,8 +195,8 @@ def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterat
         by_status.setdefault(result.status, {})[result.section_id or result.id] = result.text
     for status, texts in by_status.items():
         labels = _make_labels(texts, library)
-        if status is ExpandStatus.OPENED:
-            yield _make_action_notice(slot, "Opened", texts, library)
+        if status in (ExpandStatus.OPENED, ExpandStatus.PINNED, ExpandStatus.UNPINNED):
+            yield _make_action_notice(slot, status.capitalize(), texts, library)
         elif status is ExpandStatus.UNKNOWN:
             text = f"Asked for unknown ids: {', '.join(texts)}"
             yield Notice(slot, text, symbol="?", severity=Severity.WARNING)

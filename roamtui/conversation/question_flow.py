@@ -24,7 +24,6 @@ from roamtui.conversation.update import (
     Events,
     deliver_pending,
     expand_for_agent,
-    fold_uncited,
     list_new_spans,
     make_close_events,
     open_quoted_sections,
@@ -103,8 +102,6 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context)
         state, events = apply(state, rebuilt), (*events, rebuilt)
-    folded = fold_uncited(state)
-    state, events = apply_all(state, folded), (*events, *folded)
     asked = QuestionAsked(
         number=state.question_number + 1,
         question=question,

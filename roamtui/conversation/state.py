@@ -13,7 +13,6 @@ from hashlib import blake2b
 from typing import assert_never
 
 from roamtui.conversation.events import (
-    CloseReason,
     ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
@@ -27,7 +26,6 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsRewound,
     ReadingSectionChanged,
-    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
     StateEvent,
@@ -211,12 +209,10 @@ class ConversationState:
     """Oldest first."""
     unfolded: frozenset[str] = frozenset()
     """Ids of the nodes that are unfolded in the tree."""
-    unfolded_by_agent: frozenset[str] = frozenset()
-    """Those that the agent unfolded."""
     reading_id: str | None = None
     """Id of the section that the person is reading, or None."""
-    undo_stack: tuple[tuple[OpenSection, ...], ...] = ()
-    """The open sections before each step that can be undone, newest last."""
+    previous_ids: tuple[str, ...] | None = None
+    """Ids of the sections that were open before the last change of them, or None if it cannot be undone."""
     is_asking: bool = False
     """Whether the last question has no answer yet."""
     needs_rebuild: bool = True
@@ -264,6 +260,11 @@ class ConversationState:
     def open_ids(self) -> tuple[str, ...]:
         """Ids of the open sections, oldest first."""
         return tuple(section.section_id for section in self.open_sections)
+
+    @property
+    def staying_ids(self) -> tuple[str, ...]:
+        """Ids of the open sections that do not close when the current question ends."""
+        return tuple(section.section_id for section in self.open_sections if not section.is_closing)
 
     @property
     def open_tokens(self) -> int:
@@ -340,7 +341,9 @@ def apply_all(state: ConversationState, events: Iterable[ConversationEvent]) -> 
 def apply(state: ConversationState, event: ConversationEvent) -> ConversationState:
     """Apply an event. If a person should see the event later, keep it with the last exchange too."""
     if not isinstance(event, TransientEvent):
-        state = _record_undo_step(state, event, _apply(state, event))
+        before, state = state.staying_ids, _apply(state, event)
+        if isinstance(event, SectionsExpanded | SectionsClosed) and {*before} != {*state.staying_ids}:
+            state = replace(state, previous_ids=before)
     if is_kept(event) and state.transcript.exchanges:
         kept = replace(event, sections=(), unfolded_ids=()) if isinstance(event, SectionsExpanded) else event
         state = _change_last(state, events=(*state.transcript.exchanges[-1].events, kept))
@@ -362,20 +365,14 @@ def _apply(  # noqa: PLR0911, PLR0912 - one case an event
         case NodesFolded(section_ids=ids, is_folded=False):
             return replace(state, unfolded=state.unfolded | set(ids))
         case NodesFolded(section_ids=ids):
-            return _fold_nodes(state, ids)
+            return replace(state, unfolded=state.unfolded - {*ids})
         case ReadingSectionChanged(section_id=section_id):
             return replace(state, reading_id=section_id)
         case NodesLoaded(pages=pages, approved_origins=origins):
             loaded = tuple(dict.fromkeys((*state.pages, *pages)))
             return replace(state, pages=loaded, approved_origins=state.approved_origins.union(origins))
         case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
-            return replace(
-                _put_open(state, sections),
-                unfolded=state.unfolded.union(unfolded_ids),
-                unfolded_by_agent=state.unfolded_by_agent.union(unfolded_ids),
-            )
-        case SectionsChanged(sections=sections):
-            return _put_open(state, sections)
+            return replace(_put_open(state, sections), unfolded=state.unfolded.union(unfolded_ids))
         case SectionsClosed(section_ids=ids, is_pending=True):
             return _change_open(state, ids, lambda section: replace(section, is_closing=True))
         case SectionsClosed(section_ids=ids):
@@ -384,14 +381,14 @@ def _apply(  # noqa: PLR0911, PLR0912 - one case an event
             had_text = any(section.deliveries for section in closed)
             return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or had_text)
         case DocumentReloaded(sections=sections, gone_ids=gone_ids):
-            state = _fold_nodes(state, gone_ids)
             return replace(
                 state,
                 open_sections=sections,
+                unfolded=state.unfolded - {*gone_ids},
                 reading_id=None if state.reading_id in gone_ids else state.reading_id,
                 reloaded_at=len(state.transcript.exchanges),
                 needs_rebuild=True,
-                undo_stack=(),
+                previous_ids=None,
             )
         case _:
             assert_never(event)
@@ -457,7 +454,7 @@ def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> C
                 transcript=replace(transcript, exchanges=exchanges[:kept_count]),
                 open_sections=sections,
                 reloaded_at=min(state.reloaded_at, kept_count),
-                undo_stack=(),
+                previous_ids=None,
                 is_asking=False,
                 needs_rebuild=state.needs_rebuild or was_rebuilt,
             )
@@ -465,34 +462,10 @@ def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> C
             assert_never(event)
 
 
-def _record_undo_step(
-    before: ConversationState, event: ConversationEvent, after: ConversationState
-) -> ConversationState:
-    """Make an opening, a closing that somebody asked for, and a pin undoable, until sections close by themselves."""
-    match event:
-        case SectionsChanged(is_undo=True):
-            return replace(after, undo_stack=before.undo_stack[:-1])
-        case SectionsExpanded() | SectionsChanged() | SectionsClosed(reason=CloseReason.ASKED):
-            is_same = _list_kept(before) == _list_kept(after)
-            return after if is_same else replace(after, undo_stack=(*before.undo_stack, before.open_sections))
-        case SectionsClosed(reason=reason) if reason is not CloseReason.UNDO:
-            return replace(after, undo_stack=())
-        case _:
-            return after
-
-
-def _list_kept(state: ConversationState) -> set[tuple[str, bool]]:
-    return {(section.section_id, section.is_pinned) for section in state.open_sections if not section.is_closing}
-
-
 def _put_open(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:
     """Open sections, or replace those that are open already."""
     put = {section.section_id: section for section in (*state.open_sections, *sections)}
     return replace(state, open_sections=tuple(put.values()))
-
-
-def _fold_nodes(state: ConversationState, ids: tuple[str, ...]) -> ConversationState:
-    return replace(state, unfolded=state.unfolded - {*ids}, unfolded_by_agent=state.unfolded_by_agent - {*ids})
 
 
 def _change_open(

@@ -23,7 +23,6 @@ from roamtui.conversation.events import (
     ExpandStatus,
     NodesFolded,
     ReadingSectionChanged,
-    SectionsChanged,
     SectionsClosed,
     SectionsExpanded,
 )
@@ -239,21 +238,15 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
 
 
 def _pin(state: ConversationState, command: PinSections) -> Events:
-    """Pin or unpin sections. Pinning opens the closed ones first."""
-    ids = tuple(map(state.library.get_canonical_link, command.section_ids))
+    """Pin or unpin sections. Pinning opens the closed ones."""
     sections = {section.section_id: section for section in state.open_sections}
+    ids = tuple(map(state.library.get_canonical_link, command.section_ids))
     if command.is_pinned:
-        closed = [section_id for section_id in ids if section_id not in sections]
-        sections |= {section.section_id: section for section in expand_for_person(state, closed).sections}
-    changed = tuple(
-        replace(
-            sections[one], is_pinned=command.is_pinned, is_closing=sections[one].is_closing and not command.is_pinned
-        )
-        for one in ids
-        if one in sections
-    )
-    action, changed_ids = "Pinned" if command.is_pinned else "Unpinned", tuple(one.section_id for one in changed)
-    return (SectionsChanged(action=action, section_ids=changed_ids, sections=changed),) if changed else ()
+        sections |= {section.section_id: section for section in expand_for_person(state, ids).sections}
+    changed = tuple(replace(sections[one], is_pinned=command.is_pinned) for one in ids if one in sections)
+    status = ExpandStatus.PINNED if command.is_pinned else ExpandStatus.UNPINNED
+    results = tuple(ExpandResult(id=one.section_id, section_id=one.section_id, status=status) for one in changed)
+    return (SectionsExpanded(results=results, origin=Origin.PERSON, sections=changed),) if changed else ()
 
 
 def _close_requested(state: ConversationState, command: CloseSections) -> Events:
@@ -274,43 +267,19 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
     return make_close_events(state, closing, command.origin, CloseReason.ASKED, kept=tuple(declined))
 
 
-def fold_uncited(state: ConversationState) -> Events:
-    """Fold what earlier answers unfolded, except the way to sections that are cited, pinned or being read."""
-    library = state.library
-    cited = (citation.section_id for exchange in state.transcript.exchanges for citation in exchange.citations)
-    pinned = (section.section_id for section in state.open_sections if section.is_pinned)
-    named = {*cited, *pinned, *filter(None, (state.reading_id,))}
-    kept = {above for node_id in named if node_id in library for above in (node_id, *library.ancestors(node_id))}
-    return _fold(state, sorted(state.unfolded_by_agent - kept))
-
-
 def _fold(state: ConversationState, node_ids: Iterable[str]) -> Events:
     ids = tuple(node_id for node_id in node_ids if node_id in state.unfolded)
     return (NodesFolded(section_ids=ids, is_folded=True),) if ids else ()
 
 
 def _undo(state: ConversationState) -> Events:
-    """Undo the last step.
-
-    For sections that close, the usual rules apply: their text stays in the prompt until the next rebuild; during a
-    question they are only marked. The text of a reopened section comes with the next question.
-    """
-    if not state.undo_stack:
+    """Undo the last change. During a question, sections are only marked for closing."""
+    before, now = state.previous_ids, state.staying_ids
+    if before is None:
         return ()
-    before = {section.section_id: section for section in state.undo_stack[-1] if section.section_id in state.library}
-    closing = tuple(section_id for section_id in state.open_ids if section_id not in before)
-    restored: list[OpenSection] = []
-    for section in before.values():
-        current = state.get_open(section.section_id)
-        is_closing = section.is_closing and state.is_asking
-        changed = replace(
-            current or replace(section, deliveries=()), is_pinned=section.is_pinned, is_closing=is_closing
-        )
-        if changed != current:
-            restored.append(changed)
-    closed = make_close_events(state, closing, Origin.PERSON, CloseReason.UNDO)
-    ids = (*closing, *(section.section_id for section in restored))
-    return (*closed, SectionsChanged(action="Changed back", section_ids=ids, sections=tuple(restored), is_undo=True))
+    reopened = tuple(one for one in before if one not in now and one in state.library)
+    closed = make_close_events(state, {*now} - {*before}, Origin.PERSON, CloseReason.ASKED)
+    return (*closed, expand_for_person(state, reopened)) if reopened else closed
 
 
 def make_close_events(

@@ -11,17 +11,14 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import assert_never
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import (
     ApprovalRequest,
     CloseSections,
-    CostApprovalRequest,
     ExpandSections,
     FoldNodes,
     Origin,
-    OriginApprovalRequest,
     ReadSection,
     deny,
 )
@@ -58,14 +55,7 @@ ctrl+c stops the current answer and keeps what has arrived."""
 
 async def approve(approval: ApprovalRequest) -> bool:
     """Ask the person on a separate line. ctrl+c and ctrl+d mean no."""
-    match approval:
-        case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
-            question = f"${spent:.4f} spent, ${cap:.2f} allowed. Continue? [y/N] "
-        case OriginApprovalRequest(host=host, urls=urls):
-            pages = "a page" if len(urls) == 1 else f"{len(urls)} pages"
-            question = f"Fetch {pages} from {sanitise_line(host)}, for this conversation? [y/N] "
-        case _:
-            assert_never(approval)
+    question = sanitise_line(f"{approval.question} {approval.detail} [y/N]") + " "
     previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return input(question).strip().lower() in ("y", "yes")  # noqa: ASYNC250 - nothing else runs

@@ -107,7 +107,7 @@ class _Filler:
         self._run = run
         self._on_progress = on_progress
         self._slots = asyncio.Semaphore(plan.jobs)
-        self._conversations = ConversationStore(table.conversations, is_listed=False)
+        self._conversations = ConversationStore(table.conversations)
         self._committed_usd: dict[str, float] = {}
         self._options = replace(
             plan.agent_options,

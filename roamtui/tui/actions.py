@@ -176,7 +176,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
-    _action("tree.undo", "u", "undo", "Undo the last open, close or pin, also the model's.", "screen.apply('undo')"),
+    _action("tree.undo", "u", "undo", "Undo the last open or close, also the model's.", "screen.apply('undo')"),
     _action("tree.take_out", "delete", "take out", "Take the source out of this conversation.", "screen.take_out"),
     _hinted_action(
         "section.open", "a", "open", "Give the model its text with your next question.", "screen.apply('open')"

@@ -141,7 +141,7 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
             parent_ids = (section_id, *(node.id for node in nodes if node.has_children))
             command = make_unfold_command(state, *dict.fromkeys(parent_ids))
         case "undo":
-            command = Undo() if state.undo_stack else "Nothing to undo"
+            command = Undo() if state.previous_ids is not None else "Nothing to undo"
         case _:
             raise ValueError(name)
     return command

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from roamtui.conversation.events import (
     ConversationEvent,
-    ConversationSwitched,
+    ConversationStarted,
     QuestionAnswered,
     QuestionAsked,
     StepStarted,
@@ -82,7 +82,7 @@ class StatusLine(Widget):
                 self.step, self.message = 0, ""
             case StepStarted(number=number):
                 self.step = number
-            case QuestionAnswered() | ConversationSwitched():
+            case QuestionAnswered() | ConversationStarted():
                 self.step = None
             case _:
                 pass

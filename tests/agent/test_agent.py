@@ -17,7 +17,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
-    ConversationSwitched,
+    ConversationStarted,
     DocumentReloaded,
     QuestionAnswered,
     QuestionAsked,
@@ -94,8 +94,8 @@ async def test_a_question_stays_in_its_conversation_while_its_model_starts(store
     assert [e.question for e in store.load(first_id).transcript.exchanges] == ["First?"]
     assert conversation.state.id != first_id
     assert questions(conversation) == ["Second?"]
-    order = [type(e) for e in seen if isinstance(e, QuestionAsked | QuestionAnswered | ConversationSwitched)]
-    assert order == [QuestionAsked, QuestionAnswered, ConversationSwitched, QuestionAsked, QuestionAnswered]
+    order = [type(e) for e in seen if isinstance(e, QuestionAsked | QuestionAnswered | ConversationStarted)]
+    assert order == [QuestionAsked, QuestionAnswered, ConversationStarted, QuestionAsked, QuestionAnswered]
 
 
 async def test_a_reload_and_a_rewind_wait_for_the_answer() -> None:

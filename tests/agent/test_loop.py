@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
-from roamtui.conversation.commands import CostApprovalRequest, Origin
+from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -204,7 +204,7 @@ async def test_a_no_at_the_spending_limit_ends_the_question_before_the_request()
     assert answer.stopped is StopReason.COST
     assert "spending limit" in answer.error
     assert len(desk.model.requests) == 1
-    assert approver.asked == [CostApprovalRequest(spent_usd=0.4, cap_usd=0.7)]
+    assert [request.detail for request in approver.asked] == ["$0.40 of $0.70 spent."]
 
 
 async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None:

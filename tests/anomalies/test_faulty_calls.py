@@ -146,7 +146,6 @@ def delete(folder: Path, failing: Failing) -> None:
         with suppress(StoreError):  # it is gone
             store.delete("a")
     assert [summary.id for summary in store.list()] == ["b"]
-    assert store.read_search_texts() == {"b": "How?\nBecause."}
     with pytest.raises(StoreError, match="No conversation"):
         store.read("a")
 
@@ -157,7 +156,7 @@ def list_all(folder: Path, failing: Failing) -> None:
         assert [summary.id for summary in store.list()] == ["b", "a"]
     assert all(one.startswith("Could not read ") for one in told)
     assert [summary.id for summary in store.list()] == ["b", "a"]
-    assert store.read_search_texts() == {name: f"Of {name}?\nBecause." for name in "ab"}
+    assert [summary.text for summary in store.list()] == [f"Of {name}?\nBecause." for name in "ba"]
 
 
 def _make_note(words: str) -> Note:
@@ -232,4 +231,4 @@ def test_every_call_may_fail(
                 run(number, faults, error)
     record_property("calls", len(calls))
     record_property("combinations", tried - 1)
-    assert len(calls) > 2
+    assert len(calls) > 1

@@ -44,7 +44,7 @@ class Tables:
         if log is None:
             session = Conversation(library, loader=loader)
         else:
-            store = ConversationStore(Path(log).parent, is_listed=False)
+            store = ConversationStore(Path(log).parent)
             session = Conversation(library, saved_id=Path(log).stem, store=store)
         return context_of(Agent(session, model or ScriptedModel()))
 

@@ -227,7 +227,8 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         main.chat_log.action_retry()
         await wait_until(pilot, lambda: main.conversation.state.transcript.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)
-        await press_until(pilot, lambda: not main.conversation.state.undo_stack, "escape", "u")
+        before = main.conversation.state.open_ids
+        await press_until(pilot, lambda: main.conversation.state.open_ids != before, "escape", "u")
         main.chat_log.action_edit()
         await pilot.pause()
         main.question_box.fill("Third?")

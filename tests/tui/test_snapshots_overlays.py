@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.commands import OriginApprovalRequest
+from roamtui.conversation.commands import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
 from tests.tui.picturing import (
     LARGE,
@@ -40,8 +40,9 @@ class TestOverlays:
         assert snap_compare(app, terminal_size=size, run_before=show_conversations)
 
     def test_approval(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        urls = ("https://docs.example.org/guides/ovens/stone.md", "https://docs.example.org/guides/ovens/deck.md")
-        wanted = OriginApprovalRequest(host="docs.example.org", origin="https://docs.example.org", urls=urls)
+        question = "Allow this conversation to fetch pages from docs.example.org?"
+        detail = "https://docs.example.org/guides/ovens/stone.md and 1 more"
+        wanted = ApprovalRequest(question=question, detail=detail, yes="Fetch")
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_approval(wanted))
 
     def test_palette(self, snap_compare: Compare, size: tuple[int, int]) -> None:

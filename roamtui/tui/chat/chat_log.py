@@ -18,7 +18,7 @@ from typing_extensions import override
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
-    ConversationSwitched,
+    ConversationStarted,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
@@ -230,7 +230,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             case QuestionAnswered(number=number) if current is not None:
                 current.finish(state.transcript.exchanges[number - 1], state.library)
                 self.call_after_refresh(self._scroll_to_newest)
-            case QuestionsRewound() | ConversationSwitched():
+            case QuestionsRewound() | ConversationStarted():
                 self.reload()
             case _:
                 pass

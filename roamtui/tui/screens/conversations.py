@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -51,8 +51,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         self._source = get_source_key(conversation.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
         self._shows_all_documents = False
-        self._texts: Mapping[str, str] = {}
-        """Questions and answers by the id of their conversation. Empty until they are read."""
 
     @on(events.Mount)
     @work(exit_on_error=False)
@@ -61,18 +59,13 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         saved = await asyncio.to_thread(self._store.list)
         self._summaries = tuple(item for item in saved if not item.is_one_shot or item.id == current_id)
         self.show()
-        texts = await asyncio.to_thread(self._store.read_search_texts)
-        self._texts = {conversation_id: text.casefold() for conversation_id, text in texts.items()}
-        if self.typed:
-            self.show()
 
     def _list_matching(self, typed: str) -> Iterator[ConversationSummary]:
         """Yield the conversations whose title, file, model or text contains each typed word, newest change first."""
         words = typed.casefold().split()
         for summary in self._summaries:
             if self._shows_all_documents or summary.source == self._source:
-                facts = f"{summary.title}\n{summary.source}\n{summary.model}".casefold()
-                text = f"{facts}\n{self._texts.get(summary.id, '')}"
+                text = "\n".join((summary.title, summary.source, summary.model, summary.text)).casefold()
                 if all(word in text for word in words):
                     yield summary
 

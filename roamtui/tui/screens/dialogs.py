@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, assert_never
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import App, ComposeResult
@@ -19,8 +19,8 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.commands import ApprovalRequest, CostApprovalRequest, OriginApprovalRequest
-from roamtui.document.plain import sanitise_line, sanitise_text, shorten
+from roamtui.conversation.commands import ApprovalRequest
+from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
 from roamtui.tui.labels import format_error
 
@@ -98,17 +98,7 @@ class ConfirmDialog(Dialog[bool]):
 
 async def ask_for_approval(app: App[None], approval: ApprovalRequest) -> bool:
     """Ask before a question may exceed the spending limit, and before a page of another site is fetched."""
-    match approval:
-        case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
-            question = "The next request may exceed your spending limit. Continue?"
-            dialog = ConfirmDialog(question, f"${spent:.2f} spent of ${cap:.2f}", yes="Continue", no="Stop")
-        case OriginApprovalRequest(host=host, urls=urls):
-            more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
-            detail = f"{shorten(sanitise_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
-            question = f"Allow this conversation to fetch pages from {sanitise_line(host)}?"
-            dialog = ConfirmDialog(question, detail, yes="Fetch")
-        case _:
-            assert_never(approval)
+    dialog = ConfirmDialog(sanitise_line(approval.question), sanitise_line(approval.detail), yes=approval.yes)
     return await app.push_screen_wait(dialog)
 
 

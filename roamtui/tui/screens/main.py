@@ -17,7 +17,7 @@ from typing_extensions import override
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     ConversationEvent,
-    ConversationSwitched,
+    ConversationStarted,
     DocumentReloaded,
     NodesLoaded,
     QuestionAnswered,
@@ -276,7 +276,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.reader_pane.reader.show_loaded(ids)
             case QuestionsRewound():
                 self.questions.show_pending()
-            case ConversationSwitched():
+            case ConversationStarted():
                 outline.mark(found=())
                 self._show_last_read()
                 self._show_saved_conversations()

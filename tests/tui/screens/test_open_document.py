@@ -105,7 +105,9 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
     assert app.return_code == 0
 
 
-def summarise(conversation_id: str, source: str, title: str = "Fees?", **flags: bool) -> ConversationSummary:
+def summarise(
+    conversation_id: str, source: str, title: str = "Fees?", *, is_one_shot: bool = False, is_answered: bool = True
+) -> ConversationSummary:
     moment = "2026-01-01T00:00:00+00:00"
     return ConversationSummary(
         id=conversation_id,
@@ -115,7 +117,8 @@ def summarise(conversation_id: str, source: str, title: str = "Fees?", **flags: 
         created_at=moment,
         updated_at=moment,
         questions=2,
-        **flags,
+        is_one_shot=is_one_shot,
+        is_answered=is_answered,
     )
 
 
