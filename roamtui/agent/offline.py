@@ -83,6 +83,8 @@ pairs join two words, so their absence means little."""
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
+_LIMITING_TITLE = re.compile(r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|ausnahmen?)\b", re.IGNORECASE)
+"""A title that announces exceptions to the sections around it. A question rarely has their words."""
 _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("〝", "〟"))
 """A passage is put between the first pair that it does not contain, so that it is one quotation."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
@@ -99,8 +101,6 @@ class FoundPassage:
     score: float
     terms: frozenset[str]
     """Words of the question in the passage and in the path of its section."""
-    title_terms: frozenset[str]
-    """The same in the title of the section and in the one above it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +129,17 @@ def find_passages(
     if not terms:
         return OfflineSearch(question=question)
     hits: dict[str, Hit] = {}
+    ranks: dict[str, int] = {}
     if searcher is not None:
         with suppress(RoamtuiError):  # an embedder may fail
             for words in filter(None, (question, " ".join(get_synonyms(terms)))):
                 found = searcher.search(words, limit=_HITS_MAX, within=within, earlier=list_history_texts(earlier))
-                hits |= {hit.section_id: hit for hit in found if hit.section_id not in hits}
-    proposed = [*hits] or (suggest_ids(library, question) if within is None else [within])
-    ranks = {section_id: rank for rank, section_id in enumerate(proposed)}
+                for rank, hit in enumerate(found):
+                    hits.setdefault(hit.section_id, hit)
+                    ranks.setdefault(hit.section_id, rank)
+    if not ranks:
+        proposed = suggest_ids(library, question) if within is None else (within,)
+        ranks = {section_id: rank for rank, section_id in enumerate(proposed)}
     passages = _choose_passages(library, question, ranks, needs_certainty=needs_certainty)
     return OfflineSearch(question=question, hits=tuple(hits.values()), passages=tuple(passages))
 
@@ -209,8 +213,9 @@ def _choose_passages(
     bonus = _SCORE_EVIDENCE_MAX * min(1.0, best_score)
     evidence = max((weighing.compute_evidence(passage.terms) + bonus for passage in chosen), default=0.0)
     if evidence < _EVIDENCE_MIN:  # a section whose title fits the question is never "not found"
-        chosen = _take_varied(library, [one for one in ranked if weighing.fits_title(one.title_terms)][:1])
-    return _widen_all(library, chosen)
+        fitting = [one for one in ranked if weighing.fits_title(library.node(one.section_id).path[-2:])]
+        chosen = _take_varied(library, fitting[:1])
+    return _widen_all(library, _add_exceptions(library, chosen, weighing))
 
 
 def _list_nodes(library: Library, section_id: str) -> Iterator[str]:
@@ -259,6 +264,20 @@ def _take_varied(library: Library, ranked: Sequence[FoundPassage]) -> list[Found
     return [passage for passages in taken.values() for passage in passages]
 
 
+def _add_exceptions(library: Library, passages: Sequence[FoundPassage], weighing: _Weighing) -> list[FoundPassage]:
+    """Put the best passage of a section whose title announces exceptions after a passage above or beside it."""
+    taken = {passage.section_id for passage in passages}
+    added: list[FoundPassage] = []
+    for passage in passages:
+        added.append(passage)
+        parent = library.parent(passage.section_id)
+        for section_id in (*library.children(passage.section_id), *(library.children(parent) if parent else ())):
+            if section_id not in taken and _LIMITING_TITLE.match(library.title_of(section_id)):
+                taken.add(section_id)
+                added += [*_score_section(library, section_id, _read(library, section_id), 0, weighing)][:1]
+    return added
+
+
 def _widen_all(library: Library, passages: Sequence[FoundPassage]) -> list[FoundPassage]:
     """Add the neighbouring paragraphs of passages as long as there is room, those below first."""
     room = _WIDENED_TOKENS_MAX - sum(estimate_tokens(library.text_at(passage.span)) for passage in passages)
@@ -270,16 +289,12 @@ def _widen_all(library: Library, passages: Sequence[FoundPassage]) -> list[Found
             continue
         text = _read(library, passage.section_id)
         others = split_passages(text)
-        below, above = (
-            (other for other in others if other.start >= end),
-            (other for other in others if other.end <= start),
-        )
-        for other in (*below, *reversed([*above])):
-            low, high = min(start, other.start), max(end, other.end)
-            is_next = not text[min(end, other.end) : max(start, other.start)].strip()
-            tokens = estimate_tokens(text[low:start] + text[end:high])
-            if is_next and tokens <= room:
-                start, end, room = low, high, room - tokens
+        for bound in [other.end for other in others if other.start >= end]:
+            if (tokens := estimate_tokens(text[end:bound])) <= room:
+                end, room = bound, room - tokens
+        for bound in [other.start for other in reversed(others) if other.end <= start]:
+            if (tokens := estimate_tokens(text[bound:start])) <= room:
+                start, room = bound, room - tokens
         widened.append(replace(passage, span=own.get_part(start, end)))
     return widened
 
@@ -327,8 +342,9 @@ class _Weighing:
         found = sum(compress(self._evidence.values(), has_term))
         return min(1.0, found / self._evidence_total)
 
-    def fits_title(self, words: frozenset[str]) -> bool:
-        """Return whether a title with these words is about the question."""
+    def fits_title(self, titles: Iterable[str]) -> bool:
+        """Return whether the titles of a section are about the question."""
+        words = frozenset(word for _, word in self.locate(" > ".join(titles)))
         return not words.isdisjoint(self._implied) or self.compute_evidence(words) >= _TITLE_FIT_MIN
 
     def _weigh_terms(self, texts: Sequence[str]) -> dict[str, float]:
@@ -377,7 +393,6 @@ def _score_section(
         score += _PATH_BONUS * path_weight / weighing.total + section_bonus + title_bonus
         scored.append((score / (1 + _RANK_LOSS * rank), passage, words | words_of_path))
     own = library.get_own_content_span(section_id)
-    title_terms = frozenset(word for _, word in weighing.locate(" > ".join(path[-2:])))
     for score, passage, terms in sorted(scored, key=itemgetter(0), reverse=True)[:_SECTION_PASSAGES_MAX]:
         span = own.get_part(passage.start, passage.end)
-        yield FoundPassage(section_id=section_id, span=span, score=score, terms=terms, title_terms=title_terms)
+        yield FoundPassage(section_id=section_id, span=span, score=score, terms=terms)

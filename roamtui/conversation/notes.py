@@ -17,7 +17,6 @@ import msgspec
 from roamtui.conversation.library_sync import get_source_key, list_links_to
 from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.conversation.transcript import Citation
-from roamtui.conversation.update import hash_own_text
 from roamtui.document.library import Library
 from roamtui.document.plain import shorten
 from roamtui.outline.labels import strip_heading
@@ -40,10 +39,8 @@ class Note:
     """Key of the document; see `get_source_key`."""
     citation: Citation
     """The section, and the quote if words were saved, as they were when the note was created."""
-    content_hash: str = ""
-    """Digest of the section's own text; empty if the text was not loaded."""
     opening: str = ""
-    """The first words of the section's own text below its heading. They help to find the section if it is renamed."""
+    """The first words of the section's own text below its heading, by which the section is found again."""
     links: tuple[str, ...] = ()
     """Ids of the links that lead to the page of the section, outermost first."""
     words: str = ""
@@ -58,16 +55,10 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         source=get_source_key(library),
         citation=citation,
-        content_hash=hash_section(library, section_id),
         opening=shorten(strip_heading(library.own_text(section_id)).strip(), _OPENING_LENGTH).removesuffix("…"),
         links=tuple(list_links_to(library, section_id)),
         words=words,
     )
-
-
-def hash_section(library: Library, section_id: str) -> str:
-    """Hash a section's own text. Return an empty string if the section's file or page is not loaded."""
-    return hash_own_text(library, section_id) if library.is_loaded(section_id) else ""
 
 
 class NoteStore:

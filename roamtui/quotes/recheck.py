@@ -14,21 +14,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import cache, partial
-from pathlib import PurePath
 from urllib.parse import unquote
 
-from roamtui.conversation.library_sync import hash_sections
-from roamtui.conversation.notes import Note, hash_section
+from roamtui.conversation.notes import Note
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import escape_json, sanitise_line
-from roamtui.errors import SourceError
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import find_quote
@@ -54,13 +50,9 @@ PASSAGE_LABEL = "passage"
 _VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL)
 """Labels of found quotes in exports."""
 _PATH_STEP = " › "
-_SIMILARITY_MIN = 0.6
-"""If a text of the same section is more similar to the quote than this, the quote counts as changed. Similarity is the
-share of words that both have in the same order."""
-_SIMILARITY_MOVED_MIN = 0.7
-"""The same for any text of the source, if the section no longer exists."""
-_SIMILARITY_ELSEWHERE_MIN = 0.9
-"""The same for other sections, if the section still exists: similar sentences are common in one document."""
+_SIMILARITY_MIN = 0.65
+"""If a text is more similar to the quote than this, the quote counts as changed. Similarity is the share of words that
+both have in the same order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,33 +117,8 @@ def _parse_quote(text: str) -> str:
         return text[1:-1]
 
 
-def read_claims(text: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims in a file called `name`: an export, or Markdown that a person has written.
-
-    Raises:
-        SourceError: A file with the suffix of JSON is no export.
-    """
-    is_json = PurePath(name).suffix.lower() == ".json"
-    return _read_json_claims(text, name) if is_json else _read_markdown_claims(text, name)
-
-
-def _read_json_claims(text: str, name: str) -> tuple[Claim, ...]:
-    """Read the claims of a conversation or a table. They have no lines."""
-    try:
-        exported = json.loads(text)
-        sourced = [(exported.get("source", ""), exchange) for exchange in exported.get("exchanges", ())]
-        sourced += [(row["source"], cell) for row in exported.get("rows", ()) for cell in row["cells"]]
-        return tuple(
-            Claim(quote=cited["quote"], place=name, source=source, section_id=cited["section_id"])
-            for source, answer in sourced
-            for cited in answer["citations"]
-            if cited["quote"] is not None and cited["verified"]
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise SourceError(f"{name} is not an export of roamtui. Name one, or a Markdown or HTML file.") from None
-
-
-def _read_markdown_claims(markdown: str, name: str) -> tuple[Claim, ...]:
+def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
+    """Return the claims in a Markdown file called `name`: an export, or a page that a person has written."""
     claims: list[Claim] = []
     exported_quotes: set[str] = set()
     for match in (*_CITATION_LINE.finditer(markdown), *_CELL_LINE.finditer(markdown)):
@@ -207,8 +174,8 @@ def _get_line_number(text: str, offset: int) -> int:
 def recheck(claim: Claim, library: Library) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
-    The library is searched in two passes: for the quote (`SAME` or `MOVED`), then for similar words (`CHANGED`). Each
-    pass begins with the claimed section, and continues with its document, then all other documents.
+    The quote is looked up in the claimed section, then in its document, then in all others. If it is nowhere, similar
+    words are looked for in the claimed section, or in all documents if there is no such section.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -220,21 +187,16 @@ def recheck(claim: Claim, library: Library) -> Finding:
         return Finding(claim=claim, standing=ClaimStatus.UNREACHABLE, message=problem)
     spans = [Span(doc=document.key, start=0, end=len(document.text)) for document in library.documents if document.text]
     if expected is not None:
-        section_span = library.get_content_span(expected)
-        spans = [section_span, *sorted(spans, key=lambda span: span.doc != section_span.doc)]
+        own = library.get_content_span(expected)
+        spans = [own, *sorted(spans, key=lambda span: span.doc != own.doc)]
+    is_placed = bool(claim.section_id or claim.anchor)
     for number, span in enumerate(spans):
-        text = library.text_at(span)
-        match = find_quote(claim.quote, text)
-        if match is not None:
-            is_expected = not (claim.section_id or claim.anchor) if expected is None else number == 0
-            status = ClaimStatus.SAME if is_expected else ClaimStatus.MOVED
-            return _make_finding(claim, status, span, match, library)
-    for number, span in enumerate(spans):
-        similarity_min = _SIMILARITY_MOVED_MIN
-        if expected is not None:
-            similarity_min = _SIMILARITY_MIN if number == 0 else _SIMILARITY_ELSEWHERE_MIN
+        if (bounds := find_quote(claim.quote, library.text_at(span))) is not None:
+            is_same = not is_placed or (expected is not None and number == 0)
+            return _make_finding(claim, ClaimStatus.SAME if is_same else ClaimStatus.MOVED, span, bounds, library)
+    for span in spans[:1] if expected is not None else spans:
         nearest = find_nearest_words(claim.quote, library.text_at(span))
-        if nearest is not None and nearest.similarity > similarity_min:
+        if nearest is not None and nearest.similarity > _SIMILARITY_MIN:
             return _make_finding(claim, ClaimStatus.CHANGED, span, nearest.bounds, library)
     problem = next((document.problem for document in library.documents if document.problem), "")
     status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
@@ -302,7 +264,6 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
     """
     if library is None:
         return tuple(LocatedNote(note=note, status=ClaimStatus.SAME) for note in notes)
-    get_ids_by_hash = cache(partial(hash_sections, library))  # slow, and only needed if a section has disappeared
     order = {section_id: number for number, section_id in enumerate(library.walk())}
 
     def get_position(located: LocatedNote) -> tuple[int, int]:
@@ -311,33 +272,29 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
             return len(order), 0
         return order.get(citation.section_id, len(order)), citation.span.start if citation.span is not None else 0
 
-    return tuple(sorted((_locate_note(note, library, get_ids_by_hash) for note in notes), key=get_position))
+    return tuple(sorted((_locate_note(note, library) for note in notes), key=get_position))
 
 
-def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dict[str, str]]) -> LocatedNote:
+def _locate_note(note: Note, library: Library) -> LocatedNote:
+    """Locate the quote of a note, or the opening words of its section."""
     section_id, quote = note.citation.section_id, note.citation.quote
-    exists = section_id in library
     is_unread = any(link in library and not library.is_loaded(link) for link in note.links)
-    if not exists and (is_unread or library.list_unloaded_files()):  # the section may be in text that is not loaded
+    if section_id not in library and (
+        is_unread or library.list_unloaded_files()
+    ):  # it may be in text that is not loaded
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
-    if quote is not None:
-        finding = recheck(Claim(quote=quote, place="", section_id=section_id), library)
-        new_citation = None
-        if finding.span is not None:
-            words = library.text_at(finding.span) if finding.standing is ClaimStatus.CHANGED else quote
-            new_citation = make_citation(finding.section_id, words, QuoteState.FOUND, finding.span, library)
-        return LocatedNote(note=note, status=finding.standing, new_citation=new_citation, message=finding.message)
-    if exists:
-        current_hash = hash_section(library, section_id)
-        is_changed = current_hash and note.content_hash not in ("", current_hash)
-        status = ClaimStatus.CHANGED if is_changed else ClaimStatus.SAME
-    else:
-        section_id = get_ids_by_hash().get(note.content_hash, "")
-        if not section_id and note.opening:
-            section_id = recheck(Claim(quote=note.opening, place=""), library).section_id
-        status = ClaimStatus.MOVED if section_id else ClaimStatus.GONE
-    new_citation = cite_span(section_id, None, library) if section_id else None
-    return LocatedNote(note=note, status=status, new_citation=new_citation)
+    words = quote or note.opening
+    if not words:
+        status = ClaimStatus.SAME if section_id in library else ClaimStatus.GONE
+        return LocatedNote(note=note, status=status, new_citation=note.citation if section_id in library else None)
+    finding = recheck(Claim(quote=words, place="", section_id=section_id), library)
+    new_citation = None
+    if finding.span is not None and quote is None:
+        new_citation = cite_span(finding.section_id, None, library)
+    elif finding.span is not None:
+        found = library.text_at(finding.span) if finding.standing is ClaimStatus.CHANGED else quote
+        new_citation = make_citation(finding.section_id, found, QuoteState.FOUND, finding.span, library)
+    return LocatedNote(note=note, status=finding.standing, new_citation=new_citation, message=finding.message)
 
 
 def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:

@@ -80,13 +80,24 @@ async def test_without_a_passage_the_nearest_sections_are_named() -> None:
     [
         ("How long is the grace period for a late bicycle?", "grace period of 24 hours", 0),
         (
+            "Can I drop the folding bike off in the night locker on my way home?",
+            "anything with wheels may never be left in the locker",
+            1,
+        ),
+        ("What may never be left in the returns locker?", "anything with wheels may never be left in the locker", 0),
+        (
             "I've done the Saturday petrol course. Is that enough to take a chainsaw home?",
             "lent only to members who show a chainsaw certificate as well as the petrol induction",
             0,
         ),
         ("Every tallow command dies with T-1103. How far wrong may my clock be?", "at most 120 seconds", 0),
+        (
+            "A twelve-year-old cut her hand at the shed. Until when do you hold on to the report?",
+            "kept until that person's 21st birthday",
+            1,
+        ),
     ],
-    ids=["grace period", "chainsaw", "clock"],
+    ids=["grace period", "bike", "locker", "chainsaw", "clock", "report"],
 )
 async def test_passages_answer_the_questions_of_the_handbook(question: str, answer: str, place: int) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")

@@ -13,9 +13,8 @@ from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
-from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.export.table import RENDERERS
+from roamtui.export.table import render_markdown_table
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import ClaimStatus, cite_span, read_claims, recheck
 from roamtui.table.cells import Cell, CellState
@@ -47,36 +46,30 @@ def _cite(quote: str) -> tuple[Library, Citation]:
     return library, citation
 
 
-def _check(exported: str, name: str, library: Library, citation: Citation) -> None:
-    claims = read_claims(exported, name)
+def _check(exported: str, library: Library, citation: Citation) -> None:
+    claims = read_claims(exported, "export.md")
     assert [claim.quote for claim in claims] == [citation.quote]
     assert [recheck(claim, library).standing for claim in claims] == [ClaimStatus.SAME]
     assert {claim.source for claim in claims} <= {"", "a.md", "/x/a.md"}
 
 
-@pytest.mark.parametrize("suffix", [".md", ".json"])
 @settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
-def test_an_exported_conversation_is_the_same(suffix: str, quote: str) -> None:
+def test_an_exported_conversation_is_the_same(quote: str) -> None:
     library, citation = _cite(quote)
     answer = f"It says “{quote}” [{citation.section_id}].\n\nWhat else?"
     exchange = Exchange(
         number=1, question="Why?", answer=answer, citations=(citation,), stopped=StopReason.ANSWERED, model="m"
     )
     state = ConversationState(id="c0ffee", library=library, transcript=Transcript(exchanges=(exchange,)))
-    render = {
-        ".md": lambda: render_markdown(state, "/x/a.md"),
-        ".json": lambda: render_json(state, "/x/a.md"),
-    }
-    _check(render[suffix](), f"export{suffix}", library, citation)
+    _check(render_markdown(state, "/x/a.md"), library, citation)
 
 
-@pytest.mark.parametrize("suffix", [".md", ".json"])
 @pytest.mark.parametrize("state", [CellState.FOUND, CellState.PASSAGE])
 @pytest.mark.parametrize("count", [1, 2])
 @settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
-def test_an_exported_table_is_the_same(suffix: str, state: CellState, count: int, quote: str) -> None:
+def test_an_exported_table_is_the_same(state: CellState, count: int, quote: str) -> None:
     library, citation = _cite(quote)
     column = Column(question="Why?")
     value = quote if state is CellState.PASSAGE else "60 days"
@@ -85,4 +78,4 @@ def test_an_exported_table_is_the_same(suffix: str, state: CellState, count: int
     )
     rows = tuple(Row(title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
     table = Table(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("/x/a.md", column.key): cell})
-    _check(RENDERERS[suffix](table, Path("/x/t.md")), f"table{suffix}", library, citation)
+    _check(render_markdown_table(table, Path("/x/t.md")), library, citation)

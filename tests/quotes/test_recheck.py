@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 
 from roamtui.conversation.notes import Note, make_note
-from roamtui.conversation.transcript import QuoteState
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.document.node import Span
@@ -151,9 +150,3 @@ def test_notes_are_in_document_order_and_lost_ones_last() -> None:
     library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
     placed = locate_notes(notes, library)
     assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
-
-
-def test_quotes_that_an_export_did_not_find_are_no_claims() -> None:
-    line = '1. [a8a96034] Garden manual > Tools, line 5 ({}): "A late spade costs"\n'
-    assert read_claims(line.format(QuoteState.NOT_FOUND.label), "export.md") == ()
-    assert len(read_claims(line.format(QuoteState.FOUND.label), "export.md")) == 1
