@@ -45,7 +45,7 @@ golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/
 bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS="--only tree" for one part)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
-size: $(VENV)/.developed ## Print how many files, lines and functions every folder has
+size: $(VENV)/.developed ## Print how many files, lines and functions every folder has, beside its limit
 	@$(BIN)/python -m tests.benchmarks.size
 
 fuzz: $(VENV)/.developed ## Run the property tests with 2,000 random cases each, and drive the app at random (SEEDS="1 2", STEPS=1000)

@@ -1,4 +1,4 @@
-"""How large the project is, by folder: `python -m tests.benchmarks.size [PROJECT FOLDER]`, or `make size`."""
+"""How large the project is, beside its limits: `python -m tests.benchmarks.size [PROJECT FOLDER]`, or `make size`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,33 @@ from pathlib import Path
 from tests.real_documents import PROJECT_DIR
 
 _COLUMNS = ("files", "lines", "statements", "functions")
-_PARTS = ("roamtui", "tests")
+_LIMITS = {
+    "roamtui": 36_000,
+    "roamtui/*.py": 1_700,
+    "roamtui/agent": 1_900,
+    "roamtui/conversation": 2_900,
+    "roamtui/document": 2_850,
+    "roamtui/evaluation": 450,
+    "roamtui/export": 500,
+    "roamtui/headless": 1_600,
+    "roamtui/markdown": 1_900,
+    "roamtui/models": 1_900,
+    "roamtui/outline": 1_200,
+    "roamtui/quotes": 1_300,
+    "roamtui/search": 2_600,
+    "roamtui/sources": 6_350,
+    "roamtui/table": 650,
+    "roamtui/tui": 8_600,
+    "tests": 30_000,
+}
+"""Largest number of lines. Data files below `roamtui/`, such as lists of words, count as lines, too."""
 
 
 def measure_file(path: Path) -> Counter[str]:
     """Return how much one file holds."""
     text = path.read_text("utf-8")
+    if path.suffix != ".py":
+        return Counter(lines=text.count("\n"))
     nodes = [*ast.walk(ast.parse(text))]
     return Counter(
         files=1,
@@ -28,22 +49,24 @@ def measure_file(path: Path) -> Counter[str]:
 def measure_folders(project: Path) -> dict[str, Counter[str]]:
     """Return the sizes of the folders right below package and tests, and of both as a whole."""
     sizes: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for part in _PARTS:
-        for path in (project / part).rglob("*.py"):
-            below = path.relative_to(project).parts[1:-1]
-            size = measure_file(path)
-            sizes[f"{part}/{below[0]}" if below else f"{part}/*.py"] += size
-            sizes[part] += size
+    for part, pattern in (("roamtui", "*.*"), ("tests", "*.py")):
+        for path in (project / part).rglob(pattern):
+            if path.suffix in (".py", ".txt", ".toml", ".css", ".js", ".tcss"):
+                below = path.relative_to(project).parts[1:-1]
+                size = measure_file(path)
+                sizes[f"{part}/{below[0]}" if below else f"{part}/*.py"] += size
+                sizes[part] += size
     return dict(sorted(sizes.items()))
 
 
 def main() -> None:
     """Print the table."""
     sizes = measure_folders(Path(sys.argv[1]) if len(sys.argv) > 1 else PROJECT_DIR)
-    rows = [("", _COLUMNS), *((name, [f"{size[column]:,}" for column in _COLUMNS]) for name, size in sizes.items())]
-    for name, cells in rows:
+    sys.stdout.write(f"{'':<24}{''.join(f'{name:>12}' for name in (*_COLUMNS, 'limit'))}\n")
+    for name, size in sizes.items():
         shown = f"  {name}" if "/" in name else name
-        sys.stdout.write(f"{shown:<24}" + "".join(f"{cell:>12}" for cell in cells) + "\n")
+        limit = f"{_LIMITS[name]:,}" if name in _LIMITS else ""
+        sys.stdout.write(f"{shown:<24}{''.join(f'{size[column]:>12,}' for column in _COLUMNS)}{limit:>12}\n")
 
 
 if __name__ == "__main__":
