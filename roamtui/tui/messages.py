@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual.message import Message
+from textual.widget import Widget
 
 from roamtui.conversation.commands import (
     CloseSections,
@@ -37,15 +38,6 @@ class CommandRequested(Message):
 
     make_command: Callable[[ConversationState], Command | str]
     """Returns the command for the newest state or, if there is nothing to do, words for the status line."""
-
-
-@dataclass
-class CopyRequested(Message):
-    """A person wants to copy text to the clipboard."""
-
-    text: str
-    description: str
-    """A description of the text, such as `the answer`."""
 
 
 @dataclass
@@ -114,6 +106,12 @@ class ModelReleased(Message):
     """A document was closed or got another model. Its old model can be closed if no other document uses it."""
 
     model: Model
+
+
+def copy(widget: Widget, text: str, description: str) -> None:
+    """Copy text to the clipboard, and say it. `description` names the text, such as `the answer`."""
+    widget.app.copy_to_clipboard(text)
+    widget.notify(f"Copied {description}.", markup=False)
 
 
 def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 from typing_extensions import override
 
+from roamtui.conversation.events import ConversationEvent, ConversationStarted, QuestionAsked, QuestionsRewound
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
@@ -115,12 +116,22 @@ class QuestionArea(Container):
             self._show_label("")
         return options
 
-    def on_conversation_switched(self) -> None:
-        """Prepare the box for another conversation."""
-        self.reset_options()
-        for exchange in self.state.transcript.exchanges:
-            self.box.remember(exchange.question)
-        self.show_pending()
+    def show_event(self, event: ConversationEvent) -> None:
+        """Follow the questions of the conversation."""
+        match event:
+            case QuestionAsked():
+                if self._pending is None and (queued := self._pop_queued()) is not None:
+                    self._worker = queued.worker
+                self._pending = None
+            case QuestionsRewound():
+                self._show_asked()
+            case ConversationStarted():
+                self.reset_options()
+                for exchange in self.state.transcript.exchanges:
+                    self.box.remember(exchange.question)
+                self._show_asked()
+            case _:
+                pass
 
     def edit(self, exchange: Exchange) -> None:
         """Put a question into the box, to be asked again as a new one."""
@@ -179,7 +190,7 @@ class QuestionArea(Container):
     def _start(self, question: str, options: AskOptions) -> None:
         self._pending = question, options
         if options.replaces is None:  # a replaced question stays on the screen until it is rewound
-            self.show_pending()
+            self._show_asked()
         self._worker = self._ask(question, options)
 
     def stop(self) -> None:
@@ -188,17 +199,11 @@ class QuestionArea(Container):
             self._worker.cancel()
         self.take_back()
 
-    def show_pending(self) -> None:
+    def _show_asked(self) -> None:
         """Show the question that is not part of the conversation yet, if there is one."""
         if self._pending is not None:
             question, options = self._pending
             self._show_pending(question, options.within)
-
-    def on_question_asked(self) -> None:
-        """Record that the pending question, or else the queued one, is now part of the conversation."""
-        if self._pending is None and (queued := self._pop_queued()) is not None:
-            self._worker = queued.worker
-        self._pending = None
 
     def restore_unasked(self, worker: Worker[object]) -> bool:
         """Put a question back into the box if its worker ended before the question became part of the conversation.

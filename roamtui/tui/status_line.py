@@ -23,6 +23,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Usage
+from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.paths import display_path
@@ -155,30 +156,35 @@ class MessageLine(Static):
 class HeaderLine(Widget):
     """Shows the program's name, the document's title and its source, or a tab for each of several documents."""
 
-    def __init__(self, title: str, source: str) -> None:
+    def __init__(self, library: Library) -> None:
         super().__init__(id="header-line")
         self.auto_links = False
         self._titles: Sequence[str] = ()
         self._index = 0
-        self.show(title, source)
+        self._library = library
 
     def show_tabs(self, titles: Sequence[str], index: int) -> None:
         """Show a tab for each document. `index` is the tab of this document."""
         self._titles, self._index = titles, index
         self.refresh()
 
-    def show(self, title: str, source: str) -> None:
-        """Show another title and source."""
-        self._title, self._source = strip_anchor(sanitise_line(title)), sanitise_line(display_path(source))
+    def show_library(self, library: Library) -> None:
+        """Show the title and source of another version of the document."""
+        self._library = library
         self.refresh()
+
+    @property
+    def title(self) -> str:
+        """The title of the document."""
+        return strip_anchor(sanitise_line(self._library.title))
 
     @override
     def render(self) -> Content:
         width = self.size.width
         if len(self._titles) > 1:
             return self._draw_tabs(width)
-        left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (self._title, "bold"))
-        source = Content.styled(self._source, "$muted")
+        left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (self.title, "bold"))
+        source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
         gap = width - left.cell_length - source.cell_length
         return left + " " * gap + source if gap > 1 else left.truncate(width, ellipsis=True)
 

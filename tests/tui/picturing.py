@@ -266,7 +266,7 @@ def make_reading_app(theme: str, source: Path) -> RoamApp:
     options = TuiOptions(theme=theme, examples=EXAMPLES, image_mode=ImageMode.CELLS)
     app = RoamApp(context_of(Agent(Conversation(library), ScriptedModel(())), options=options))
     app.animation_level = "none"
-    app.main_screen.header.show("Guide", "guide.md")
+    app.main_screen.header.show_library(build_library(RawText(text="# Guide\n", source="guide.md", name="guide")))
     return app
 
 

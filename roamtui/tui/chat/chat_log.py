@@ -26,7 +26,7 @@ from roamtui.conversation.events import (
     ThinkingStreamed,
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
@@ -42,7 +42,7 @@ from roamtui.tui.chat.content_view import (
     TextView,
 )
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.messages import CopyRequested, StatusMessage
+from roamtui.tui.messages import StatusMessage, copy
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
@@ -214,9 +214,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.anchor()
             self._keeps_newest_in_view = False  # else the end of an answer would scroll back to its start
 
-    def show_event(self, event: ConversationEvent, state: ConversationState) -> str:
-        """Show an event of the conversation. Return text for a brief status message."""
-        current = self.current
+    def show_event(self, event: ConversationEvent) -> None:
+        """Show an event of the conversation."""
+        current, state = self.current, self._conversation.state
         match event:
             case QuestionAsked(number=number, question=question):
                 self._start_exchange(number, question)
@@ -224,12 +224,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self._show_drafts(state.library)
             case AnswerStreamed(text=text) if current is not None:
                 current.append_answer(text, state)
-                return ""
+                return
             case ThinkingStreamed(text=text) if current is not None:
                 current.activity.show_thought(text)
             case QuestionAnswered(number=number) if current is not None:
-                current.finish(state.transcript.exchanges[number - 1], state.library)
-                self.call_after_refresh(self._scroll_to_newest)
+                self._finish_exchange(current, state.transcript.exchanges[number - 1])
             case QuestionsRewound() | ConversationStarted():
                 self.reload()
             case _:
@@ -243,7 +242,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self.add_notice(notice.format(), notice.severity)
             elif notice.slot is NoticeSlot.STATUS:
                 status.append(notice.short_text or notice.text)
-        return "; ".join(status)
+        if status:
+            self.post_message(StatusMessage("; ".join(status)))
+
+    def _finish_exchange(self, view: ExchangeView, exchange: Exchange) -> None:
+        view.finish(exchange, self._conversation.state.library)
+        self.call_after_refresh(self._scroll_to_newest)
+        for target in view.citation_view.targets[:1]:
+            self.post_message(TargetSelected(target))
 
     def _show_drafts(self, library: Library) -> None:
         """Move the text of the running answer to the model's actions, because the model continues to work."""
@@ -304,11 +310,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         self._typed_digit = event.key[-1] if event.key[-1].isdecimal() else ""
-
-    @property
-    def first_citation(self) -> Target | None:
-        """The first citation of the last answer."""
-        return next(iter(self.current.citation_view.targets), None) if self.current is not None else None
 
     def action_move_sideways(self, step: int) -> None:
         """Select the next citation (1) or the previous one (-1) of an answer."""
@@ -413,7 +414,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_copy(self) -> None:
         if self.current is not None and self.current.answer.strip():
-            self.post_message(CopyRequested(format_answer(self.current.answer, self.current.citations), "the answer"))
+            copy(self, format_answer(self.current.answer, self.current.citations), "the answer")
 
     @on(events.MouseScrollUp)
     @on(ScrollUp)

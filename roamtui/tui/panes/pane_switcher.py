@@ -205,13 +205,6 @@ class PaneSwitcher(Horizontal):
         else:
             self._focus(self._reader.reader)
 
-    def show_reader_unfocused(self) -> None:
-        """Show the reader without moving the focus. It stays hidden if only the outline fits and has the focus."""
-        if self.active is Pane.TREE:
-            self._return_widget = self._tree.outline
-        self.main = Pane.READER
-        self._show()
-
     def _remember_return(self, came_from: Widget | None) -> None:
         if came_from is not None and self._reader not in came_from.ancestors_with_self:
             self._return_widget = came_from

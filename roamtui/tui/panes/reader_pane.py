@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 from typing_extensions import override
 
+from roamtui.conversation.events import ConversationEvent, ConversationStarted, DocumentReloaded, NodesLoaded
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Keymap
 from roamtui.tui.image_mode import ImageMode
@@ -65,11 +66,18 @@ class ReaderPane(Vertical):
         if self._is_used:
             self.reader.state = state
 
-    def refresh_library(self) -> None:
-        """Show the same position in a changed library, or nothing if its section is gone."""
-        if self.section_id is not None:
-            self.reader.refresh_library(self._state.library)
-            self._update_title()
+    def show_event(self, event: ConversationEvent) -> None:
+        """Show what was loaded, or the section that was last read in another conversation."""
+        match event:
+            case NodesLoaded(section_ids=ids) if self._is_used:
+                self.reader.show_loaded(ids)
+            case ConversationStarted():
+                self.reader.show_last_read()
+            case DocumentReloaded() if self.section_id is not None:
+                self.reader.refresh_library(self._state.library)
+                self._update_title()
+            case _:
+                pass
 
     def end_search(self) -> bool:
         """Remove the search highlights. Return whether there were any."""

@@ -120,8 +120,8 @@ class DocumentReader(Reader):
         if self.section_id is not None and self.section_id in section_ids:
             self.open(self.section_id, is_read=False)
 
-    def open_target(self, target: SectionTarget, *, is_read: bool = True) -> bool:
-        """Open a section or quote that the conversation refers to. Return whether the section exists.
+    def open_target(self, target: SectionTarget, *, is_read: bool = True) -> None:
+        """Open a section or quote that the conversation refers to.
 
         If another section contains the quote, show that section. If none does, show the nearest passage.
         """
@@ -130,10 +130,9 @@ class DocumentReader(Reader):
             passage = find_cited_passage(target.citation, self.state)
         if passage.section_id not in self.state.library:
             self._warn(f"The model cited an id that does not exist: {passage.section_id}.")
-            return False
+            return
         self.open(passage.section_id, highlight=passage.spans, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))
-        return True
 
     def show_match(self, position: TextPosition) -> None:
         """Open the section of a match of the search, unless its document is in view already."""
@@ -148,25 +147,24 @@ class DocumentReader(Reader):
             self.post_message(self.Opened(section_id, is_read=True))
             self._record(section_id)
 
-    async def ask_for_page(self) -> bool:
-        """Ask for a page, and go there. Return whether the person did. Must be called from a worker."""
+    async def ask_for_page(self) -> None:
+        """Ask for a page, and go there. Must be called from a worker."""
         library = self.state.library
         document = library.root if self.section_id is None else self._document_view.document
         count = len(document.page_starts)
         if not count:
             self._warn("This document has no pages.")
-            return False
+            return
         answer = await self.app.push_screen_wait(PromptDialog(f"Go to page (1 to {count:,})", ""))
         if answer is None:
-            return False
+            return
         if not (answer.isdecimal() and 1 <= int(answer) <= count):
             self._warn(f"No page {answer}. Enter 1 to {count:,}.")
-            return False
+            return
         start = document.page_starts[int(answer) - 1]
         page_id = library.section_at(document.key, start)  # the section that contains the start of the page
         if page_id is not None:
             self.open(page_id, offset=start - library.get_content_span(page_id).start)
-        return page_id is not None
 
     def action_back(self) -> None:
         """Go back to the position before the last jump, or to the document whose link led to this one."""
@@ -187,13 +185,14 @@ class DocumentReader(Reader):
         else:
             self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
 
-    def follow_answer_link(self, target: LinkTarget) -> bool:
-        """Follow a link in an answer. Return whether it leads to a section."""
+    def follow_answer_link(self, target: LinkTarget) -> None:
+        """Follow a link in an answer."""
         library, section_id = self.state.library, target.href.lstrip("#")
-        if section_id in library:  # some models write a section's id as a URL
-            return self.open_target(SectionTarget(section_id))
         origin_id = target.section_id if target.section_id in library else next(library.walk(), None)
-        return origin_id is not None and self._follow_link(target.href, origin_id, with_files=False)
+        if section_id in library:  # some models write a section's id as a URL
+            self.open(section_id)
+        elif origin_id is not None:
+            self._follow_link(target.href, origin_id, with_files=False)
 
     @on(LinkClicked)
     def _follow_clicked_link(self, event: LinkClicked) -> None:
@@ -204,15 +203,14 @@ class DocumentReader(Reader):
         else:
             self._follow_link(event.href, self.section_id)
 
-    def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> bool:
-        """Follow a link in a section. Return whether it leads to another section.
+    def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
+        """Follow a link in a section.
 
         `with_files` allows links to other files on this machine. A link that a model wrote must not open a file.
         """
         match resolve_link(href, self.state.library, section_id, with_files=with_files):
             case SectionLink(target, span):
                 self.open(target, highlight=(span,) if span is not None else ())
-                return True
             case WebLink(url):
                 dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
                 dialog.ask(self.app, partial(self._open_page, url))
@@ -225,7 +223,6 @@ class DocumentReader(Reader):
                     request()
             case DeadLink(reason):
                 self._warn(reason)
-        return False
 
     def _open_page(self, url: str) -> None:
         self.app.open_url(url)

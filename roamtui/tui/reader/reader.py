@@ -27,13 +27,13 @@ from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.messages import (
-    CopyRequested,
     FocusModeToggled,
     FullScreenRequested,
     LinkClicked,
     ReadingPositionChanged,
     StatusMessage,
     TerminalWriteRequested,
+    copy,
 )
 from roamtui.tui.pictures import PictureStore, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
@@ -305,7 +305,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def action_copy(self) -> None:
         if self.section_id is not None:
             description = "the selection with its source" if self.text_selection is not None else "the text"
-            self.post_message(CopyRequested(self.get_selected_or_section_text(), description))
+            copy(self, self.get_selected_or_section_text(), description)
             self.end_selection()
 
     def get_selected_or_section_text(self) -> str:

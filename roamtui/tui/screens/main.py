@@ -14,17 +14,10 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
     DocumentReloaded,
-    NodesLoaded,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionsRewound,
-    SectionsExpanded,
-    SectionsSearched,
 )
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import NoteStore
@@ -48,9 +41,9 @@ from roamtui.tui.context import AppContext
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     CommandRequested,
-    CopyRequested,
     ReadingPositionChanged,
     StatusMessage,
+    copy,
     make_section_command,
 )
 from roamtui.tui.panes.pane import Pane
@@ -65,13 +58,12 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.loop import Agent
-    from roamtui.conversation.notes import NoteStore
-    from roamtui.tui.finder import FindResult
     from roamtui.tui.reader.document_reader import DocumentReader
     from roamtui.tui.screens.find import FindDialog
 
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
+_NOT_SAVED = "Conversations and notes are not saved here."
 _HEADER_ROWS_MIN = 20
 """Minimum height of a terminal with a header and hints. In a lower one, the panes need their lines."""
 
@@ -103,10 +95,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._problems = problems
         self._started = asyncio.Event()
         self._reloader = Reloader(context)
-        self._notes: NoteStore | None = None
         self._find_dialog: FindDialog | None = None
         """The last search."""
-        state, options = context.conversation.state, context.options
+        state, options, store = context.conversation.state, context.options, context.conversation.store
+        self._notes = NoteStore(store.notes_folder, get_source_key(state.library)) if store is not None else None
         self.welcome = WelcomeView(state.library, options.examples, context.model_name, keys)
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
@@ -114,7 +106,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         asked = [exchange.question for exchange in state.transcript.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
         self.status_line = StatusLine(context.model_name, keys)
-        self.header = HeaderLine(state.library.title, state.library.source)
+        self.header = HeaderLine(state.library)
         self._hints = HintLine(keys)
         back_key = keys.format_first_key("global.back")
         show_pending = self._show_pending_question
@@ -160,12 +152,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.dialogs import ask_for_approval
 
         if self.is_attached:  # else the person, or the terminal, has gone already
-            if (store := self.conversation.store) is not None:
-                self._notes = NoteStore(store.notes_folder, get_source_key(self.state.library))
             self.conversation.approver = partial(ask_for_approval, self.app)
             self._prepare_agent()
             if self.reader_pane.section_id is None:  # the person may have opened a section already
-                self._show_last_read()
+                self.reader_pane.reader.show_last_read()
             self._show_saved_conversations()
             self._started.set()
             if self.app_context.first_question:
@@ -183,14 +173,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self._started.wait()
         if isinstance(place, str):
             self.reader_pane.reader.show_anchor(place)
-            self.panes.focus_reader()
-        elif self.reader_pane.reader.open_target(place):
-            self.panes.focus_reader()
-
-    def _show_last_read(self) -> None:
-        self.reader_pane.reader.show_last_read()
-        if self.reader_pane.section_id is not None:
-            self.tree_pane.outline.move_to(self.reader_pane.section_id)
+        else:
+            self.reader_pane.reader.open_target(place)
+        self.panes.focus_reader()
 
     @work(group="preparing", exit_on_error=False)
     async def _prepare_agent(self) -> None:
@@ -227,8 +212,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.chat_log.discard_pending()
             self.status_line.step = None
 
-    def warn(self, reason: str) -> None:
-        """Show until the next key why something cannot be done."""
+    def _warn(self, reason: str) -> None:
         self.notify(reason, severity="warning", markup=False)
 
     def warn_if_busy(self) -> bool:
@@ -253,44 +237,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.status_line.show_state(state)
 
     def _show_event(self, event: ConversationEvent) -> None:
-        """Show an event, and the state after it."""
-        state = self.conversation.state
-        if state is not self.state:  # many events, such as each piece of an answer, do not change it
-            self.state = state
-        self.status_line.show_event(event)
-        words = self.chat_log.show_event(event, state)
-        outline = self.tree_pane.outline
-        match event:
-            case QuestionAsked():
-                self.questions.on_question_asked()
-            case QuestionAnswered():
-                outline.reveal_cited()
-                if self.panes.scope is not Scope.READER and (target := self.chat_log.first_citation) is not None:
-                    self.post_message(TargetSelected(target))
-            case SectionsSearched(hits=hits):
-                outline.mark(found=(hit.section_id for hit in hits))
-            case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
-                outline.mark(opened=opened)
-                outline.reveal(opened[-1])
-            case NodesLoaded(section_ids=ids):
-                self.reader_pane.reader.show_loaded(ids)
-            case QuestionsRewound():
-                self.questions.show_pending()
-            case ConversationStarted():
-                outline.mark(found=())
-                self._show_last_read()
-                self._show_saved_conversations()
-                self.panes.show_chat()
-                self.panes.focus_question_box()
-                self.questions.on_conversation_switched()
-            case DocumentReloaded():
-                self.header.show(state.library.title, state.library.source)
-                self.welcome.show_library(state.library)
-                self.reader_pane.refresh_library()
-            case _:
-                pass
-        if words:
-            self.status_line.message = words
+        """Pass the state and the event to all parts."""
+        if self.conversation.state is not self.state:  # many events, such as each piece of an answer, do not change it
+            self.state = self.conversation.state
+        parts = (self.status_line, self.chat_log, self.tree_pane.outline, self.reader_pane, self.questions)
+        for part in parts:
+            part.show_event(event)
+        if isinstance(event, ConversationStarted):
+            self._show_saved_conversations()
+            self.panes.show_chat()
+            self.panes.focus_question_box()
+        elif isinstance(event, DocumentReloaded):
+            self.header.show_library(self.state.library)
+            self.welcome.show_library(self.state.library)
 
     @on(CommandRequested)
     @work(group="commands", exit_on_error=False)
@@ -322,9 +281,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
-        if self.is_asking and self.agent.model.name == RECORDED:
-            self.questions.stop()
-            return
         is_done = self.focused is self.question_box and (self.questions.reset_options() or self.questions.take_back())
         if not is_done:
             self.panes.step_out()
@@ -335,8 +291,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         try:
             await self.agent.ask(question, options)
         finally:
-            if self.agent.model.name == RECORDED:
-                self._use_own_model()
+            make_model, name = self.app_context.options.make_model, self.app_context.options.model_name
+            if self.agent.model.name == RECORDED and make_model is not None:  # it has only one answer
+                self.agent.model = make_model(name)
+                self._show_model()
 
     def _show_pending_question(self, question: str, within: str | None) -> None:
         reason = self.status_line.progress or f"Waiting for {self.status_line.model}"
@@ -345,18 +303,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.status_line.step, self.status_line.message = 0, ""
 
     @on(ChatLog.RetryRequested)
-    def _retry_question(self, event: ChatLog.RetryRequested) -> None:
+    @work(group="choosing", exit_on_error=False)
+    async def _retry_question(self, event: ChatLog.RetryRequested) -> None:
         """Ask a question again. If it needs a model and none is in use, let the person choose one."""
         if self.warn_if_busy():
             return
-        ask = partial(self.questions.ask_again, event.number, event.open_first)
         if event.is_edited:
             self.questions.edit_last()
             self.panes.focus_question_box()
-        elif event.needs_model and self.agent.model.name == OFFLINE:
-            self._choose_model(ask)
-        else:
-            ask()
+        elif not event.needs_model or self.agent.model.name != OFFLINE or await self._choose_model():
+            self.questions.ask_again(event.number, event.open_first)
 
     @property
     def _selection(self) -> tuple[str | None, Span | None]:
@@ -391,29 +347,25 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         section_id, span = self._selection
         if self._notes is None:
-            self.warn("Notes are off: conversations are not saved here.")
+            self._warn(_NOT_SAVED)
         elif section_id is not None and await add_note(self.app, self.state.library, self._notes, section_id, span):
             self.clear_selection()
             self.post_message(StatusMessage("Note saved · /notes lists all notes"))
 
-    def action_notes(self) -> None:
+    @work(group="noting", exit_on_error=False)
+    async def action_notes(self) -> None:
         from roamtui.tui.screens.notes import NotesScreen
 
         if self._notes is None:
-            self.warn("Notes are off: conversations are not saved here.")
-        else:
-            self.app.push_screen(NotesScreen(self.agent, self._notes, self.keys), self._open_target)
-
-    @on(CopyRequested)
-    def _copy(self, event: CopyRequested) -> None:
-        self.app.copy_to_clipboard(event.text)
-        self.notify(f"Copied {event.description}.", markup=False)
+            self._warn(_NOT_SAVED)
+        elif target := await self.app.push_screen_wait(NotesScreen(self.agent, self._notes, self.keys)):
+            self.reader_pane.reader.open_target(target)
 
     def action_copy_or_cancel(self) -> None:
         selected = self.question_box.selected_text if self.focused is self.question_box else ""
         selected = selected or self.get_selected_text() or ""
         if selected:
-            self.post_message(CopyRequested(selected, "the selection"))
+            copy(self, selected, "the selection")
             self.clear_selection()
         elif self.is_asking:
             self.questions.stop()
@@ -425,7 +377,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.conversations import ConversationsScreen
 
         if (store := self.conversation.store) is None:
-            self.warn("No saved conversations: saving is off here.")
+            self._warn(_NOT_SAVED)
         elif not self.warn_if_busy():
             self.app.push_screen(ConversationsScreen(self.conversation, store, self.keys))
 
@@ -446,33 +398,25 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if edited is not None:
                 self.questions.edit(edited)
 
-    def _use_own_model(self) -> None:
-        """Use the model of the settings after the recorded one."""
-        options = self.app_context.options
-        if options.make_model is not None:
-            self.agent.model = options.make_model(options.model_name)
-            self._show_model(options.model_name)
-
-    def _show_model(self, name: str) -> None:
-        self.status_line.model = name
-        self.welcome.show_model(name)
+    def _show_model(self) -> None:
+        """Say everywhere which model answers, and start it."""
+        self.status_line.model = self.agent.model.name
+        self.welcome.show_model(self.agent.model.name)
         self._prepare_agent()
 
-    def action_choose_model(self) -> None:
+    @work(group="choosing", exit_on_error=False)
+    async def action_choose_model(self) -> None:
         if not self.warn_if_busy():
-            self._choose_model()
+            await self._choose_model()
 
-    def _choose_model(self, after: Callable[[], None] | None = None) -> None:
-        """Let the person choose a model. Then call `after`, unless they leave."""
+    async def _choose_model(self) -> bool:
+        """Let the person choose a model. Return False if they leave."""
         from roamtui.tui.screens.model_dialog import ModelPicker
 
-        def show(name: str | None) -> None:
-            if name is not None:
-                self._show_model(name)
-                if after is not None:
-                    after()
-
-        self.app.push_screen(ModelPicker(self.app_context), show)
+        if await self.app.push_screen_wait(ModelPicker(self.app_context)) is None:
+            return False
+        self._show_model()
+        return True
 
     @work(group="sources", exit_on_error=False)
     async def add_source(self, name: str) -> None:
@@ -490,7 +434,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id = self.tree_pane.outline.cursor_id
         source = self.state.library.source_of(section_id) if section_id is not None else None
         if source is None:
-            self.warn("This is the only source of the conversation. Add another one first.")
+            self._warn("This is the only source of the conversation. Add another one first.")
             return
         detail = "Its open sections close. No file is changed."
         dialog = ConfirmDialog(f"Take {source.title} out of this conversation?", detail, yes="Take out")
@@ -503,67 +447,57 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case ExampleTarget(question):
                 self.question_box.fill(question)
                 self.panes.focus_question_box()
-            case EarlierTarget():
-                self.chat_log.show_earlier()
             case ConversationTarget(conversation_id):
                 self.switch(partial(self.conversation.open, conversation_id))
+            case EarlierTarget():
+                self.chat_log.show_earlier()
             case LinkTarget():
-                if self.reader_pane.reader.follow_answer_link(event.target):
-                    self.panes.show_reader(came_from=None)
+                self.reader_pane.reader.follow_answer_link(event.target)
             case SectionTarget():
-                self._open_target(event.target)
-
-    def _open_target(self, target: SectionTarget | None) -> None:
-        if target is not None and self.reader_pane.reader.open_target(target):
-            self.panes.show_reader(came_from=self.focused)
+                self.reader_pane.reader.open_target(event.target)
 
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:
         """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
-        target = event.target
-        if isinstance(target, SectionTarget) and target.citation is not None and Pane.READER in self.panes.shown:
+        target, is_visible = event.target, Pane.READER in self.panes.shown and self.panes.scope is not Scope.READER
+        if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
             self.reader_pane.reader.open_target(target, is_read=False)
 
     @on(OutlineTree.NodeActivated)
     def _read(self, event: OutlineTree.NodeActivated) -> None:
-        self._open_target(SectionTarget(event.section_id))
+        self.reader_pane.reader.open_target(SectionTarget(event.section_id))
 
     def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
-        """Let the outline follow the reader."""
+        """Show what the person reads, and let the outline follow."""
         if event.is_read:
             self.tree_pane.outline.go_to(event.section_id)
+            self.panes.show_reader(came_from=self.focused)
 
     @on(ReadingPositionChanged)
     def _move_cursor(self, event: ReadingPositionChanged) -> None:
         if not self.tree_pane.outline.has_focus:
             self.tree_pane.outline.move_to(event.section_id)
 
-    def action_find(self) -> None:
+    @work(group="finding", exit_on_error=False)
+    async def action_find(self) -> None:
+        """Mark what a search finds in the outline, and show the chosen result in the reader."""
         from roamtui.tui.screens.find import FindDialog
 
-        self._find_dialog = FindDialog(self.agent, self._find_dialog.found.query if self._find_dialog else "")
-        self.app.push_screen(self._find_dialog, self._show_found)
-
-    def _show_found(self, chosen: FindResult | None) -> None:
-        """Mark what was found in the outline, and show the chosen result in the reader."""
-        assert self._find_dialog is not None
-        self.tree_pane.outline.mark(found=self._find_dialog.found.text_ids)
+        dialog = FindDialog(self.agent, self._find_dialog.found.query if self._find_dialog else "")
+        self._find_dialog = dialog
+        chosen = await self.app.push_screen_wait(dialog)
+        self.tree_pane.outline.mark(found=dialog.found.text_ids)
         if chosen is not None and chosen.section_id in self.state.library:
-            self._find_dialog.open_in(self.reader_pane.reader, chosen)
-            self.panes.show_reader(came_from=self.tree_pane.outline)
+            dialog.open_in(self.reader_pane.reader, chosen)
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
         if self._find_dialog is None or not await self._find_dialog.open_match(self.reader_pane.reader, direction):
             self.post_message(StatusMessage("No matches"))
-        else:
-            self.panes.show_reader_unfocused()
 
     @work(group="pages", exclusive=True, exit_on_error=False)
     async def action_go_page(self) -> None:
-        came_from = self.focused
-        if await self.reader_pane.reader.ask_for_page():
-            self.panes.show_reader(came_from=came_from)
+        await self.reader_pane.reader.ask_for_page()
 
     @work(group="checking", exit_on_error=False)
     async def check_for_changes(self) -> None:

@@ -20,6 +20,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from typing_extensions import override
 
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ConversationStarted,
+    QuestionAnswered,
+    SectionsExpanded,
+    SectionsSearched,
+)
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, make_section_command, make_unfold_command
@@ -103,6 +111,21 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self._pending_id = None
             self.move_to(pending_id)
 
+    def show_event(self, event: ConversationEvent) -> None:
+        """Mark what was found and opened, and scroll to it and to the first citation."""
+        match event:
+            case QuestionAnswered():
+                self._reveal_cited()
+            case SectionsSearched(hits=hits):
+                self.mark(found=(hit.section_id for hit in hits))
+            case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
+                self.mark(opened=opened)
+                self.reveal(opened[-1])
+            case ConversationStarted():
+                self.mark(found=())
+            case _:
+                pass
+
     def mark(self, *, opened: Iterable[str] | None = None, found: Iterable[str] | None = None) -> None:
         """Mark the nodes that the model opened last, or that a search found, instead of earlier ones."""
         self.opened = self.opened if opened is None else frozenset(opened)
@@ -129,7 +152,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             elif line > top + height - 1 - margin:
                 self._scroll_to_line(line - height + 1 + margin)
 
-    def reveal_cited(self) -> None:
+    def _reveal_cited(self) -> None:
         """Scroll the first section that the last answer cites into view without moving the cursor."""
         exchanges = self._state.transcript.exchanges
         ids = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
